@@ -8,7 +8,7 @@ enum error mount_read_share(struct decision *d, const struct mount *mount, insta
 {
     struct partition at = { file_account_space(mount->account), mount->share };
     struct decision_part *owner = decision_open(d, at, NULL);
-    enum store_result result = share_read(owner->before, d->arena, snapshot, ret_share);
+    enum store_result result = share_read(owner->before, d->arena, share_snapshot_key(snapshot), ret_share);
 
     decision_leave(d, owner);
     if (result == STORE_NOT_FOUND)
@@ -31,7 +31,7 @@ enum error mount_find_attempt(struct decision *d, void *of)
         return e;
     owner = decision_open(d, at, NULL);
     decision_read_clock(d);
-    result = share_read(owner->before, d->arena, 0, &share);
+    result = share_read(owner->before, d->arena, share_itself, &share);
     if (result)
         return result == STORE_NOT_FOUND ? E_ShareNotFound : decision_fail_store(d, result);
     find->space = share.space;
@@ -55,23 +55,24 @@ enum error mount_size_attempt(struct decision *d, void *of)
 static enum store_result read_dates(struct decision *d, struct snapshot *before,
                                     struct mount_snapshots *snapshots)
 {
-    struct scan *scan = share_scan_snapshots(before);
+    struct scan *scan = share_scan_snapshots(before, d->arena, 0);
     enum store_result result = STORE_OK;
     struct record record;
 
     snapshots->dates = arena_array(d->arena, SHARE_SNAPSHOTS_MAX, sizeof snapshots->dates[0]);
     snapshots->count = 0;
     while (snapshots->count < SHARE_SNAPSHOTS_MAX) {
+        struct share_key key;
         struct share share;
 
         result = scan_next(scan, d->arena, &record);
         if (result)
             break;
-        if (!share_decode(record.key, record.value, &share, &snapshots->dates[snapshots->count])) {
+        if (!share_decode(record.key, record.value, &share, &key)) {
             result = record_is_unknown("a share's record", record.value);
             break;
         }
-        snapshots->count++;
+        snapshots->dates[snapshots->count++] = key.snapshot;
     }
     scan_close(scan);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
@@ -84,7 +85,7 @@ enum error mount_snapshots_attempt(struct decision *d, void *of)
     struct partition at = { file_account_space(mount->account), mount->share };
     struct decision_part *owner = decision_open(d, at, NULL);
     struct share share;
-    enum store_result result = share_read(owner->before, d->arena, 0, &share);
+    enum store_result result = share_read(owner->before, d->arena, share_itself, &share);
 
     if (!result && !guid_equal(&share.space, &mount->space))
         result = STORE_NOT_FOUND;

@@ -15,6 +15,7 @@
 #include "blob/blob.h"
 #include "file/file.h"
 #include "file/open_record.h"
+#include "net/net.h"
 #include "program/certificate.h"
 #include "program/commands.h"
 #include "program/credentials.h"
@@ -26,6 +27,7 @@
 #include "service/waiting.h"
 #include "program/process.h"
 #include "program/running.h"
+#include "program/smb_listener.h"
 #include "program/supervisor.h"
 #include "table/table.h"
 
@@ -71,6 +73,7 @@ struct running {
     struct endpoint_set endpoint_set;
     struct http_server *servers[SERVICES];
     struct management_port management;
+    struct smb_listener smb;
 };
 
 /* ---- store ---- */
@@ -206,6 +209,9 @@ static bool start_listeners(struct running *run)
     }
     if (!management_start(&run->options, &run->certificate, run->store, &run->management))
         return false;
+    if (!smb_listener_start(&run->options, &run->limits.net, run->store, run->credentials.accounts,
+                            run->pool, &run->smb))
+        return false;
     for (size_t i = 0; i < SERVICES; i++) {
         if (!run->servers[i])
             continue;
@@ -242,11 +248,16 @@ static unsigned allow_many_files(void)
     return limit.rlim_cur < UINT_MAX ? (unsigned)limit.rlim_cur : UINT_MAX;
 }
 
+static unsigned servers_count(const struct running *run)
+{
+    return (unsigned)SERVICES + (run->options.smb.wanted ? 1 : 0);
+}
+
 static bool check_start(const struct running *run)
 {
     struct net_limits limits = { .workers = run->options.workers };
 
-    if (!start_check(OTHER_THREADS + (unsigned)SERVICES * net_threads(&limits), START_MEMORY_BYTES))
+    if (!start_check(OTHER_THREADS + servers_count(run) * net_threads(&limits), START_MEMORY_BYTES))
         return false;
     if (!allocator_start())
         fprintf(stderr, "lagra: no thread for the allocator; it will keep memory that is free\n");
@@ -274,7 +285,7 @@ static bool fit_limits(struct running *run)
         run->limits.net.connections_max = run->options.connections_max;
     wanted = run->limits.net.connections_max;
     if (descriptors <= set_aside ||
-        !http_limits_fit(&run->limits, SERVICES, descriptors - set_aside)) {
+        !http_limits_fit(&run->limits, servers_count(run), descriptors - set_aside)) {
         fprintf(stderr, "lagra: %u open files are allowed (ulimit -n), which is too few\n",
                 descriptors);
         return false;
@@ -319,6 +330,7 @@ static void stop(struct running *run, unsigned grace_s)
             http_stop(run->servers[i], grace_s);
     }
     management_stop(&run->management);
+    smb_listener_stop(&run->smb, grace_s);
     if (run->pool)
         decide_pool_free(run->pool);
     if (run->gather_pool)
@@ -402,6 +414,8 @@ static void keep_ports(const struct running *run, struct options *options)
     for (size_t i = 0; i < SERVICES; i++)
         if (run->servers[i])
             options->listen[i].port = http_port(run->servers[i]);
+    if (run->smb.server)
+        options->smb.port = net_port(run->smb.server);
 }
 
 static int serve(struct options *options)

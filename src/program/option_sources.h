@@ -39,12 +39,12 @@ enum options_result settings_read_words(struct option_settings *settings, int ar
 enum options_result settings_read_elsewhere(struct option_settings *settings);
 /* Sets the members of *options that the settings are about. */
 enum options_result settings_apply(const struct option_settings *settings, struct options *options);
-/* Is the option of this name set anywhere? */
-bool settings_have(const struct option_settings *settings, const char *name);
 /* Is an option of this service alone set there, or in something that outweighs it? SERVICE_COUNT: one that is
  * about all services. */
 bool settings_name_service(const struct option_settings *settings, size_t service,
                            enum option_origin least);
+/* Is the option of this name set anywhere? */
+bool settings_have(const struct option_settings *settings, const char *name);
 /* Prints each option, its value in *options, and where it was set. */
 void settings_print(const struct option_settings *settings, const struct options *options);
 

@@ -160,6 +160,7 @@ static enum options_result read_served(const char *name, int argc, char **argv,
         }
     }
     leave_out_files(options, settings);
+    options->smb.wanted = settings_have(settings, "smbHost") || settings_have(settings, "smbPort");
     if (!result)
         result = check_management(settings, options);
     if (!result)
@@ -270,6 +271,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
                     [SERVICE_TABLE] = { .host = "127.0.0.1", .port = 10002, .wanted = true },
                     [SERVICE_FILE] = { .host = "127.0.0.1", .port = 10003, .wanted = true } },
         .management = { .host = "127.0.0.1" },
+        .smb = { .host = "127.0.0.1", .port = 1445 },
         .rehydrate_seconds = 60,
         .product_style_url = true,
     };
@@ -308,5 +310,5 @@ bool options_are_loopback(const struct options *options)
         if (options->listen[i].wanted && !host_is_loopback(options->listen[i].host))
             return false;
     }
-    return true;
+    return !options->smb.wanted || host_is_loopback(options->smb.host);
 }

@@ -37,6 +37,8 @@ struct options {
     struct listen_options listen[SERVICE_COUNT];
     struct listen_options management; /* admin/management.h */
     const char *management_token_path;
+    struct listen_options smb; /* the SMB endpoint of the File service */
+    bool smb_allow_unencrypted;
     bool is_azurite;                      /* called by one of Azurite's names: greet.h */
     unsigned workers;                     /* of each service; 0: one a core */
     unsigned connections_max;             /* of each service; 0: the default */

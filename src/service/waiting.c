@@ -59,6 +59,23 @@ enum waiting waiting_begin(uint64_t turn, instant until, struct waiter *waiter)
     return result;
 }
 
+bool waiting_leave(struct waiter *waiter)
+{
+    struct waiter **at = &room.first;
+    bool found;
+
+    lock_take(&room.lock);
+    while (*at && *at != waiter)
+        at = &(*at)->next;
+    found = *at != NULL;
+    if (found) {
+        *at = waiter->next;
+        room.count--;
+    }
+    lock_give(&room.lock);
+    return found;
+}
+
 /* Takes those out whose time is over at `now`. Under the lock. */
 static struct waiter *take_until(instant now)
 {

@@ -26,6 +26,9 @@ enum waiting {
 uint64_t waiting_turn(void);
 /* Keeps the waiter until waiting_over(), or until the instant has come. */
 enum waiting waiting_begin(uint64_t turn, instant until, struct waiter *waiter);
+/* The waiter does not wait any longer. False: it has been woken, or is being woken, and wake() is called all
+ * the same. */
+bool waiting_leave(struct waiter *waiter);
 /* Something was committed that others may wait for: wakes them all. */
 void waiting_over(void);
 /* How many wait. */

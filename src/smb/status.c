@@ -79,3 +79,8 @@ enum nt_status nt_status_of(enum error e)
         return STATUS_SUCCESS;
     return answers[e] != STATUS_SUCCESS ? answers[e] : STATUS_INVALID_PARAMETER;
 }
+
+enum nt_status nt_status_of_handle(enum error e)
+{
+    return e == E_ResourceNotFound ? STATUS_FILE_CLOSED : nt_status_of(e);
+}

@@ -26,5 +26,8 @@ bool nt_status_is_error(enum nt_status status);
 /* Of a decision about a file, directory or share. What only other services answer, and what only
  * HTTP can be wrong in, is STATUS_INVALID_PARAMETER; none of the DECIDE_ values may come here. */
 enum nt_status nt_status_of(enum error e);
+/* Of a decision by a handle: what is not found is the handle, which was closed by force, or its
+ * file is gone. */
+enum nt_status nt_status_of_handle(enum error e);
 
 #endif

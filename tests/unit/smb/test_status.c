@@ -62,6 +62,9 @@ static void test_answers(void **state)
     assert_int_equal(nt_status_of(E_DirectoryNotEmpty), STATUS_DIRECTORY_NOT_EMPTY);
     assert_int_equal(nt_status_of(E_ShareNotFound), STATUS_BAD_NETWORK_NAME);
     assert_int_equal(nt_status_of(E_InvalidXmlDocument), STATUS_INVALID_PARAMETER);
+    assert_int_equal(nt_status_of_handle(OK), STATUS_SUCCESS);
+    assert_int_equal(nt_status_of_handle(E_ResourceNotFound), STATUS_FILE_CLOSED);
+    assert_int_equal(nt_status_of_handle(E_ParentNotFound), STATUS_OBJECT_PATH_NOT_FOUND);
 }
 
 int main(void)

@@ -1,0 +1,197 @@
+/* Answers: written one behind the other in a compound, signed, sealed, and sent. ms-smb2: 3.3.4.1 */
+#include "smb/smb_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+/* Before the first answer in its buffer: the length of the frame, and the transform header. */
+#define FRAME_SIZE   4u
+#define ANSWERS_AT   (FRAME_SIZE + SMB_TRANSFORM_SIZE)
+#define NEXT_AT      20u /* NextCommand, in the header */
+#define ANSWER_GUESS 512u
+
+/* The last answer gets its signature once its padding is there. */
+static void seal_last(struct smb_message *message)
+{
+    uint8_t *at = (uint8_t *)message->answer.ptr + message->last_at;
+    size_t size = message->answer.len - message->last_at;
+
+    if (message->last_signs) {
+        signer_sign(message->last_signs->signer, at, size);
+        session_release(message->last_signs);
+        message->last_signs = NULL;
+    }
+    if (message->adds_to)
+        preauth_add(message->adds_to, bytes_of(at, size));
+    message->adds_to = NULL;
+}
+
+/* ---- sending ---- */
+
+void smb_packet_free(struct smb_packet *packet)
+{
+    arena_free(packet->arena);
+}
+
+/* Hands a buffer over whose messages begin at ANSWERS_AT, sealed for a session or plain. */
+static void send(struct smb_connection *connection, struct arena *arena, struct text *text,
+                 struct smb_session *sealed_for)
+{
+    struct smb_packet *packet = arena_alloc(arena, sizeof *packet);
+    uint8_t *at = (uint8_t *)text->ptr + (sealed_for ? 0 : SMB_TRANSFORM_SIZE);
+    size_t size = text->len - (sealed_for ? 0 : SMB_TRANSFORM_SIZE);
+
+    if (sealed_for &&
+        !sealer_seal(sealed_for->sealer, sealed_for->id, at + FRAME_SIZE, size - FRAME_SIZE)) {
+        arena_free(arena);
+        smb_break(connection, "a session has used its key up");
+        return;
+    }
+    be32_put(at, (uint32_t)(size - FRAME_SIZE));
+    *packet = (struct smb_packet){ .bytes = at, .size = size, .arena = arena };
+    connection->unsent_bytes += size;
+    connection->host->send(connection->host, packet);
+}
+
+void message_flush(struct smb_message *message)
+{
+    struct smb_connection *connection = message->connection;
+    struct arena *arena = message->answer_arena;
+
+    if (!arena)
+        return;
+    seal_last(message);
+    message->answer_arena = NULL;
+    if (connection->ends || connection->is_broken)
+        arena_free(arena);
+    else
+        send(connection, arena, &message->answer, message->sealed_for);
+}
+
+/* ---- the answer ---- */
+
+/* Goes to the place of the next answer. */
+static void begin_answer(struct smb_message *message, struct wire_writer *w)
+{
+    if (!message->answer_arena) {
+        message->answer_arena = arena_new(SMB_ANSWER_ARENA_MAX);
+        text_init(&message->answer, message->answer_arena, ANSWER_GUESS);
+        wire_writer_init(w, &message->answer);
+        wire_put_zeros(w, ANSWERS_AT);
+    } else {
+        *w = (struct wire_writer){ .out = &message->answer, .start = message->last_at };
+        wire_put_padding(w, 8);
+        wire_set_u32(w, NEXT_AT, (uint32_t)(message->answer.len - message->last_at));
+        seal_last(message);
+    }
+    message->last_at = message->answer.len;
+    wire_writer_init(w, &message->answer);
+}
+
+void answer_error_body(struct smb_request *request, struct wire_writer *w)
+{
+    (void)request;
+    wire_put_u16(w, 9);               /* StructureSize */
+    wire_put_zeros(w, 1 + 1 + 4 + 1); /* contexts, reserved, ByteCount, one byte of data */
+}
+
+/* ms-smb2: 3.3.4.1 */
+static void write_header(struct smb_request *request, enum nt_status status, uint16_t credits,
+                         struct wire_writer *w)
+{
+    struct smb_header header = {
+        .credit_charge = request->header.credit_charge,
+        .status = nt_status_value(status),
+        .command = request->header.command,
+        .credits = credits,
+        .flags =
+            SMB_FLAG_RESPONSE | (request->header.flags & (SMB_FLAG_RELATED | SMB_FLAG_PRIORITY)),
+        .message_id = request->header.message_id,
+        .session_id = request->header.session_id,
+    };
+
+    if (request->is_parked) {
+        header.flags |= SMB_FLAG_ASYNC;
+        header.async_id = request->async_id;
+    } else {
+        header.process_id = request->header.process_id;
+        header.tree_id = request->header.tree_id;
+    }
+    smb_header_write(w, &header);
+}
+
+/* ms-smb2: 3.3.4.1.1; an answer that is sealed is not signed */
+static bool is_to_be_signed(const struct smb_request *request)
+{
+    return request->session && request->session->signer && !request->message->sealed_for &&
+           (request->is_signed || request->session->requires_signing);
+}
+
+void message_answer(struct smb_request *request, enum nt_status status, smb_body_fn *body)
+{
+    struct smb_message *message = request->message;
+    struct smb_connection *connection = message->connection;
+    struct wire_writer w;
+    uint16_t credits = 0;
+
+    log_line(LOG_DEBUG, "%.*s SMB %s: %s", BYTES_ARG(connection->peer),
+             request->row ? request->row->name : "unknown", nt_status_name(status));
+    if (message->is_own || connection->ends)
+        return;
+    if (!request->is_parked) /* else the interim answer had them */
+        credits = credits_grant(&connection->window, request->header.credits);
+    begin_answer(message, &w);
+    write_header(request, status, credits, &w);
+    body(request, &w);
+    if (is_to_be_signed(request))
+        message->last_signs = session_hold(request->session);
+    if (request->is_parked)
+        message_flush(message);
+}
+
+/* Never signed: the nonce of AES-GMAC would be that of the final answer. ms-smb2: 3.3.4.2 */
+void message_interim(struct smb_request *request)
+{
+    struct smb_message *message = request->message;
+    struct smb_connection *connection = message->connection;
+    struct wire_writer w;
+
+    assert(request->is_parked);
+    message_flush(message);
+    if (connection->ends)
+        return;
+    begin_answer(message, &w);
+    write_header(request, STATUS_PENDING,
+                 credits_grant(&connection->window, request->header.credits), &w);
+    answer_error_body(request, &w);
+    message_flush(message);
+}
+
+/* ---- what no client asked for ---- */
+
+/* ms-smb2: 3.3.4.6, 3.3.4.7: no message id, no credits; sealed if the session is, and not signed. */
+void smb_tell(struct smb_connection *connection, struct smb_session *session, uint16_t command,
+              struct bytes body)
+{
+    const struct smb_header header = {
+        .command = command,
+        .flags = SMB_FLAG_RESPONSE,
+        .message_id = UINT64_MAX,
+    };
+    struct arena *arena;
+    struct wire_writer w;
+    struct text text;
+
+    if (connection->ends || connection->is_broken)
+        return;
+    arena = arena_new(SMB_ANSWER_ARENA_MAX);
+    text_init(&text, arena, ANSWER_GUESS);
+    wire_writer_init(&w, &text);
+    wire_put_zeros(&w, ANSWERS_AT);
+    wire_writer_init(&w, &text);
+    smb_header_write(&w, &header);
+    wire_put(&w, body);
+    send(connection, arena, &text, session && session->has_sealed ? session : NULL);
+}

@@ -1,0 +1,274 @@
+/* CHANGE_NOTIFY: what changes in an open directory. The first one begins to watch, with its filter; from then on
+ * changes are kept until the handle is closed, and answer one request after the other.
+ * ms-smb2: 2.2.35, 2.2.36, 3.3.5.19; MS-FSA 2.1.5.10 */
+#include "smb/smb_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "file/notify.h"
+
+#define WATCH_TREE  0x0001u
+/* What is kept of changes that nobody has asked for yet; more: STATUS_NOTIFY_ENUM_DIR. */
+#define KEPT_MAX    ((size_t)64 << 10)
+#define ENTRY_FIXED 12u
+
+/* One CHANGE_NOTIFY that waits. */
+struct notify {
+    struct smb_request *request;
+    struct notify *next;
+    uint32_t size; /* that the client takes */
+    struct bytes output;
+};
+
+/* A change as it is kept: action, length of the path, path. */
+struct kept {
+    uint32_t action, size;
+};
+
+struct smb_watch {
+    struct watcher watcher; /* first: told through it */
+    struct smb_connection *connection;
+    struct smb_watch *next; /* of the connection */
+    struct notify *waiting; /* the oldest first */
+    struct lock lock;       /* RANK_SMB; below is under it */
+    char *changes;          /* struct kept, and the path behind it */
+    size_t size;
+    bool has_overflowed;
+    bool is_gone; /* the directory is */
+};
+
+/* ---- told: any thread ---- */
+
+static void keep(struct smb_watch *watch, uint32_t action, struct bytes path)
+{
+    struct kept kept = { .action = action, .size = (uint32_t)path.len };
+    size_t more = sizeof kept + path.len;
+
+    lock_assert_held(&watch->lock);
+    if (watch->has_overflowed || watch->size + more > KEPT_MAX) {
+        watch->has_overflowed = true;
+        return;
+    }
+    if (!watch->changes)
+        watch->changes = xmalloc(KEPT_MAX);
+    memcpy(watch->changes + watch->size, &kept, sizeof kept);
+    memcpy(watch->changes + watch->size + sizeof kept, path.ptr, path.len);
+    watch->size += more;
+}
+
+static void told(struct watcher *watcher, const struct change_news *news)
+{
+    struct smb_watch *watch = (struct smb_watch *)(void *)watcher;
+    struct smb_connection *connection = watch->connection;
+
+    lock_take(&watch->lock);
+    if (news->action == CHANGE_WATCHED_GONE)
+        watch->is_gone = true;
+    else
+        keep(watch, news->action, news->path);
+    if (news->action == CHANGE_RENAMED_OLD && news->new_path.ptr)
+        keep(watch, CHANGE_RENAMED_NEW, news->new_path);
+    lock_give(&watch->lock);
+    atomic_store(&connection->changes_come, true);
+    atomic_fetch_add(&connection->posters, 1);
+    smb_post(connection, NULL);
+    atomic_fetch_sub(&connection->posters, 1);
+}
+
+/* ---- the answer ---- */
+
+/* Adds an entry to the output. returns false: there is no room for it. MS-FSCC 2.7.1 */
+static bool put_entry(struct text *text, size_t *last, const struct kept *kept, struct bytes path,
+                      uint32_t size)
+{
+    size_t units = bytes_utf16_units(path) * 2;
+    struct wire_writer w = { .out = text, .start = 0 };
+    char *name = arena_bytes(text->arena, path.len);
+
+    if (text->len + 4 + ENTRY_FIXED + units > size)
+        return false;
+    for (size_t i = 0; i < path.len; i++)
+        name[i] = path.ptr[i] == '/' ? '\\' : path.ptr[i];
+    if (text->len > 0) {
+        wire_put_padding(&w, 4);
+        wire_set_u32(&w, *last, (uint32_t)(text->len - *last));
+    }
+    *last = text->len;
+    wire_put_u32(&w, 0);
+    wire_put_u32(&w, kept->action);
+    wire_put_u32(&w, (uint32_t)units);
+    wire_put_utf16(&w, bytes_of(name, path.len));
+    return true;
+}
+
+/* Takes what is kept. Under the lock.
+ * returns STATUS_SUCCESS, STATUS_NOTIFY_ENUM_DIR: it is too much */
+static enum nt_status take(struct smb_watch *watch, struct notify *notify)
+{
+    struct arena *arena = notify->request->message->arena;
+    bool fits = !watch->has_overflowed;
+    struct text text;
+    size_t last = 0;
+
+    lock_assert_held(&watch->lock);
+    text_init(&text, arena, 256);
+    for (size_t at = 0; fits && at < watch->size;) {
+        struct kept kept;
+
+        memcpy(&kept, watch->changes + at, sizeof kept);
+        at += sizeof kept;
+        fits =
+            put_entry(&text, &last, &kept, bytes_of(watch->changes + at, kept.size), notify->size);
+        at += kept.size;
+    }
+    watch->size = 0;
+    watch->has_overflowed = false;
+    notify->output = fits ? text_bytes(&text) : bytes_of("", 0);
+    return fits ? STATUS_SUCCESS : STATUS_NOTIFY_ENUM_DIR;
+}
+
+static bool has_something(struct smb_watch *watch)
+{
+    bool has;
+
+    lock_take(&watch->lock);
+    has = watch->size > 0 || watch->has_overflowed || watch->is_gone;
+    lock_give(&watch->lock);
+    return has;
+}
+
+static enum smb_step answer(struct smb_watch *watch, struct notify *notify)
+{
+    enum nt_status status;
+
+    lock_take(&watch->lock);
+    status = watch->is_gone && watch->size == 0 ? STATUS_DELETE_PENDING : take(watch, notify);
+    lock_give(&watch->lock);
+    return smb_refuse(notify->request, status);
+}
+
+/* ---- the command ---- */
+
+static struct smb_watch *begin_watch(struct smb_open *open, uint32_t filter, bool is_recursive)
+{
+    struct smb_connection *connection = open->tree->session->connection;
+    struct smb_watch *watch = xcalloc(1, sizeof *watch);
+
+    watch->connection = connection;
+    lock_init(&watch->lock, RANK_SMB);
+    watch->watcher = (struct watcher){
+        .space = open->tree->mount.space,
+        .directory = open->handle.node,
+        .filter = filter,
+        .is_recursive = is_recursive,
+        .told = told,
+    };
+    watch->next = connection->watches;
+    connection->watches = watch;
+    open->watch = watch;
+    open->ends_watch = watch_end;
+    watcher_add(&watch->watcher);
+    return watch;
+}
+
+enum smb_step smb_change_notify_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct notify *notify = arena_alloc(request->message->arena, sizeof *notify), **at;
+    struct smb_open *open = request->open;
+    uint16_t flags = wire_u16(r);
+    struct smb_watch *watch = open->watch;
+    uint32_t filter;
+
+    notify->request = request;
+    notify->size = wire_u32(r);
+    wire_skip(r, 16); /* FileId */
+    filter = wire_u32(r);
+    if (!wire_ok(r) || notify->size > SMB_IO_MAX || open->handle.kind != TREE_DIRECTORY)
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    if (!(open->handle.granted & MAY_READ_DATA))
+        return smb_refuse(request, STATUS_ACCESS_DENIED);
+    request->parameters = notify;
+    if (!watch)
+        watch = begin_watch(open, filter, flags & WATCH_TREE);
+    if (!watch->waiting && has_something(watch))
+        return answer(watch, notify);
+    for (at = &watch->waiting; *at; at = &(*at)->next)
+        ;
+    *at = notify;
+    return STEP_HOLD;
+}
+
+static void leave(struct smb_watch *watch, struct notify *notify)
+{
+    struct notify **at = &watch->waiting;
+
+    while (*at && *at != notify)
+        at = &(*at)->next;
+    if (*at)
+        *at = notify->next;
+}
+
+/* The handle is closed, one way or another, unless the client has cancelled it. */
+enum smb_step smb_change_notify_go_on(struct smb_request *request)
+{
+    struct notify *notify = request->parameters;
+    struct smb_watch *watch = request->open->watch;
+
+    if (watch)
+        leave(watch, notify);
+    if (request->is_cancelled)
+        return smb_refuse(request, request->cancelled_with == STATUS_CANCELLED
+                                       ? STATUS_CANCELLED
+                                       : STATUS_NOTIFY_CLEANUP);
+    return watch ? answer(watch, notify) : smb_refuse(request, STATUS_NOTIFY_CLEANUP);
+}
+
+/* It may have been refused when it was to wait. */
+void smb_change_notify_over(struct smb_request *request)
+{
+    if (request->open->watch)
+        leave(request->open->watch, request->parameters);
+}
+
+void smb_change_notify_answer(struct smb_request *request, struct wire_writer *w)
+{
+    const struct notify *notify = request->parameters;
+
+    wire_put_u16(w, 9); /* StructureSize */
+    wire_put_u16(w, SMB_HEADER_SIZE + 8);
+    wire_put_u32(w, (uint32_t)notify->output.len);
+    wire_put(w, notify->output);
+    if (notify->output.len == 0)
+        wire_put_u8(w, 0);
+}
+
+/* ---- its owner ---- */
+
+/* One change at a time answers one request: the others wait for the next. */
+void watches_answer(struct smb_connection *connection)
+{
+    if (!atomic_exchange(&connection->changes_come, false))
+        return;
+    for (struct smb_watch *watch = connection->watches; watch; watch = watch->next)
+        if (watch->waiting && has_something(watch))
+            request_wake(watch->waiting->request);
+}
+
+void watch_end(struct smb_open *open)
+{
+    struct smb_watch *watch = open->watch, **at;
+
+    if (!watch)
+        return;
+    open->watch = NULL;
+    watcher_remove(&watch->watcher);
+    for (at = &watch->connection->watches; *at != watch; at = &(*at)->next)
+        ;
+    *at = watch->next;
+    for (struct notify *notify = watch->waiting; notify; notify = notify->next)
+        request_cancel(notify->request, STATUS_NOTIFY_CLEANUP);
+    lock_release(&watch->lock);
+    free(watch->changes);
+    free(watch);
+}

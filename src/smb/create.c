@@ -1,0 +1,255 @@
+/* CREATE: opens a directory or file, with its contexts. ms-smb2: 2.2.13, 2.2.14, 3.3.5.9 */
+#include "smb/caching.h"
+#include "smb/create_contexts.h"
+
+#include <assert.h>
+
+#define IMPERSONATION_LAST    3u
+#define OPTION_DIRECTORY      0x00000001u
+#define OPTION_NON_DIRECTORY  0x00000040u
+#define OPTION_TREE           0x00000080u /* FILE_CREATE_TREE_CONNECTION */
+#define OPTION_DELETE         0x00001000u /* FILE_DELETE_ON_CLOSE */
+#define OPTION_BY_ID          0x00002000u /* FILE_OPEN_BY_FILE_ID */
+#define OPTION_RESERVE_FILTER 0x00100000u
+#define OPTIONS_NOT_SUPPORTED (OPTION_TREE | OPTION_BY_ID | OPTION_RESERVE_FILTER)
+#define OPTIONS_UNKNOWN       0xFF000000u
+#define OPTIONS_MODE          0x0000103Eu /* MS-FSCC 2.4.26 */
+#define ATTRIBUTES_KNOWN      0x00007FB7u
+#define ACCESS_RESERVED       0x0CE0FE00u
+#define NAMES_MAX             256u /* more than a path may have */
+
+struct create {
+    struct handle_open open;
+    struct create_contexts contexts;
+    uint8_t level;
+    uint32_t options;
+};
+
+/* ---- what is asked ---- */
+
+/* Streams are not served. ms-smb2: 3.3.5.9 */
+enum nt_status smb_read_names(struct arena *arena, struct bytes path,
+                              const struct bytes **ret_names, size_t *ret_count)
+{
+    struct bytes *names = arena_array(arena, NAMES_MAX, sizeof *names);
+    size_t count = 0;
+
+    if (path.len > 0 && path.ptr[0] == '\\')
+        return STATUS_INVALID_PARAMETER;
+    if (memchr(path.ptr, ':', path.len))
+        return STATUS_OBJECT_NAME_INVALID;
+    for (struct bytes rest = path; path.len > 0 && rest.ptr; count++) {
+        if (count == NAMES_MAX)
+            return STATUS_OBJECT_NAME_INVALID;
+        bytes_cut(rest, '\\', &names[count], &rest);
+        if (names[count].len == 0)
+            return STATUS_OBJECT_NAME_INVALID;
+        if (bytes_is(names[count], ".."))
+            return STATUS_OBJECT_PATH_SYNTAX_BAD;
+    }
+    *ret_names = names;
+    *ret_count = count;
+    return STATUS_SUCCESS;
+}
+
+static enum nt_status check_options(struct handle_open *open, uint32_t options)
+{
+    bool is_directory = options & OPTION_DIRECTORY;
+
+    if (options & OPTIONS_UNKNOWN)
+        return STATUS_INVALID_PARAMETER;
+    if (options & OPTIONS_NOT_SUPPORTED)
+        return STATUS_NOT_SUPPORTED;
+    if (is_directory && options & OPTION_NON_DIRECTORY)
+        return STATUS_INVALID_PARAMETER;
+    if (is_directory &&
+        (open->disposition == OPEN_SUPERSEDES || open->disposition >= OPEN_OVERWRITES))
+        return STATUS_INVALID_PARAMETER;
+    open->kind = is_directory                     ? OPEN_DIRECTORY
+                 : options & OPTION_NON_DIRECTORY ? OPEN_FILE
+                                                  : OPEN_ANY_KIND;
+    open->deletes = options & OPTION_DELETE;
+    if (open->deletes && !(access_mask_mapped(open->desired) & (MAY_DELETE | MAY_MAXIMUM)))
+        return STATUS_INVALID_PARAMETER;
+    return STATUS_SUCCESS;
+}
+
+static enum nt_status read_fixed(struct smb_request *request, struct wire_reader *r,
+                                 struct create *create, struct bytes *ret_path)
+{
+    struct handle_open *open = &create->open;
+    uint32_t impersonation, share, disposition, options, contexts_at, contexts_size;
+    uint16_t path_at, path_size;
+
+    wire_skip(r, 1); /* SecurityFlags */
+    create->level = wire_u8(r);
+    impersonation = wire_u32(r);
+    wire_skip(r, 8 + 8); /* SmbCreateFlags, Reserved */
+    open->desired = wire_u32(r);
+    open->attributes = wire_u32(r);
+    share = wire_u32(r);
+    disposition = wire_u32(r);
+    options = wire_u32(r);
+    path_at = wire_u16(r);
+    path_size = wire_u16(r);
+    contexts_at = wire_u32(r);
+    contexts_size = wire_u32(r);
+    *ret_path = wire_buffer(r, path_at, path_size, SMB_HEADER_SIZE + 56);
+    create->contexts.bytes = wire_buffer(r, contexts_at, contexts_size, SMB_HEADER_SIZE + 56);
+    if (!wire_ok(r) || path_size % 2 || disposition > OPEN_OVERWRITES_OR_NEW ||
+        share > ACCESS_ALL || open->attributes & ~ATTRIBUTES_KNOWN)
+        return STATUS_INVALID_PARAMETER;
+    if (impersonation > IMPERSONATION_LAST)
+        return STATUS_BAD_IMPERSONATION_LEVEL;
+    if (open->desired == 0 || open->desired & ACCESS_RESERVED)
+        return STATUS_ACCESS_DENIED;
+    open->share = (uint8_t)share;
+    open->disposition = (enum open_disposition)disposition;
+    (void)request;
+    create->options = options;
+    return check_options(open, options);
+}
+
+/* What it would like to cache. */
+static void ask_caching(struct smb_open *place, struct create *create)
+{
+    struct lease_asked lease = { .is_lease = false };
+    uint8_t asked = caching_of_level(create->level);
+
+    if (create->level == OPLOCK_LEASE && create->contexts.lease.is_lease) {
+        lease = create->contexts.lease;
+        asked = lease.state;
+    }
+    if (asked == 0 && !lease.is_lease)
+        return;
+    caching_join(place, &lease);
+    create->open.caching = asked;
+    create->open.is_oplock = !lease.is_lease;
+    create->open.caching_key = place->caching->listener.key;
+}
+
+enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct arena *arena = request->message->arena;
+    struct create *create = arena_alloc(arena, sizeof *create);
+    struct smb_open *place;
+    enum nt_status status;
+    struct bytes path;
+
+    if (request->tree->is_pipes) /* there are none */
+        return smb_refuse(request, STATUS_OBJECT_NAME_NOT_FOUND);
+    status = read_fixed(request, r, create, &path);
+    if (!status && !wire_utf8(arena, path, &path))
+        status = STATUS_OBJECT_NAME_INVALID;
+    if (!status)
+        status = smb_read_names(arena, path, &create->open.names, &create->open.name_count);
+    if (!status)
+        status = create_contexts_read(&create->contexts);
+    if (status)
+        return smb_refuse(request, status);
+    place = open_new(request->tree);
+    if (!place)
+        return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
+    request->open = open_hold(place);
+    request->parameters = create;
+    create->open.mount = &request->tree->mount;
+    create->open.snapshot = create->contexts.snapshot;
+    create->open.descriptor = create->contexts.descriptor;
+    create->open.session = request->session->id;
+    create->open.client_address = request->message->connection->peer;
+    ask_caching(place, create);
+    return smb_decide(request, handle_open_attempt, &create->open);
+}
+
+/* ---- what came of it ---- */
+
+static enum nt_status refusal(const struct create *create, enum error e)
+{
+    if (e == E_ResourceTypeMismatch && create->open.disposition == OPEN_NEW)
+        return STATUS_OBJECT_NAME_COLLISION; /* MS-FSA 2.1.5.1.2 */
+    if (e == E_ResourceTypeMismatch)
+        return create->open.kind == OPEN_DIRECTORY ? STATUS_NOT_A_DIRECTORY
+                                                   : STATUS_FILE_IS_A_DIRECTORY;
+    if (e == E_ReadOnlyAttribute)
+        return create->open.deletes ? STATUS_CANNOT_DELETE : STATUS_ACCESS_DENIED;
+    return e == E_ServerBusy ? STATUS_INSUFFICIENT_RESOURCES : nt_status_of(e);
+}
+
+/* What is open in a snapshot has no name that could change. */
+static void keep_path(struct smb_open *open, struct arena *arena, const struct handle_open *opened)
+{
+    struct text path;
+
+    text_init(&path, arena, 256);
+    for (size_t i = 0; i < opened->name_count; i++) {
+        if (i > 0)
+            text_add_char(&path, '/');
+        text_add(&path, opened->names[i]);
+    }
+    open->path = bytes_of(xmalloc(path.len + 1), path.len);
+    memcpy((char *)(uintptr_t)open->path.ptr, path.ptr, path.len);
+}
+
+enum smb_step smb_create_decided(struct smb_request *request)
+{
+    struct create *create = request->parameters;
+    struct smb_open *open = request->open;
+
+    if (request->error)
+        return smb_refuse(request, refusal(create, request->error));
+    open->handle = create->open.handle;
+    open->is_open = true;
+    open->mode = create->options & OPTIONS_MODE;
+    if (open->handle.snapshot > 0)
+        keep_path(open, request->message->arena, &create->open);
+    if (create->open.lasts)
+        request->lasting = LASTING;
+    /* Its session or tree has ended meanwhile, or its lease is of another file. ms-smb2: 3.3.5.9.8 */
+    if (request->tree->ends || request->session->state != SESSION_VALID) {
+        open_close(open);
+        return smb_refuse(request, STATUS_NETWORK_NAME_DELETED);
+    }
+    if (open->caching && !caching_granted(open, &create->open)) {
+        open_close(open);
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    }
+    message_set_open(request->message, open);
+    return smb_refuse(request, STATUS_SUCCESS);
+}
+
+/* A place where nothing was opened is given back. */
+void smb_create_over(struct smb_request *request)
+{
+    if (!request->open->is_open && !request->open->handle.granted)
+        open_gone(request->open);
+}
+
+static uint8_t level_given(const struct create *create)
+{
+    if (create->level == OPLOCK_LEASE)
+        return create->contexts.lease.is_lease ? OPLOCK_LEASE : OPLOCK_NONE;
+    return level_of_caching(create->open.gives_caching);
+}
+
+void smb_create_answer(struct smb_request *request, struct wire_writer *w)
+{
+    const struct create *create = request->parameters;
+    const struct handle_info *info = &create->open.info;
+    size_t contexts_at;
+
+    wire_put_u16(w, 89); /* StructureSize */
+    wire_put_u8(w, level_given(create));
+    wire_put_u8(w, 0);
+    wire_put_u32(w, create->open.action);
+    smb_put_info_times(w, info);
+    wire_put_u64(w, info->allocated);
+    wire_put_u64(w, info->length);
+    wire_put_u32(w, smb_attributes(info));
+    wire_put_u32(w, 0);
+    wire_put_u64(w, open_persistent_id(request->open));
+    wire_put_u64(w, request->open->volatile_id);
+    contexts_at = wire_place(w);
+    wire_put_u32(w, 0);
+    wire_put_u32(w, 0);
+    create_contexts_write(&create->contexts, request->open, &create->open, w, contexts_at);
+}

@@ -1,0 +1,216 @@
+/* The contexts of a create: see create_contexts.h. Those that are not known are passed over. */
+#include "smb/create_contexts.h"
+
+#include <assert.h>
+
+#define LEASE_SIZE_1 32u
+#define LEASE_SIZE_2 52u
+#define LEASE_BREAKS 0x2u /* SMB2_LEASE_FLAG_BREAK_IN_PROGRESS */
+#define LEASE_PARENT 0x4u /* SMB2_LEASE_FLAG_PARENT_LEASE_KEY_SET */
+
+/* ---- reading ---- */
+
+static enum nt_status read_lease(struct bytes data, struct create_contexts *contexts)
+{
+    struct lease_asked *lease = &contexts->lease;
+    struct wire_reader r;
+    uint32_t state, flags;
+
+    if (data.len != LEASE_SIZE_1 && data.len != LEASE_SIZE_2)
+        return STATUS_INVALID_PARAMETER;
+    wire_reader_init(&r, data);
+    lease->is_lease = true;
+    lease->version = data.len == LEASE_SIZE_1 ? 1 : 2;
+    lease->key = wire_guid(&r);
+    state = wire_u32(&r);
+    flags = wire_u32(&r);
+    wire_skip(&r, 8); /* duration */
+    if (lease->version == 2) {
+        lease->has_parent = flags & LEASE_PARENT;
+        lease->parent = wire_guid(&r);
+        lease->epoch = wire_u16(&r);
+    }
+    lease->state = state & CACHING_ALL;
+    if (!(lease->state & CACHING_READ)) /* nothing is cached without it. ms-smb2: 3.3.5.9.8 */
+        lease->state = 0;
+    return STATUS_SUCCESS;
+}
+
+static enum nt_status read_time_warp(struct bytes data, struct create_contexts *contexts)
+{
+    if (data.len != 8)
+        return STATUS_INVALID_PARAMETER;
+    contexts->snapshot = filetime_instant(le64_get(data.ptr));
+    return STATUS_SUCCESS;
+}
+
+static enum nt_status read_descriptor(struct bytes data, struct create_contexts *contexts)
+{
+    contexts->descriptor = data;
+    return STATUS_SUCCESS;
+}
+
+static enum nt_status read_maximum(struct bytes data, struct create_contexts *contexts)
+{
+    contexts->wants_maximum = true;
+    return data.len == 0 || data.len == 8 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+static enum nt_status read_ids(struct bytes data, struct create_contexts *contexts)
+{
+    contexts->wants_ids = true;
+    return data.len == 0 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+/* Room is not reserved: files are sparse, and the share's quota counts lengths. */
+static enum nt_status read_allocation(struct bytes data, struct create_contexts *contexts)
+{
+    (void)contexts;
+    return data.len == 8 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+static enum nt_status read_attributes(struct bytes data, struct create_contexts *contexts)
+{
+    (void)contexts;
+    return data.len == 0 ? STATUS_SUCCESS : STATUS_EAS_NOT_SUPPORTED;
+}
+
+/* Asked for, and not granted: no context answers it. ms-smb2: 3.3.5.9.6, 3.3.5.9.10 */
+static enum nt_status read_durable(struct bytes data, struct create_contexts *contexts)
+{
+    (void)contexts;
+    return data.len == 16 || data.len == 32 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+static enum nt_status read_reconnect(struct bytes data, struct create_contexts *contexts)
+{
+    (void)contexts;
+    return data.len == 16 || data.len == 36 ? STATUS_OBJECT_NAME_NOT_FOUND
+                                            : STATUS_INVALID_PARAMETER;
+}
+
+static enum nt_status read_context(struct bytes name, struct bytes data,
+                                   struct create_contexts *contexts)
+{
+    static const struct {
+        const char *name;
+        enum nt_status (*read)(struct bytes data, struct create_contexts *contexts);
+    } known[] = {
+        { "RqLs", read_lease },      { "TWrp", read_time_warp }, { "SecD", read_descriptor },
+        { "MxAc", read_maximum },    { "QFid", read_ids },       { "AlSi", read_allocation },
+        { "ExtA", read_attributes }, { "DHnQ", read_durable },   { "DH2Q", read_durable },
+        { "DHnC", read_reconnect },  { "DH2C", read_reconnect },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (bytes_is(name, known[i].name))
+            return known[i].read(data, contexts);
+    return STATUS_SUCCESS;
+}
+
+enum nt_status create_contexts_read(struct create_contexts *contexts)
+{
+    struct bytes rest = contexts->bytes;
+    enum nt_status status = STATUS_SUCCESS;
+
+    for (unsigned count = 0; rest.len > 0 && !status; count++) {
+        struct wire_reader r;
+        uint32_t next, data_size;
+        uint16_t name_at, name_size, data_at;
+        struct bytes name, data;
+
+        wire_reader_init(&r, rest);
+        next = wire_u32(&r);
+        if (next > 0 && next < rest.len)
+            wire_reader_init(&r, bytes_of(rest.ptr, next));
+        wire_seek(&r, 4, 0);
+        name_at = wire_u16(&r);
+        name_size = wire_u16(&r);
+        wire_skip(&r, 2);
+        data_at = wire_u16(&r);
+        data_size = wire_u32(&r);
+        name = wire_buffer(&r, name_at, name_size, 16);
+        data = wire_buffer(&r, data_at, data_size, 16);
+        if (!wire_ok(&r) || count == SMB_CONTEXTS_MAX || next % 8 || (next > 0 && next >= rest.len))
+            return STATUS_INVALID_PARAMETER;
+        status = read_context(name, data, contexts);
+        rest = next > 0 ? bytes_from(rest, next) : bytes_of(rest.ptr, 0);
+    }
+    return status;
+}
+
+/* ---- writing ---- */
+
+/* Where one begins, so that the next can be linked to it. */
+struct list {
+    struct wire_writer *w;
+    size_t first, last; /* 0: none yet */
+};
+
+static void begin(struct list *list, const char name[4], uint32_t size)
+{
+    struct wire_writer *w = list->w;
+
+    wire_put_padding(w, 8);
+    if (list->last > 0)
+        wire_set_u32(w, list->last, (uint32_t)(wire_place(w) - list->last));
+    else
+        list->first = wire_place(w);
+    list->last = wire_place(w);
+    wire_put_u32(w, 0);  /* Next */
+    wire_put_u16(w, 16); /* NameOffset */
+    wire_put_u16(w, 4);
+    wire_put_u16(w, 0);
+    wire_put_u16(w, 24); /* DataOffset */
+    wire_put_u32(w, size);
+    wire_put(w, bytes_of(name, 4));
+    wire_put_zeros(w, 4);
+}
+
+static void put_lease(struct list *list, const struct smb_open *open,
+                      const struct handle_open *opened)
+{
+    const struct smb_caching *caching = open->caching;
+    const struct lease_asked *lease = &caching->lease;
+    bool is_second = lease->version == 2;
+
+    begin(list, "RqLs", is_second ? LEASE_SIZE_2 : LEASE_SIZE_1);
+    wire_put_guid(list->w, &lease->key);
+    wire_put_u32(list->w, opened->gives_caching);
+    wire_put_u32(list->w, (opened->caching_breaks ? LEASE_BREAKS : 0) |
+                              (is_second && lease->has_parent ? LEASE_PARENT : 0));
+    wire_put_u64(list->w, 0);
+    if (!is_second)
+        return;
+    wire_put_guid(list->w, &lease->parent);
+    wire_put_u16(list->w, caching->epoch);
+    wire_put_u16(list->w, 0);
+}
+
+static void put_ids(struct list *list, const struct smb_open *open)
+{
+    begin(list, "QFid", 32);
+    wire_put_u64(list->w, open->handle.node);
+    wire_put_u64(list->w, smb_volume_id(open->tree));
+    wire_put_zeros(list->w, 16);
+}
+
+void create_contexts_write(const struct create_contexts *contexts, const struct smb_open *open,
+                           const struct handle_open *opened, struct wire_writer *w, size_t fixed_at)
+{
+    struct list list = { .w = w };
+
+    if (contexts->lease.is_lease && open->caching && open->caching->lease.is_lease)
+        put_lease(&list, open, opened);
+    if (contexts->wants_maximum) {
+        begin(&list, "MxAc", 8);
+        wire_put_u32(w, 0); /* QueryStatus */
+        wire_put_u32(w, opened->maximum);
+    }
+    if (contexts->wants_ids)
+        put_ids(&list, open);
+    if (list.last == 0)
+        return;
+    wire_set_u32(w, fixed_at, (uint32_t)list.first);
+    wire_set_u32(w, fixed_at + 4, (uint32_t)(wire_place(w) - list.first));
+}

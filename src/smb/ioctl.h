@@ -1,0 +1,38 @@
+/* IOCTL: the table of control codes, whose functions are here and in copy_chunk.c. ms-smb2: 3.3.5.15 */
+#ifndef LAGRA_SMB_IOCTL_H
+#define LAGRA_SMB_IOCTL_H
+
+#include "smb/smb_private.h"
+
+struct smb_control;
+
+struct ioctl {
+    const struct smb_control *control; /* NULL: not known */
+    uint32_t code;
+    uint64_t persistent, volatile_id; /* of the file, as asked */
+    struct bytes input;
+    uint32_t output_max;
+    struct bytes output;
+    void *parameters; /* of the control */
+};
+
+/* A control code that is served. Functions as those of a row. */
+struct smb_control {
+    uint32_t code;
+    const char *name;
+    enum smb_step (*begin)(struct smb_request *request, struct ioctl *ioctl);
+    enum smb_step (*decided)(struct smb_request *request, struct ioctl *ioctl);
+    enum smb_step (*go_on)(struct smb_request *request, struct ioctl *ioctl);
+    void (*load)(struct ioctl *ioctl);
+    void (*over)(struct ioctl *ioctl);
+};
+
+/* copy_chunk.c: FSCTL_SRV_REQUEST_RESUME_KEY, FSCTL_SRV_COPYCHUNK and _WRITE */
+enum smb_step resume_key_begin(struct smb_request *request, struct ioctl *ioctl);
+enum smb_step copy_chunk_begin(struct smb_request *request, struct ioctl *ioctl);
+enum smb_step copy_chunk_decided(struct smb_request *request, struct ioctl *ioctl);
+enum smb_step copy_chunk_go_on(struct smb_request *request, struct ioctl *ioctl);
+void copy_chunk_load(struct ioctl *ioctl);
+void copy_chunk_over(struct ioctl *ioctl);
+
+#endif

@@ -1,0 +1,95 @@
+/* LOCK: byte ranges, taken all or none, or released one by one. One that has to wait is parked.
+ * ms-smb2: 2.2.26, 2.2.27, 3.3.5.14 */
+#include "smb/smb_private.h"
+
+#include "file/handle_locks.h"
+
+#define LOCKS_MAX      1024u
+#define FLAG_SHARED    0x01u
+#define FLAG_EXCLUSIVE 0x02u
+#define FLAG_UNLOCK    0x04u
+#define FLAG_AT_ONCE   0x10u /* FAIL_IMMEDIATELY */
+
+/* returns false: flags that mean nothing together. ms-smb2: 3.3.5.14.2 */
+static bool read_element(struct wire_reader *r, struct lock_element *element, bool *ret_waits)
+{
+    uint32_t flags;
+
+    element->range.offset = wire_u64(r);
+    element->range.length = wire_u64(r);
+    flags = wire_u32(r);
+    wire_skip(r, 4);
+    *ret_waits = !(flags & FLAG_AT_ONCE);
+    switch (flags & ~FLAG_AT_ONCE) {
+    case FLAG_SHARED:
+        element->action = LOCK_SHARED;
+        return true;
+    case FLAG_EXCLUSIVE:
+        element->action = LOCK_EXCLUSIVE;
+        return true;
+    case FLAG_UNLOCK:
+        element->action = LOCK_RELEASED;
+        *ret_waits = false;
+        return !(flags & FLAG_AT_ONCE);
+    default:
+        return false;
+    }
+}
+
+/* All taken or all released; only a single one waits. */
+static bool read_elements(struct wire_reader *r, struct handle_lock *lock,
+                          struct lock_element *elements, uint16_t count)
+{
+    for (uint16_t i = 0; i < count; i++) {
+        bool waits;
+
+        if (!read_element(r, &elements[i], &waits))
+            return false;
+        if ((elements[i].action == LOCK_RELEASED) != (elements[0].action == LOCK_RELEASED))
+            return false;
+        if (waits && count > 1)
+            return false;
+        lock->waits = waits;
+    }
+    lock->elements = elements;
+    lock->count = count;
+    return wire_ok(r);
+}
+
+enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
+{
+    uint16_t count = wire_u16(r);
+    struct handle_lock *lock;
+
+    wire_skip(r, 4 + 16); /* LockSequence, FileId */
+    if (count == 0 || count > LOCKS_MAX || wire_left(r) < (size_t)count * 24)
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    lock = arena_alloc(request->message->arena, sizeof *lock);
+    lock->mount = &request->tree->mount;
+    lock->handle = &request->open->handle;
+    if (!read_elements(r, lock, arena_array(request->message->arena, count, sizeof *lock->elements),
+                       count))
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    if (request->open->handle.kind == TREE_DIRECTORY)
+        return smb_refuse(request, STATUS_INVALID_DEVICE_REQUEST);
+    request->parameters = lock;
+    return smb_decide(request, handle_lock_attempt, lock);
+}
+
+/* E_ResourceNotFound: there is no such lock; as an error of the decision: the handle was closed by force. */
+static enum nt_status status_of(const struct handle_lock *lock, enum error e)
+{
+    if (!e && lock->stopped == E_ResourceNotFound)
+        return STATUS_RANGE_NOT_LOCKED;
+    e = e ? e : lock->stopped;
+    if (e == E_FileLockConflict)
+        return STATUS_LOCK_NOT_GRANTED;
+    if (e == E_InvalidRange)
+        return STATUS_INVALID_LOCK_RANGE;
+    return e == E_ServerBusy ? STATUS_INSUFFICIENT_RESOURCES : nt_status_of_handle(e);
+}
+
+enum smb_step smb_lock_decided(struct smb_request *request)
+{
+    return smb_refuse(request, status_of(request->parameters, request->error));
+}

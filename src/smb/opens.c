@@ -1,0 +1,226 @@
+/* The handles of a connection: found by id, held by their requests, closed with their tree or session. */
+#include "smb/smb_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "file/handle_open.h"
+
+/* A volatile id is the slot, below a count of how often the slot was used. */
+struct open_table {
+    struct smb_open **slots;
+    uint32_t *uses;
+    uint32_t size, count, next;
+};
+
+#define OPENS_AT_FIRST 64u
+_Static_assert(SMB_OPENS_MAX % OPENS_AT_FIRST == 0, "it doubles");
+
+struct open_table *open_table_new(void)
+{
+    return xcalloc(1, sizeof(struct open_table));
+}
+
+void open_table_free(struct open_table *table)
+{
+    assert(table->count == 0);
+    free(table->slots);
+    free(table->uses);
+    free(table);
+}
+
+/* returns false: there are SMB_OPENS_MAX */
+static bool find_slot(struct open_table *table, uint32_t *ret_slot)
+{
+    uint32_t size = table->size ? table->size * 2 : OPENS_AT_FIRST;
+
+    if (table->count == table->size) {
+        if (table->size >= SMB_OPENS_MAX)
+            return false;
+        table->slots = xrealloc(table->slots, size * sizeof *table->slots);
+        table->uses = xrealloc(table->uses, size * sizeof *table->uses);
+        memset(table->slots + table->size, 0, (size - table->size) * sizeof *table->slots);
+        memset(table->uses + table->size, 0, (size - table->size) * sizeof *table->uses);
+        table->next = table->size;
+        table->size = size;
+    }
+    while (table->slots[table->next])
+        table->next = (table->next + 1) % table->size;
+    *ret_slot = table->next;
+    return true;
+}
+
+struct smb_open *open_new(struct smb_tree *tree)
+{
+    struct open_table *table = tree->session->connection->opens;
+    struct smb_open *open;
+    uint32_t slot;
+
+    if (!find_slot(table, &slot))
+        return NULL;
+    open = xcalloc(1, sizeof *open);
+    open->tree = smb_tree_hold(tree);
+    open->holders = 1; /* until open_gone() */
+    open->volatile_id = (uint64_t)++table->uses[slot] << 32 | slot;
+    table->slots[slot] = open;
+    table->count++;
+    tree->open_count++;
+    tree->session->open_count++;
+    return open;
+}
+
+struct smb_open *open_find(struct smb_connection *connection, const struct smb_session *session,
+                           const struct smb_tree *tree, uint64_t persistent, uint64_t volatile_id)
+{
+    const struct open_table *table = connection->opens;
+    uint32_t slot = (uint32_t)volatile_id;
+    struct smb_open *open = slot < table->size ? table->slots[slot] : NULL;
+
+    if (!open || !open->is_open || open->volatile_id != volatile_id ||
+        open_persistent_id(open) != persistent || open->tree != tree ||
+        open->tree->session != session)
+        return NULL;
+    return open;
+}
+
+struct smb_open *open_hold(struct smb_open *open)
+{
+    assert(open->holders > 0);
+    open->holders++;
+    return open;
+}
+
+void open_release(struct smb_open *open)
+{
+    struct smb_tree *tree = open->tree;
+
+    assert(open->holders > 0);
+    if (--open->holders > 0)
+        return;
+    free((char *)(uintptr_t)open->listing.pattern.ptr);
+    free((char *)(uintptr_t)open->listing.at.name.ptr);
+    free((char *)(uintptr_t)open->path.ptr);
+    free(open);
+    smb_tree_release(tree);
+}
+
+void open_begins_work(struct smb_request *request)
+{
+    assert(request->open && !request->is_in_work);
+    request->is_in_work = true;
+    request->open->in_work++;
+}
+
+void open_ends_work(struct smb_request *request)
+{
+    if (!request->is_in_work)
+        return;
+    request->is_in_work = false;
+    assert(request->open->in_work > 0);
+    if (--request->open->in_work == 1 && request->open->closed_by)
+        request_wake(request->open->closed_by);
+}
+
+void open_gone(struct smb_open *open)
+{
+    struct smb_tree *tree = open->tree;
+    struct smb_session *session = tree->session;
+    struct open_table *table = session->connection->opens;
+
+    assert(table->slots[(uint32_t)open->volatile_id] == open);
+    open->is_open = false;
+    if (open->caching)
+        open->leaves_caching(open);
+    if (open->watch)
+        open->ends_watch(open);
+    table->slots[(uint32_t)open->volatile_id] = NULL;
+    table->count--;
+    session->open_count--;
+    if (--tree->open_count == 0 && tree->awaited_by)
+        request_wake(tree->awaited_by);
+    if (session->open_count == 0 && session->awaited_by)
+        request_wake(session->awaited_by);
+    open_release(open);
+}
+
+struct smb_open *opens_first_with(const struct open_table *table, const struct smb_caching *caching)
+{
+    for (uint32_t slot = 0; slot < table->size; slot++)
+        if (table->slots[slot] && table->slots[slot]->is_open &&
+            table->slots[slot]->caching == caching)
+            return table->slots[slot];
+    return NULL;
+}
+
+void message_set_open(struct smb_message *message, struct smb_open *open)
+{
+    struct smb_open *before = message->open;
+
+    message->open = open_hold(open);
+    if (before)
+        open_release(before);
+}
+
+/* ---- closing what no client closes ---- */
+
+static enum smb_step closing_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct handle_close *close = arena_alloc(request->message->arena, sizeof *close);
+
+    (void)r;
+    close->mount = &request->tree->mount;
+    close->handle = &request->open->handle;
+    return smb_decide(request, handle_close_attempt, close);
+}
+
+/* A share that is deleted took its handles with it. */
+static enum smb_step closing_decided(struct smb_request *request)
+{
+    if (request->error && request->error != E_ShareNotFound && request->error != E_ResourceNotFound)
+        log_line(LOG_WARN, "SMB: a handle of %.*s was not closed: %s",
+                 BYTES_ARG(request->message->connection->peer), error_code(request->error));
+    open_gone(request->open);
+    return smb_refuse(request, STATUS_SUCCESS);
+}
+
+static const struct smb_row closing = {
+    .command = SMB_CLOSE,
+    .name = "closing",
+    .begin = closing_begin,
+    .decided = closing_decided,
+};
+
+struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *row)
+{
+    struct smb_message *message = message_new(open->tree->session->connection, 0);
+    struct smb_request *request = message_add(message, NULL);
+
+    message->is_own = true;
+    request->row = row;
+    request->state = BEGIN;
+    request->session = session_hold(open->tree->session);
+    request->tree = smb_tree_hold(open->tree);
+    request->open = open_hold(open);
+    return request;
+}
+
+void open_close(struct smb_open *open)
+{
+    assert(open->is_open);
+    open->is_open = false;
+    smb_run(request_of_own(open, &closing));
+}
+
+void opens_close_all(struct smb_session *session, const struct smb_tree *tree)
+{
+    const struct open_table *table = session->connection->opens;
+
+    for (uint32_t slot = 0; slot < table->size; slot++) {
+        struct smb_open *open = table->slots[slot];
+
+        if (open && open->is_open && open->tree->session == session &&
+            (!tree || open->tree == tree))
+            open_close(open);
+    }
+}

@@ -1,0 +1,125 @@
+/* OPLOCK_BREAK: a client's answer to a break of an oplock, or of a lease. ms-smb2: 2.2.24, 2.2.25, 3.3.5.22 */
+#include "smb/caching.h"
+
+#define OPLOCK_SIZE 24u
+#define LEASE_SIZE  36u
+
+struct acknowledgement {
+    struct handle_acknowledge acknowledge;
+    bool is_lease;
+    struct guid lease_key;
+};
+
+static enum smb_step decide(struct smb_request *request, struct acknowledgement *a,
+                            const struct smb_caching *caching, uint8_t keeps)
+{
+    a->acknowledge = (struct handle_acknowledge){
+        .mount = &request->tree->mount,
+        .node = caching->node,
+        .key = caching->listener.key,
+        .told = caching->breaks_to,
+        .keeps = keeps,
+    };
+    request->parameters = a;
+    return smb_decide(request, handle_acknowledge_attempt, &a->acknowledge);
+}
+
+/* ms-smb2: 3.3.5.22.1 */
+static enum smb_step begin_oplock(struct smb_request *request, struct wire_reader *r,
+                                  struct acknowledgement *a)
+{
+    uint8_t level = wire_u8(r);
+    const struct smb_caching *caching;
+    enum nt_status status;
+
+    if (request->bytes.len < SMB_HEADER_SIZE + OPLOCK_SIZE)
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    status = request_find_open(request, request->row->file_at);
+    if (status)
+        return smb_refuse(request, status);
+    caching = request->open->caching;
+    if (!caching || caching->lease.is_lease || !caching->is_breaking)
+        return smb_refuse(request, STATUS_INVALID_OPLOCK_PROTOCOL);
+    if (level != OPLOCK_NONE && level != OPLOCK_II)
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    return decide(request, a, caching, caching_of_level(level) & caching->breaks_to);
+}
+
+/* ms-smb2: 3.3.5.22.2 */
+static enum smb_step begin_lease(struct smb_request *request, struct wire_reader *r,
+                                 struct acknowledgement *a)
+{
+    const struct smb_caching *caching;
+    uint32_t keeps;
+
+    wire_skip(r, 2 + 4); /* Reserved, Flags */
+    a->is_lease = true;
+    a->lease_key = wire_guid(r);
+    keeps = wire_u32(r);
+    wire_skip(r, 8); /* LeaseDuration */
+    if (!wire_ok(r))
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    caching = caching_find(request->message->connection, &a->lease_key);
+    if (!caching || caching->node == 0)
+        return smb_refuse(request, STATUS_OBJECT_NAME_NOT_FOUND);
+    if (!caching->is_breaking)
+        return smb_refuse(request, STATUS_UNSUCCESSFUL);
+    if (keeps & ~(uint32_t)caching->breaks_to)
+        return smb_refuse(request, STATUS_REQUEST_NOT_ACCEPTED);
+    return decide(request, a, caching, (uint8_t)keeps);
+}
+
+enum smb_step smb_oplock_break_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct acknowledgement *a = arena_alloc(request->message->arena, sizeof *a);
+
+    switch (le16_get(request->bytes.ptr + SMB_HEADER_SIZE)) {
+    case OPLOCK_SIZE:
+        return begin_oplock(request, r, a);
+    case LEASE_SIZE:
+        return begin_lease(request, r, a);
+    default:
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    }
+}
+
+/* Its opens may be closed by now. */
+static struct smb_caching *find(struct smb_request *request, const struct acknowledgement *a)
+{
+    return a->is_lease ? caching_find(request->message->connection, &a->lease_key)
+                       : request->open->caching;
+}
+
+enum smb_step smb_oplock_break_decided(struct smb_request *request)
+{
+    const struct acknowledgement *a = request->parameters;
+    struct smb_caching *caching = find(request, a);
+
+    if (request->error == E_ResourceNotFound)
+        return smb_refuse(request,
+                          a->is_lease ? STATUS_UNSUCCESSFUL : STATUS_INVALID_OPLOCK_PROTOCOL);
+    if (request->error == E_InvalidInput)
+        return smb_refuse(request, STATUS_REQUEST_NOT_ACCEPTED);
+    if (!request->error && caching)
+        caching_acknowledged(caching, a->acknowledge.keeps, a->acknowledge.breaks_to);
+    return smb_refuse(request, nt_status_of(request->error));
+}
+
+void smb_oplock_break_answer(struct smb_request *request, struct wire_writer *w)
+{
+    const struct acknowledgement *a = request->parameters;
+
+    if (a->is_lease) {
+        wire_put_u16(w, LEASE_SIZE);
+        wire_put_zeros(w, 2 + 4);
+        wire_put_guid(w, &a->lease_key);
+        wire_put_u32(w, a->acknowledge.keeps);
+        wire_put_u64(w, 0);
+        return;
+    }
+    wire_put_u16(w, OPLOCK_SIZE);
+    wire_put_u8(w, level_of_caching(a->acknowledge.keeps));
+    wire_put_zeros(w, 1 + 4);
+    wire_put_u64(w, open_persistent_id(request->open));
+    wire_put_u64(w, request->open->volatile_id);
+}

@@ -1,0 +1,27 @@
+/* What any part of the machine may say to its owner: that it is to be run, that it is to be closed. */
+#include "smb/smb_private.h"
+
+#include "base/log.h"
+
+bool smb_break(struct smb_connection *connection, const char *why)
+{
+    if (!connection->is_broken && !connection->ends)
+        log_line(LOG_INFO, "SMB connection of %.*s is closed: %s", BYTES_ARG(connection->peer),
+                 why);
+    connection->is_broken = true;
+    return false;
+}
+
+void smb_post(struct smb_connection *connection, struct smb_request *request)
+{
+    struct smb_host *host = connection->host;
+
+    if (request) {
+        struct smb_request *first = atomic_load(&connection->woken);
+
+        do
+            request->next_woken = first;
+        while (!atomic_compare_exchange_weak(&connection->woken, &first, request));
+    }
+    host->post(host);
+}

@@ -1,0 +1,297 @@
+/* QUERY_DIRECTORY: pages of a directory's list, each from where the one before ended. The
+ * pattern is that of the first, until the scan is restarted. ms-smb2: 2.2.33, 2.2.34, 3.3.5.18;
+ * MS-FSCC 2.4 */
+#include "smb/smb_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "file/name_pattern.h"
+
+/* Flags. ms-smb2: 2.2.33. An index is not looked at, as Windows' servers do not. */
+#define RESTART_SCANS    0x01u
+#define SINGLE_ENTRY     0x02u
+#define REOPEN           0x10u
+
+/* Entries that one decision lists: what it holds meanwhile. */
+#define PAGE_ENTRIES_MAX 1000u
+#define ENTRY_ALIGNMENT  8u
+/* Of the answer before its entries: StructureSize, offset, length. */
+#define ANSWER_FIXED     8u
+/* Beside the entries: the pattern, a name to go on at, and the arena's own. */
+#define ARENA_SPARE      (64u << 10)
+
+/* ---- entries ---- */
+
+/* What an entry has beside index, times, sizes and attributes, in this order. MS-FSCC 2.4.10,
+ * 2.4.14, 2.4.8, 2.4.28, 2.4.17, 2.4.18, 2.4.21 */
+enum entry_field {
+    HAS_FACTS = 0x01,      /* the times, sizes and attributes themselves */
+    HAS_EA_SIZE = 0x02,    /* 0: there are no extended attributes */
+    HAS_SHORT_NAME = 0x04, /* empty: there are none */
+    HAS_TAG = 0x08,        /* of a reparse point: none */
+    HAS_PADDED_ID = 0x10,  /* the FileId, behind what aligns it */
+    HAS_LONG_ID = 0x20,    /* of 16 bytes */
+};
+struct entry_class {
+    uint8_t number;
+    uint8_t fixed; /* bytes in front of the name */
+    uint8_t fields;
+};
+static const struct entry_class classes[] = {
+    { 1, 64, HAS_FACTS },                                /* FileDirectoryInformation */
+    { 2, 68, HAS_FACTS | HAS_EA_SIZE },                  /* FileFullDirectoryInformation */
+    { 3, 94, HAS_FACTS | HAS_EA_SIZE | HAS_SHORT_NAME }, /* FileBothDirectoryInformation */
+    { 12, 12, 0 },                                       /* FileNamesInformation */
+    { 37, 104,
+      HAS_FACTS | HAS_EA_SIZE | HAS_SHORT_NAME |
+          HAS_PADDED_ID },                               /* FileIdBothDirectoryInformation */
+    { 38, 80, HAS_FACTS | HAS_EA_SIZE | HAS_PADDED_ID }, /* FileIdFullDirectoryInformation */
+    { 60, 88,
+      HAS_FACTS | HAS_EA_SIZE | HAS_TAG | HAS_LONG_ID }, /* FileIdExtdDirectoryInformation */
+};
+
+static const struct entry_class *find_class(uint8_t number)
+{
+    for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+        if (classes[i].number == number)
+            return &classes[i];
+    return NULL;
+}
+
+struct query {
+    struct handle_list list;
+    struct list_sink sink;
+    const struct entry_class *class;
+    bool is_first;  /* of its scan */
+    bool is_single; /* one entry only */
+    struct bytes pattern;
+    size_t room;            /* bytes of entries that the client takes */
+    struct arena *arena;    /* owned: of the entries and what else outlives an attempt */
+    struct arena_mark mark; /* behind it: the name that a further page begins at */
+    struct text entries;
+    size_t last_at;            /* where the last entry begins, if there is one */
+    size_t page_at, page_last; /* both, before the page that is being made */
+    size_t count;              /* entries of the pages before it */
+    bool is_full;
+};
+
+static struct query *query_of_sink(struct list_sink *sink)
+{
+    return (struct query *)((char *)sink - offsetof(struct query, sink));
+}
+
+/* As there are entries of several pages, of which the last alone is made anew. */
+static void begin_page(struct list_sink *sink)
+{
+    struct query *q = query_of_sink(sink);
+
+    q->entries.len = q->page_at;
+    q->last_at = q->page_last;
+    if (q->page_at > 0)
+        le32_put(q->entries.ptr + q->last_at, 0);
+    q->is_full = false;
+}
+
+static void put_entry(struct wire_writer *w, const struct entry_class *class,
+                      const struct listed *entry, size_t name_size)
+{
+    const struct handle_info *info = &entry->info;
+
+    wire_put_u32(w, 0); /* NextEntryOffset: set behind the last */
+    wire_put_u32(w, 0); /* FileIndex: undefined where names have an order of their own */
+    if (class->fields & HAS_FACTS) {
+        smb_put_info_times(w, info);
+        wire_put_u64(w, info->length);
+        wire_put_u64(w, info->allocated);
+        wire_put_u32(w, smb_attributes(info));
+    }
+    wire_put_u32(w, (uint32_t)name_size);
+    if (class->fields & HAS_EA_SIZE)
+        wire_put_u32(w, 0);
+    if (class->fields & HAS_SHORT_NAME)
+        wire_put_zeros(w, 1 + 1 + 24);
+    if (class->fields & HAS_TAG)
+        wire_put_u32(w, 0);
+    if (class->fields & HAS_PADDED_ID) {
+        wire_put_padding(w, 8);
+        wire_put_u64(w, info->node);
+    }
+    if (class->fields & HAS_LONG_ID) {
+        wire_put_u64(w, info->node);
+        wire_put_u64(w, 0);
+    }
+    assert(wire_place(w) == class->fixed);
+    wire_put_utf16(w, entry->name);
+}
+
+/* Entries begin at multiples of 8, and each but the last has its distance to the next: so what a
+ * page set of the one before it is set again when it is made anew. */
+static bool add_entry(struct list_sink *sink, const struct listed *entry)
+{
+    struct query *q = query_of_sink(sink);
+    size_t name_size = bytes_utf16_units(entry->name) * 2;
+    size_t start = (q->entries.len + ENTRY_ALIGNMENT - 1) / ENTRY_ALIGNMENT * ENTRY_ALIGNMENT;
+    struct wire_writer w;
+
+    if (start + q->class->fixed + name_size > q->room) {
+        q->is_full = true;
+        return false;
+    }
+    if (start > 0)
+        le32_put(q->entries.ptr + q->last_at, (uint32_t)(start - q->last_at));
+    wire_writer_init(&w, &q->entries);
+    wire_put_zeros(&w, start - q->entries.len);
+    wire_writer_init(&w, &q->entries);
+    q->last_at = start;
+    put_entry(&w, q->class, entry, name_size);
+    return true;
+}
+
+/* ---- the request ---- */
+
+/* What the client asks to be listed. returns false: no pattern of names */
+static bool read_pattern(struct query *q, struct bytes utf16)
+{
+    struct name_pattern parsed;
+
+    if (!wire_utf8(q->arena, utf16, &q->pattern))
+        return false;
+    return !memchr(q->pattern.ptr, '\\', q->pattern.len) &&
+           !memchr(q->pattern.ptr, '/', q->pattern.len) &&
+           name_pattern_parse(q->arena, q->pattern, &parsed);
+}
+
+/* Where the list begins: anew, or where the open has come to. */
+static enum nt_status set_place(struct query *q, const struct smb_open *open, uint8_t flags,
+                                struct bytes pattern)
+{
+    q->is_first = !open->listing.has_begun || flags & (RESTART_SCANS | REOPEN);
+    if (q->is_first)
+        return read_pattern(q, pattern) ? STATUS_SUCCESS : STATUS_OBJECT_NAME_INVALID;
+    q->pattern = arena_copy(q->arena, open->listing.pattern);
+    q->list.from = open->listing.at;
+    if (q->list.from.name.ptr)
+        q->list.from.name = arena_copy(q->arena, q->list.from.name);
+    return STATUS_SUCCESS;
+}
+
+enum smb_step smb_query_directory_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct query *q = arena_alloc(request->message->arena, sizeof *q);
+    const struct smb_open *open = request->open;
+    uint8_t number = wire_u8(r), flags = wire_u8(r);
+    uint16_t name_at, name_size;
+    uint32_t room;
+    struct bytes pattern;
+    enum nt_status status;
+
+    wire_skip(r, 4 + 16); /* FileIndex, FileId */
+    name_at = wire_u16(r);
+    name_size = wire_u16(r);
+    room = wire_u32(r);
+    pattern = wire_buffer(r, name_at, name_size, SMB_HEADER_SIZE + 32);
+    if (!wire_ok(r) || open->handle.kind != TREE_DIRECTORY)
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    if (!(open->handle.granted & MAY_READ_DATA))
+        return smb_refuse(request, STATUS_ACCESS_DENIED);
+    q->class = find_class(number);
+    if (!q->class)
+        return smb_refuse(request, STATUS_INVALID_INFO_CLASS);
+    if (room < q->class->fixed)
+        return smb_refuse(request, STATUS_INFO_LENGTH_MISMATCH);
+    /* More than MaxTransactSize may be refused; Samba's clients ask 8 MiB. ms-smb2: 3.3.5.18 */
+    if (room > SMB_IO_MAX)
+        room = SMB_IO_MAX;
+    q->room = room;
+    q->is_single = flags & SINGLE_ENTRY;
+    q->arena = arena_new(room * 2 + ARENA_SPARE);
+    request->parameters = q;
+    text_init(&q->entries, q->arena, q->is_single ? 1024 : room);
+    status = set_place(q, open, flags, pattern);
+    if (status != STATUS_SUCCESS)
+        return smb_refuse(request, status);
+    q->sink = (struct list_sink){ .begin = begin_page, .add = add_entry };
+    q->list.mount = &request->tree->mount;
+    q->list.handle = &open->handle;
+    q->list.pattern = q->pattern;
+    q->list.max = q->is_single ? 1 : PAGE_ENTRIES_MAX;
+    q->list.sink = &q->sink;
+    q->mark = arena_mark(q->arena);
+    return smb_decide(request, handle_list_attempt, &q->list);
+}
+
+/* ---- what comes of it ---- */
+
+/* One more page, as there is room. What the one before held is given back first: a pattern may
+ * pass over any number of names. */
+static enum smb_step next_page(struct smb_request *request)
+{
+    struct query *q = request->parameters;
+    struct decision *d = &request->decision;
+    struct bytes name = q->list.next.name;
+
+    q->list.from.stage = q->list.next.stage;
+    if (name.ptr && name.ptr != q->list.from.name.ptr) {
+        arena_rewind(q->arena, q->mark);
+        name = arena_copy(q->arena, name);
+    }
+    q->list.from.name = name;
+    deciding_end(d);
+    arena_rewind(d->arena, d->attempt);
+    q->count += q->list.count;
+    q->page_at = q->entries.len;
+    q->page_last = q->last_at;
+    return smb_decide(request, handle_list_attempt, &q->list);
+}
+
+static struct bytes keep(struct bytes bytes)
+{
+    return bytes.ptr ? bytes_of(memcpy(xmalloc(bytes.len + 1), bytes.ptr, bytes.len), bytes.len)
+                     : bytes;
+}
+
+/* The open goes on behind what was listed. */
+static void keep_place(struct smb_open *open, const struct query *q)
+{
+    free((char *)open->listing.pattern.ptr);
+    free((char *)open->listing.at.name.ptr);
+    open->listing.has_begun = true;
+    open->listing.pattern = keep(q->pattern);
+    open->listing.at = q->list.next;
+    open->listing.at.name = keep(q->list.next.name);
+}
+
+enum smb_step smb_query_directory_decided(struct smb_request *request)
+{
+    struct query *q = request->parameters;
+    size_t count = q->count + q->list.count;
+
+    if (request->error)
+        return smb_refuse(request, nt_status_of_handle(request->error));
+    if (!q->is_full && q->list.next.stage != LIST_END && !(q->is_single && count > 0))
+        return next_page(request);
+    if (count == 0 && q->is_full)
+        return smb_refuse(request, STATUS_INFO_LENGTH_MISMATCH);
+    keep_place(request->open, q);
+    if (count == 0)
+        return smb_refuse(request, q->is_first ? STATUS_NO_SUCH_FILE : STATUS_NO_MORE_FILES);
+    return smb_refuse(request, STATUS_SUCCESS);
+}
+
+void smb_query_directory_answer(struct smb_request *request, struct wire_writer *w)
+{
+    const struct query *q = request->parameters;
+
+    wire_put_u16(w, 9); /* StructureSize */
+    wire_put_u16(w, SMB_HEADER_SIZE + ANSWER_FIXED);
+    wire_put_u32(w, (uint32_t)q->entries.len);
+    wire_put(w, text_bytes(&q->entries));
+}
+
+void smb_query_directory_over(struct smb_request *request)
+{
+    struct query *q = request->parameters;
+
+    arena_free(q->arena);
+}

@@ -1,0 +1,143 @@
+/* READ: bytes of one state of the file, whatever is written meanwhile. ms-smb2: 2.2.19, 2.2.20, 3.3.5.12 */
+#include "smb/smb_private.h"
+
+#include <stdlib.h>
+
+#include "file/handle_io.h"
+
+struct read {
+    struct handle_read read;
+    uint32_t least; /* fewer bytes: STATUS_END_OF_FILE */
+    char *bytes;    /* owned */
+    struct handle_reading reading;
+    bool is_reading;
+};
+
+enum smb_step smb_read_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct read *read = arena_alloc(request->message->arena, sizeof *read);
+    uint32_t length, least, channel;
+    uint64_t offset;
+
+    wire_skip(r, 2); /* Padding, Flags */
+    length = wire_u32(r);
+    offset = wire_u64(r);
+    wire_skip(r, 16); /* FileId */
+    least = wire_u32(r);
+    channel = wire_u32(r);
+    if (!wire_ok(r) || length > SMB_IO_MAX || channel != 0)
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    if (request->open->handle.kind == TREE_DIRECTORY)
+        return smb_refuse(request, STATUS_INVALID_DEVICE_REQUEST);
+    if (!(request->open->handle.granted & (MAY_READ_DATA | MAY_EXECUTE)))
+        return smb_refuse(request, STATUS_ACCESS_DENIED);
+    if (offset > (uint64_t)INT64_MAX - length)
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    read->least = least;
+    read->read = (struct handle_read){
+        .mount = &request->tree->mount,
+        .handle = &request->open->handle,
+        .offset = offset,
+        .length = length,
+    };
+    request->parameters = read;
+    return smb_decide(request, handle_read_attempt, &read->read);
+}
+
+static void end_reading(struct read *read)
+{
+    if (read->is_reading)
+        handle_reading_end(&read->reading);
+    read->is_reading = false;
+}
+
+static enum smb_step again(struct smb_request *request)
+{
+    struct read *read = request->parameters;
+
+    end_reading(read);
+    return smb_decide(request, handle_read_attempt, &read->read);
+}
+
+static enum smb_step begin_reading(struct smb_request *request)
+{
+    struct read *read = request->parameters;
+    enum error e;
+
+    free(read->bytes);
+    read->bytes = xmalloc((size_t)read->read.readable);
+    e = handle_reading_begin(&request->decision, &read->read, read->bytes, &read->reading);
+    if (e == DECIDE_AGAIN)
+        return again(request);
+    if (e == DECIDE_BLOCKING)
+        return STEP_FETCH;
+    if (e)
+        return smb_refuse(request, nt_status_of_handle(e));
+    read->is_reading = true;
+    return STEP_GO_ON;
+}
+
+enum smb_step smb_read_decided(struct smb_request *request)
+{
+    const struct read *read = request->parameters;
+    uint64_t readable = read->read.readable;
+
+    if (request->error)
+        return smb_refuse(request, nt_status_of_handle(request->error));
+    if (readable < read->least || (readable == 0 && read->read.length > 0))
+        return smb_refuse(request, STATUS_END_OF_FILE);
+    return readable == 0 ? smb_refuse(request, STATUS_SUCCESS) : begin_reading(request);
+}
+
+enum smb_step smb_read_go_on(struct smb_request *request)
+{
+    struct read *read = request->parameters;
+    enum error e;
+
+    if (!read->is_reading) /* it could not begin */
+        return again(request);
+    e = handle_reading_go_on(&read->reading, request_arm(request));
+    if (e == DECIDE_WAITS)
+        return STEP_WAIT;
+    if (e == DECIDE_BLOCKING)
+        return STEP_FETCH;
+    if (e == DECIDE_AGAIN)
+        return again(request);
+    if (!e)
+        request->open->position = read->read.offset + read->read.readable;
+    return smb_refuse(request, nt_status_of_handle(e));
+}
+
+/* What it returns, go_on() finds again. */
+void smb_read_load(struct smb_request *request)
+{
+    struct read *read = request->parameters;
+
+    if (read->is_reading)
+        handle_reading_load(&read->reading);
+}
+
+void smb_read_answer(struct smb_request *request, struct wire_writer *w)
+{
+    const struct read *read = request->parameters;
+    uint32_t size = (uint32_t)read->read.readable;
+
+    text_reserve(w->out, 16 + size + 8);
+    wire_put_u16(w, 17); /* StructureSize */
+    wire_put_u8(w, SMB_HEADER_SIZE + 16);
+    wire_put_u8(w, 0);
+    wire_put_u32(w, size);
+    wire_put_u32(w, 0); /* DataRemaining */
+    wire_put_u32(w, 0);
+    wire_put(w, bytes_of(read->bytes, size));
+    if (size == 0)
+        wire_put_u8(w, 0);
+}
+
+void smb_read_over(struct smb_request *request)
+{
+    struct read *read = request->parameters;
+
+    end_reading(read);
+    free(read->bytes);
+}

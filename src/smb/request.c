@@ -1,0 +1,408 @@
+/* The way of a request, top down: what happens to a command between its header and its answer.
+ *
+ *   admit -> begin -> (decide -> commit -> decided) as often as the command has steps -> durable -> answer
+ *
+ * These words are its states; README.md has the picture. A state that has to wait leaves the request WAITING:
+ * it is entered again when a post brings the request back, so the connection's thread never waits. */
+#include "smb/smb_private.h"
+
+#include <assert.h>
+
+#include "file/file.h"
+#include "service/waiting.h"
+
+static struct smb_connection *connection_of(const struct smb_request *request)
+{
+    return request->message->connection;
+}
+
+/* ---- BEGIN ---- */
+
+/* Attempts begin behind what is in the arena now, parameters included. */
+static void prepare(struct smb_request *request)
+{
+    const struct smb_service *service = connection_of(request)->service;
+    struct decision *d = &request->decision;
+    uint64_t seen = d->seen;
+
+    if (d->store) { /* another step of the same command: what it has seen before counts on */
+        deciding_end(d);
+        d->seen_before = seen;
+        d->attempts = 0;
+        d->waits_until = 0;
+        d->attempt = arena_mark(d->arena);
+        return;
+    }
+    request->input = (struct input){
+        .account =
+            request->session ? bytes_from_string(request->session->account) : bytes_of("", 0),
+        .identity = { .kind = IDENTITY_ACCOUNT_KEY, .at = clock_wall() },
+    };
+    *d = (struct decision){
+        .service = &file_service,
+        .input = &request->input,
+        .arena = request->message->arena,
+        .store = service->store,
+        .access = STORE_NO_WAIT,
+        .always_waits = service->options.always_wait,
+        .problem = &request->problem,
+        .now = clock_now(),
+    };
+    d->access.fetches = fetch_set_open(service->store);
+    d->attempt = arena_mark(d->arena);
+}
+
+/* What comes after a function of the command. */
+static enum request_state after(struct smb_request *request, enum smb_step step)
+{
+    switch (step) {
+    case STEP_DECIDE:
+        prepare(request);
+        return DECIDE;
+    case STEP_HOLD:
+        return HELD;
+    case STEP_AWAIT:
+        return AWAITS;
+    case STEP_WAIT:
+        return GOING_ON_LATER;
+    case STEP_FETCH:
+        return FETCHES;
+    case STEP_GO_ON:
+        return GOING_ON;
+    case STEP_ANSWER:
+        break;
+    }
+    return request->lasting != COMMITTED && request->decision.store ? DURABLE : ANSWER;
+}
+
+static enum request_state refuse(struct smb_request *request, enum nt_status status)
+{
+    return after(request, smb_refuse(request, status));
+}
+
+static enum request_state admit(struct smb_request *request)
+{
+    bool breaks = false;
+    enum nt_status status = request_admit(request, &breaks);
+
+    if (breaks) {
+        smb_break(connection_of(request), "a message that breaks the protocol");
+        return ANSWERED;
+    }
+    if (status)
+        return refuse(request, status);
+    return request->header.command == SMB_CANCEL ? ANSWERED : BEGIN;
+}
+
+static enum request_state begin(struct smb_request *request)
+{
+    struct wire_reader r;
+
+    request->lasting = request->row->lasting;
+    if (!request->row->begin)
+        return refuse(request, STATUS_NOT_SUPPORTED);
+    wire_reader_init(&r, request->bytes);
+    wire_skip(&r, request->bytes.len > 0 ? SMB_HEADER_SIZE + 2 : 0);
+    return after(request, request->row->begin(request, &r));
+}
+
+/* ---- DECIDE, COMMIT ---- */
+
+static enum request_state decided(struct smb_request *request, enum error e)
+{
+    assert(!decision_is_unfinished(e));
+    request->error = e;
+    return DECIDED;
+}
+
+static enum request_state commit(struct smb_request *request);
+
+static enum request_state decide(struct smb_request *request)
+{
+    struct decision *d = &request->decision;
+    enum error e;
+
+    request->turn = waiting_turn();
+    e = deciding_attempt(d, request->attempt, request->of);
+    if (e == DECIDE_AGAIN)
+        return DECIDE;
+    if (e == DECIDE_WAITS)
+        return deciding_is_empty(d) ? OTHERS : ASK;
+    if (e == DECIDE_BLOCKING)
+        return request_fetch_or(request, DECIDE_IN_POOL);
+    request->seen = d->seen; /* without what it changes itself */
+    if (e || deciding_is_empty(d))
+        return decided(request, e);
+    return commit(request);
+}
+
+static enum request_state cut(struct smb_request *request)
+{
+    smb_break(connection_of(request), "the outcome of a command cannot be known");
+    return ANSWERED;
+}
+
+static enum request_state commit(struct smb_request *request)
+{
+    enum error e = deciding_commit(&request->decision);
+
+    if (e == DECIDE_AGAIN || e == DECIDE_GONE)
+        return DECIDE;
+    if (e == DECIDE_BLOCKING)
+        return request_fetch_or(request, COMMIT_IN_POOL);
+    if (e == DECIDE_UNKNOWN)
+        return CUT;
+    return decided(request, e);
+}
+
+/* ---- ASK, OTHERS: the command waits for somebody else's change ---- */
+
+static enum request_state ask_others(struct smb_request *request)
+{
+    enum error e = deciding_commit(&request->decision);
+
+    if (e == DECIDE_AGAIN || e == DECIDE_GONE)
+        return DECIDE;
+    if (e == DECIDE_BLOCKING)
+        return request_fetch_or(request, ASK_IN_POOL);
+    if (e == DECIDE_UNKNOWN)
+        return CUT;
+    return e ? decided(request, e) : OTHERS;
+}
+
+/* From now on it may take long: the client is told, and may cancel it. ms-smb2: 3.3.4.2
+ * returns STATUS_SUCCESS, or why it cannot wait */
+static enum nt_status park(struct smb_request *request)
+{
+    struct smb_connection *connection = connection_of(request);
+
+    if (request->is_parked || request->message->is_own)
+        return STATUS_SUCCESS;
+    if (request->next && request->row->compounding == LAST)
+        return STATUS_INTERNAL_ERROR;
+    if (connection->parked_count >= SMB_PARKED_MAX)
+        return STATUS_INSUFFICIENT_RESOURCES;
+    connection->parked_count++;
+    request->is_parked = true;
+    open_ends_work(request);
+    request->async_id = ++connection->next_async_id;
+    message_interim(request);
+    return STATUS_SUCCESS;
+}
+
+/* Keeps nothing open meanwhile. */
+static enum request_state await_others(struct smb_request *request)
+{
+    struct decision *d = &request->decision;
+    enum nt_status status = request->is_cancelled ? request->cancelled_with : park(request);
+
+    deciding_end(d);
+    if (status)
+        return refuse(request, status);
+    switch (waiting_begin(request->turn, d->waits_until, request_arm(request))) {
+    case WAITING_KEPT:
+        return request_wait(request);
+    case WAITING_OVER:
+        return DECIDE;
+    case WAITING_ENDS:
+        break;
+    }
+    return decided(request, E_ServerBusy);
+}
+
+/* The command's own word on what was decided: another step, or its answer. */
+static enum request_state conclude(struct smb_request *request)
+{
+    if (request->row->decided)
+        return after(request, request->row->decided(request));
+    return refuse(request, nt_status_of(request->error));
+}
+
+/* ---- GOING_ON: a command that has steps of its own between its decisions ---- */
+
+static enum request_state go_on_with(struct smb_request *request)
+{
+    return after(request, request->row->go_on(request));
+}
+
+static enum request_state load(struct smb_request *request)
+{
+    request->row->load(request);
+    return GOING_ON;
+}
+
+/* ---- HELD, AWAITS: something in this process wakes it ---- */
+
+static enum request_state hold(struct smb_request *request)
+{
+    enum nt_status status = STATUS_SUCCESS;
+
+    if (request->is_woken || request->is_cancelled) {
+        request->is_woken = false;
+        return GOING_ON;
+    }
+    if (request->state == HELD)
+        status = park(request);
+    if (status)
+        return refuse(request, status);
+    request_arm(request);
+    return request_wait(request);
+}
+
+/* ---- DURABLE: a crash must not undo anything that was reported ---- */
+
+static enum request_state become_durable(struct smb_request *request)
+{
+    struct decision *d = &request->decision;
+
+    uint64_t awaited = request->lasting == LASTING ? d->seen : request->seen;
+
+    switch (store_settled(d->store, awaited)) {
+    case STORE_OK:
+        return ANSWER;
+    case STORE_WAIT:
+        store_wait_durable(d->store, awaited, request_arm(request));
+        return request_wait(request);
+    case STORE_CONFLICT:
+        return DECIDE;
+    case STORE_UNKNOWN:
+        return CUT;
+    case STORE_NOT_FOUND:
+    case STORE_CORRUPT:
+    case STORE_IO:
+    case STORE_FULL:
+    case STORE_SHORTAGE:
+    case STORE_BUSY:
+        break;
+    }
+    request->status = nt_status_of(decision_fail_store(d, STORE_IO));
+    return ANSWER;
+}
+
+/* ---- ANSWER ---- */
+
+static void empty_body(struct smb_request *request, struct wire_writer *w)
+{
+    (void)request;
+    wire_put_u16(w, 4); /* StructureSize */
+    wire_put_u16(w, 0);
+}
+
+static bool has_body(const struct smb_request *request)
+{
+    return !nt_status_is_error(request->status) || request->has_body ||
+           request->status == STATUS_MORE_PROCESSING_REQUIRED;
+}
+
+/* Those related to one that failed fail with it, unless there is a file that they can go on with; where it had no
+ * session they are malformed. ms-smb2: 3.3.5.2.7.2 */
+static enum nt_status what_follows(const struct smb_request *request)
+{
+    if (!nt_status_is_error(request->status) || request->message->open)
+        return STATUS_SUCCESS;
+    return request->session ? request->status : STATUS_INVALID_PARAMETER;
+}
+
+static enum request_state answer(struct smb_request *request)
+{
+    enum nt_status status = request->status;
+    smb_body_fn *body = answer_error_body;
+
+    if (has_body(request))
+        body = request->row->answer ? request->row->answer : empty_body;
+    message_answer(request, status, body);
+    request->message->failed = what_follows(request);
+    return ANSWERED;
+}
+
+/* ---- the state machine ---- */
+
+static enum request_state enter(struct smb_request *request)
+{
+    switch (request->state) {
+    case ADMIT:
+        return admit(request);
+    case BEGIN:
+        return begin(request);
+    case DECIDE:
+        return decide(request);
+    case DECIDE_IN_POOL:
+        return request_to_pool(request, decide);
+    case COMMIT:
+        return commit(request);
+    case COMMIT_IN_POOL:
+        return request_to_pool(request, commit);
+    case ASK:
+        return ask_others(request);
+    case ASK_IN_POOL:
+        return request_to_pool(request, ask_others);
+    case OTHERS:
+        return await_others(request);
+    case DECIDED:
+        return conclude(request);
+    case GOING_ON:
+        return go_on_with(request);
+    case GOING_ON_LATER:
+        request->state = GOING_ON;
+        return request_wait(request);
+    case FETCHES:
+        request->state = GOING_ON;
+        return request_fetch_or(request, LOADS);
+    case LOADS:
+        return request_to_pool(request, load);
+    case HELD:
+    case AWAITS:
+        return hold(request);
+    case DURABLE:
+        return become_durable(request);
+    case ANSWER:
+        return answer(request);
+    case POOLED:
+        return request->pooled_next;
+    case CUT:
+        return cut(request);
+    case ANSWERED:
+    case WAITING:
+        break;
+    }
+    assert(false); /* a state that is not entered */
+    return ANSWERED;
+}
+
+void request_run(struct smb_request *request)
+{
+    request->waits = false;
+    while (request->state != ANSWERED) {
+        enum request_state next = enter(request);
+
+        if (next == WAITING)
+            return;
+        request->state = next;
+    }
+    deciding_end(&request->decision);
+    if (request->is_parked) {
+        connection_of(request)->parked_count--;
+        request->is_parked = false;
+    }
+}
+
+void request_over(struct smb_request *request)
+{
+    if (request->parameters && request->row->over)
+        request->row->over(request);
+    request->parameters = NULL;
+    deciding_end(&request->decision);
+    if (request->decision.store)
+        fetch_set_close(request->decision.access.fetches);
+    request->decision.store = NULL;
+    open_ends_work(request);
+    if (request->open)
+        open_release(request->open);
+    if (request->tree)
+        smb_tree_release(request->tree);
+    if (request->session)
+        session_release(request->session);
+    request->open = NULL;
+    request->tree = NULL;
+    request->session = NULL;
+}

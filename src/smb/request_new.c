@@ -1,0 +1,35 @@
+/* Messages and their requests, as they begin. */
+#include "smb/smb_private.h"
+
+static void request_init(struct smb_request *request)
+{
+    request_init_pause(request);
+    request->state = ADMIT;
+}
+
+struct smb_message *message_new(struct smb_connection *connection, size_t size)
+{
+    struct arena *arena = arena_new(SMB_MESSAGE_ARENA_MAX);
+    struct smb_message *message = arena_alloc(arena, sizeof *message);
+
+    message->arena = arena;
+    message->connection = connection;
+    message->size = size;
+    message->next = connection->messages;
+    connection->messages = message;
+    connection->work_bytes += size;
+    return message;
+}
+
+struct smb_request *message_add(struct smb_message *message, struct smb_request *last)
+{
+    struct smb_request *request = arena_alloc(message->arena, sizeof *request);
+
+    request->message = message;
+    request_init(request);
+    if (last)
+        last->next = request;
+    else
+        message->first = message->current = request;
+    return request;
+}

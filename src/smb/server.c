@@ -1,0 +1,371 @@
+/* SMB connections on sockets: see server.h. A turn runs what was woken, sends what is to be sent, and receives
+ * while the machine has room. What ends, ends in two steps: the machine closes its handles, which takes other
+ * threads, and then the connection is given back. */
+#include "smb/server.h"
+
+#include <assert.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "base/endian.h"
+#include "base/memory_budget.h"
+#include "net/connection.h"
+#include "smb/connection.h"
+
+#define LENGTH_SIZE   4u
+#define PARTS_MAX     16
+/* A machine that is gone is noticed after so long. */
+#define ALIVE_IDLE_S  120
+#define ALIVE_EVERY_S 30
+#define ALIVE_TIMES   4
+
+struct smb_link {
+    struct connection connection; /* first */
+    struct smb_host host;
+    struct smb_connection *machine; /* NULL: refused */
+    /* A message of which a part has come, where it is more than the input takes. */
+    char *message;
+    size_t size, have;
+    /* Packets that wait to be sent, the oldest first; how much of that one has left. */
+    struct smb_packet *first, **end;
+    size_t sent;
+    atomic_bool is_posted; /* posted() was not called yet */
+    bool runs;             /* the machine is to be run */
+    bool ends;             /* smb_connection_end() was called */
+    bool has_ended;
+};
+
+static struct smb_link *link_of(struct connection *connection)
+{
+    return (struct smb_link *)(void *)connection;
+}
+
+static struct smb_link *link_of_host(struct smb_host *host)
+{
+    return (struct smb_link *)(void *)((char *)host - offsetof(struct smb_link, host));
+}
+
+/* ---- what the machine asks for ---- */
+
+static void on_send(struct smb_host *host, struct smb_packet *packet)
+{
+    struct smb_link *link = link_of_host(host);
+
+    packet->next = NULL;
+    *link->end = packet;
+    link->end = &packet->next;
+}
+
+static void on_post(struct smb_host *host)
+{
+    struct smb_link *link = link_of_host(host);
+
+    if (!atomic_exchange(&link->is_posted, true))
+        connection_post(&link->connection);
+}
+
+static void on_authenticated(struct smb_host *host)
+{
+    connection_trust(&link_of_host(host)->connection);
+}
+
+static void on_ended(struct smb_host *host)
+{
+    link_of_host(host)->has_ended = true;
+}
+
+/* ---- the end ---- */
+
+static void drop_message(struct smb_link *link)
+{
+    if (!link->message)
+        return;
+    memory_budget_release(link->size);
+    free(link->message);
+    link->message = NULL;
+}
+
+static void begin_end(struct smb_link *link)
+{
+    if (link->ends)
+        return;
+    link->ends = true;
+    drop_message(link);
+    connection_is_ours(&link->connection);
+    smb_connection_end(link->machine);
+}
+
+/* Nobody posts it any more, and no post is on its way. */
+static bool is_over(const struct smb_link *link)
+{
+    return link->has_ended && !atomic_load(&link->is_posted);
+}
+
+/* ---- out ---- */
+
+static void packet_sent(struct smb_link *link)
+{
+    struct smb_packet *packet = link->first;
+
+    link->first = packet->next;
+    if (!link->first)
+        link->end = &link->first;
+    link->sent = 0;
+    smb_connection_sent(link->machine, packet->size);
+    smb_packet_free(packet);
+}
+
+static void drop_packets(struct smb_link *link)
+{
+    while (link->first)
+        packet_sent(link);
+}
+
+static int collect(const struct smb_link *link, struct iovec parts[PARTS_MAX])
+{
+    size_t skip = link->sent;
+    int count = 0;
+
+    for (const struct smb_packet *packet = link->first; packet && count < PARTS_MAX;
+         packet = packet->next) {
+        parts[count++] =
+            (struct iovec){ .iov_base = packet->bytes + skip, .iov_len = packet->size - skip };
+        skip = 0;
+    }
+    return count;
+}
+
+/* returns 0: all is sent; TRANSPORT_WAITS, TRANSPORT_FAILED */
+static ssize_t send_packets(struct smb_link *link)
+{
+    while (link->first) {
+        struct iovec parts[PARTS_MAX];
+        int count = collect(link, parts);
+        ssize_t n = transport_send(&link->connection, parts, (size_t)count, false);
+
+        if (n < 0)
+            return n;
+        for (size_t left = (size_t)n; left > 0;) {
+            size_t of_first = link->first->size - link->sent;
+
+            if (left < of_first) {
+                link->sent += left;
+                break;
+            }
+            left -= of_first;
+            packet_sent(link);
+        }
+    }
+    return 0;
+}
+
+/* ---- in ---- */
+
+/* What a step of receiving came to. */
+enum received { RECEIVED, RECEIVES_LATER, RECEIVES_NO_MORE };
+
+static enum received take(struct smb_link *link, struct bytes message)
+{
+    return smb_connection_take(link->machine, message) ? RECEIVED : RECEIVES_NO_MORE;
+}
+
+static enum received of_count(struct smb_link *link, ssize_t n)
+{
+    if (n == TRANSPORT_WAITS)
+        return RECEIVES_LATER;
+    if (n <= 0)
+        return RECEIVES_NO_MORE;
+    connection_got_body(&link->connection, (size_t)n);
+    return RECEIVED;
+}
+
+/* The rest of one that is larger than the input. */
+static enum received receive_rest(struct smb_link *link)
+{
+    ssize_t n =
+        transport_receive(&link->connection, link->message + link->have, link->size - link->have);
+    enum received result = of_count(link, n);
+
+    if (n > 0)
+        link->have += (size_t)n;
+    if (result != RECEIVED || link->have < link->size)
+        return result;
+    result = take(link, bytes_of(link->message, link->size));
+    drop_message(link);
+    return result;
+}
+
+/* One that does not fit the input goes on in memory of its own. */
+static enum received begin_rest(struct smb_link *link, struct bytes have, size_t size)
+{
+    if (!memory_budget_charge(size))
+        return RECEIVES_NO_MORE;
+    link->size = size;
+    link->have = have.len;
+    link->message = xmalloc(size);
+    memcpy(link->message, have.ptr, have.len);
+    input_use(&link->connection.input, LENGTH_SIZE + have.len);
+    return RECEIVED;
+}
+
+static enum received receive_more(struct smb_link *link)
+{
+    return of_count(link, input_receive(&link->connection, CONNECTION_INPUT_BYTES));
+}
+
+static enum received receive(struct smb_link *link)
+{
+    struct bytes have = input_bytes(&link->connection.input);
+    enum received result;
+    size_t size;
+
+    if (link->message)
+        return receive_rest(link);
+    if (have.len < LENGTH_SIZE)
+        return receive_more(link);
+    size = be32_get(have.ptr);
+    if (size > smb_connection_message_max(link->machine)) /* its first byte is 0, too */
+        return RECEIVES_NO_MORE;
+    have = bytes_from(have, LENGTH_SIZE);
+    if (have.len < size)
+        return LENGTH_SIZE + size <= CONNECTION_INPUT_BYTES ? receive_more(link)
+                                                            : begin_rest(link, have, size);
+    result = take(link, bytes_of(have.ptr, size));
+    input_use(&link->connection.input, LENGTH_SIZE + size);
+    return result;
+}
+
+/* ---- turns ---- */
+
+/* What the client owes now. Who is not authenticated owes the rest of something all the time. */
+static enum turn wait(struct smb_link *link)
+{
+    struct connection *connection = &link->connection;
+
+    if (link->first)
+        connection_awaits_taking(connection);
+    else if (!smb_connection_has_room(link->machine))
+        connection_is_ours(connection);
+    else if (connection->trusted && !link->message && input_bytes(&connection->input).len == 0)
+        connection_awaits_request(connection);
+    else if (atomic_load(&connection->phase) != PHASE_BODY)
+        connection_awaits_body(connection);
+    return TURN_WAITS;
+}
+
+/* Runs, sends, receives, once. returns TURN_GOES_ON, TURN_WAITS, TURN_ENDS */
+static enum turn step(struct smb_link *link)
+{
+    enum received received;
+    ssize_t sent;
+
+    if (link->runs) {
+        link->runs = false;
+        if (!smb_connection_run(link->machine))
+            begin_end(link);
+    }
+    sent = link->ends ? TRANSPORT_FAILED : send_packets(link);
+    if (sent == TRANSPORT_FAILED) {
+        begin_end(link);
+        drop_packets(link);
+        return is_over(link) ? TURN_ENDS : TURN_WAITS;
+    }
+    if (sent == TRANSPORT_WAITS || !smb_connection_has_room(link->machine))
+        return wait(link);
+    received = receive(link);
+    if (received == RECEIVES_LATER)
+        return wait(link);
+    if (received == RECEIVES_NO_MORE) {
+        send_packets(link); /* what was answered before */
+        begin_end(link);
+    }
+    return TURN_GOES_ON;
+}
+
+static enum turn turn(struct connection *connection)
+{
+    struct smb_link *link = link_of(connection);
+    enum turn result = TURN_GOES_ON;
+
+    if (!link->machine)
+        return TURN_ENDS;
+    for (int i = 0; i < TURN_STEPS_MAX && result == TURN_GOES_ON; i++)
+        result = step(link);
+    return result;
+}
+
+static void posted(struct connection *connection)
+{
+    struct smb_link *link = link_of(connection);
+
+    atomic_store(&link->is_posted, false);
+    link->runs = true;
+}
+
+static void keep_alive(int fd)
+{
+    const int on = 1, idle = ALIVE_IDLE_S, every = ALIVE_EVERY_S, times = ALIVE_TIMES;
+
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+}
+
+static void begin(struct connection *connection)
+{
+    struct smb_link *link = link_of(connection);
+
+    link->end = &link->first;
+    atomic_init(&link->is_posted, false);
+    if (connection->refused)
+        return;
+    link->host = (struct smb_host){
+        .send = on_send, .post = on_post, .authenticated = on_authenticated, .ended = on_ended
+    };
+    keep_alive(connection->fd);
+    connection_awaits_body(connection);
+    link->machine = smb_connection_new(connection_context(connection), &link->host,
+                                       bytes_from_string(connection->peer));
+}
+
+/* One that never had a turn has nothing that could wait. */
+static void end(struct connection *connection)
+{
+    struct smb_link *link = link_of(connection);
+
+    if (!link->machine)
+        return;
+    begin_end(link);
+    assert(is_over(link));
+    drop_packets(link);
+    smb_connection_free(link->machine);
+}
+
+const struct net_protocol smb_protocol = {
+    .name = "smb",
+    .connection_bytes = sizeof(struct smb_link),
+    .begin = begin,
+    .turn = turn,
+    .posted = posted,
+    .end = end,
+};
+
+const struct net_limits smb_limits_default = {
+    .workers = 0,
+    .connections_max = 10000,
+    .idle_s = 86400,
+    .body_stall_s = 60,
+    .body_rate_min = 1024,
+    .body_rate_grace_s = 30,
+    .answer_stall_s = 60,
+    .answer_rate_min = 1024,
+    .answer_rate_s = 30,
+    .linger_max_bytes = 0,
+    .linger_s = 1,
+    .linger_stall_s = 1,
+};

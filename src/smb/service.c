@@ -1,0 +1,105 @@
+/* What all connections share: see smb_service in smb_private.h. */
+#include "smb/smb_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
+                                    const struct accounts *accounts, struct decide_pool *pool)
+{
+    struct smb_service *service = xcalloc(1, sizeof *service);
+
+    service->options = *options;
+    service->store = store;
+    service->accounts = accounts;
+    service->pool = pool;
+    service->guid = guid_new();
+    service->started = clock_wall();
+    lock_init(&service->lock, RANK_SMB);
+    return service;
+}
+
+void smb_service_free(struct smb_service *service)
+{
+    assert(service->session_count == 0);
+    lock_release(&service->lock);
+    free(service);
+}
+
+static struct smb_session **bucket_of(struct smb_service *service, uint64_t id)
+{
+    return &service->buckets[id % SMB_SESSION_BUCKETS];
+}
+
+static struct smb_session *find(struct smb_service *service, uint64_t id)
+{
+    struct smb_session *session = *bucket_of(service, id);
+
+    lock_assert_held(&service->lock);
+    while (session && session->id != id)
+        session = session->next_id;
+    return session;
+}
+
+/* Random, and of 32 bits, which some clients take to be enough (smbtorture smb2.session-id). */
+static uint64_t random_id(void)
+{
+    struct guid guid = guid_new();
+
+    return le64_get(guid.b + 8) ^ le64_get(guid.b);
+}
+
+void service_add_session(struct smb_service *service, struct smb_session *session)
+{
+    lock_take(&service->lock);
+    do
+        session->id = random_id() & UINT32_MAX;
+    while (session->id == 0 || find(service, session->id));
+    session->next_id = *bucket_of(service, session->id);
+    *bucket_of(service, session->id) = session;
+    service->session_count++;
+    lock_give(&service->lock);
+}
+
+void service_list_session(struct smb_service *service, struct smb_session *session)
+{
+    lock_take(&service->lock);
+    session->is_listed = true;
+    lock_give(&service->lock);
+}
+
+void service_remove_session(struct smb_service *service, struct smb_session *session)
+{
+    struct smb_session **at = bucket_of(service, session->id);
+
+    lock_take(&service->lock);
+    while (*at != session)
+        at = &(*at)->next_id;
+    *at = session->next_id;
+    assert(service->session_count > 0);
+    service->session_count--;
+    lock_give(&service->lock);
+}
+
+/* What is read of the other session is set before it is listed as valid, and its connection outlives its being
+ * listed. */
+void service_end_previous(struct smb_service *service, uint64_t id, const struct smb_session *by)
+{
+    struct smb_connection *connection = NULL;
+    struct smb_session *session;
+
+    lock_take(&service->lock);
+    session = find(service, id);
+    if (session && session != by && session->is_listed &&
+        strcmp(session->account, by->account) == 0) {
+        connection = session->connection;
+        atomic_store(&session->is_to_end, true);
+        atomic_store(&connection->sessions_end, true);
+        atomic_fetch_add(&connection->posters, 1);
+    }
+    lock_give(&service->lock);
+    if (!connection)
+        return;
+    smb_post(connection, NULL);
+    atomic_fetch_sub(&connection->posters, 1);
+}

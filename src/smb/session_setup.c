@@ -1,0 +1,196 @@
+/* SESSION_SETUP and LOGOFF. Who logs on is an account, by either of its keys; there are no guests. What goes wrong
+ * before a logon is over says nothing of the account. ms-smb2: 3.3.5.5, 3.3.5.6 */
+#include "smb/smb_private.h"
+
+#include <assert.h>
+
+#include "base/log.h"
+#include "smb/negotiate.h"
+#include "smb/spnego.h"
+
+#define FLAG_BINDING      0x01u /* of the request */
+#define SESSION_ENCRYPTED 0x04u /* SESSION_FLAG_ENCRYPT_DATA, of the answer */
+
+struct session_setup {
+    struct bytes token; /* of the answer */
+};
+
+/* ---- the end of a logon ---- */
+
+/* The first logon of a session gives it its keys. ms-smb2: 3.3.5.5.3 */
+static void take_keys(struct smb_session *session, struct bytes session_key)
+{
+    const struct smb_agreement *agreed = &session->connection->agreed;
+    struct smb_keys keys;
+
+    smb_keys_derive(agreed->dialect, agreed->cipher, session_key, &session->preauth, &keys);
+    session->signer = signer_new(agreed->signing, keys.signing);
+    if (agreed->cipher != CIPHER_NONE) {
+        session->sealer = sealer_new(agreed->cipher, keys.sealing);
+        session->opener = sealer_new(agreed->cipher, keys.opening);
+    }
+    smb_keys_wipe(&keys);
+}
+
+static void drop_logon(struct smb_session *session)
+{
+    spnego_free(session->logon);
+    session->logon = NULL;
+}
+
+static bool is_account_of(const struct smb_session *session, struct bytes name)
+{
+    return bytes_is(name, session->account);
+}
+
+/* Somebody new. A session that cannot be sealed is refused unless the operator allows it. */
+static enum nt_status become_valid(struct smb_session *session, struct smb_request *request,
+                                   uint64_t previous)
+{
+    struct smb_connection *connection = session->connection;
+    struct bytes name = account_name(spnego_account(session->logon));
+
+    if (connection->agreed.cipher == CIPHER_NONE && !connection->service->options.allow_unencrypted)
+        return STATUS_ACCESS_DENIED;
+    assert(name.len < sizeof session->account);
+    memcpy(session->account, name.ptr, name.len);
+    take_keys(session, spnego_session_key(session->logon));
+    session->seals = !connection->service->options.allow_unencrypted;
+    session->requires_signing |= connection->agreed.client_requires_signing;
+    session->state = SESSION_VALID;
+    service_list_session(connection->service, session);
+    if (previous > 0 && previous != session->id)
+        service_end_previous(connection->service, previous, session);
+    request->is_signed = true; /* whatever is agreed on: it proves that the server has the key */
+    if (!connection->is_authenticated) {
+        connection->is_authenticated = true;
+        connection->host->authenticated(connection->host);
+    }
+    return STATUS_SUCCESS;
+}
+
+static enum nt_status logged_on(struct smb_session *session, struct smb_request *request,
+                                uint64_t previous)
+{
+    enum nt_status status = STATUS_SUCCESS;
+
+    /* Who logs on again stays who he was, with the keys of the first time. ms-smb2: 3.3.5.5.2 */
+    if (session->state == SESSION_VALID) {
+        if (!is_account_of(session, account_name(spnego_account(session->logon))))
+            status = STATUS_ACCESS_DENIED;
+    } else {
+        status = become_valid(session, request, previous);
+    }
+    drop_logon(session);
+    return status;
+}
+
+/* ---- SESSION_SETUP ---- */
+
+/* One that fails is gone with its session, also where a session that stood was logged on again.
+ * ms-smb2: 3.3.5.5.3 */
+static enum smb_step refuse_logon(struct smb_request *request, enum nt_status status)
+{
+    struct smb_session *session = request->session;
+
+    if (session && session->state != SESSION_ENDS)
+        session_end(session);
+    return smb_refuse(request, status);
+}
+
+static enum smb_step step(struct smb_request *request, struct bytes token, uint64_t previous)
+{
+    struct session_setup *setup = arena_alloc(request->message->arena, sizeof *setup);
+    struct smb_session *session = request->session;
+    const struct smb_agreement *agreed = &session->connection->agreed;
+    bool is_first = session->state != SESSION_VALID;
+    enum nt_status status;
+
+    request->parameters = setup;
+    if (!session->logon)
+        session->logon = spnego_new(session->connection->service->accounts, NULL);
+    if (is_first && agreed->dialect == SMB_311)
+        preauth_add(&session->preauth, request->bytes);
+    switch (
+        spnego_step(session->logon, request->message->arena, token, clock_wall(), &setup->token)) {
+    case SPNEGO_MORE:
+        if (is_first && agreed->dialect == SMB_311)
+            request->message->adds_to = &session->preauth;
+        return smb_refuse(request, STATUS_MORE_PROCESSING_REQUIRED);
+    case SPNEGO_DONE:
+        status = logged_on(session, request, previous);
+        return status ? refuse_logon(request, status) : smb_refuse(request, STATUS_SUCCESS);
+    case SPNEGO_REFUSED:
+        log_line(LOG_INFO, "SMB logon of %.*s refused", BYTES_ARG(session->connection->peer));
+        return refuse_logon(request, STATUS_LOGON_FAILURE);
+    case SPNEGO_MALFORMED:
+        break;
+    }
+    return refuse_logon(request, STATUS_INVALID_PARAMETER);
+}
+
+enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct smb_connection *connection = request->message->connection;
+    uint8_t flags = wire_u8(r);
+    uint8_t mode = wire_u8(r);
+    uint64_t previous;
+    uint16_t offset, length;
+    struct bytes token;
+
+    wire_skip(r, 4 + 4); /* Capabilities, Channel */
+    offset = wire_u16(r);
+    length = wire_u16(r);
+    previous = wire_u64(r);
+    token = wire_buffer(r, offset, length, SMB_HEADER_SIZE + 24);
+    if (!wire_ok(r))
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    /* Sessions of several connections are not offered (MULTI_CHANNEL). ms-smb2: 3.3.5.5 */
+    if (flags & FLAG_BINDING)
+        return smb_refuse(request, STATUS_REQUEST_NOT_ACCEPTED);
+    if (!request->session) {
+        if (connection->session_count >= SMB_SESSIONS_MAX)
+            return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
+        request->session = session_hold(session_new(connection));
+        request->header.session_id = request->session->id; /* so does the answer say */
+    }
+    if (request->session->state == SESSION_ENDS)
+        return smb_refuse(request, STATUS_USER_SESSION_DELETED);
+    if (mode & SMB_SIGNING_REQUIRED)
+        request->session->requires_signing = true;
+    return step(request, token, previous);
+}
+
+void smb_session_setup_answer(struct smb_request *request, struct wire_writer *w)
+{
+    const struct session_setup *setup = request->parameters;
+    bool seals = request->session->seals && request->status == STATUS_SUCCESS;
+
+    wire_put_u16(w, 9); /* StructureSize */
+    wire_put_u16(w, seals ? SESSION_ENCRYPTED : 0);
+    wire_put_u16(w, SMB_HEADER_SIZE + 8);
+    wire_put_u16(w, (uint16_t)setup->token.len);
+    wire_put(w, setup->token);
+}
+
+/* ---- LOGOFF: ms-smb2 3.3.5.6 ---- */
+
+enum smb_step smb_logoff_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct smb_session *session = request->session;
+
+    (void)r;
+    session_end(session);
+    return smb_logoff_go_on(request);
+}
+
+/* Once its handles are closed. */
+enum smb_step smb_logoff_go_on(struct smb_request *request)
+{
+    struct smb_session *session = request->session;
+
+    if (session->open_count == 0)
+        return smb_refuse(request, STATUS_SUCCESS);
+    session->awaited_by = request;
+    return STEP_AWAIT;
+}

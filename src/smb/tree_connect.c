@@ -1,0 +1,116 @@
+/* TREE_CONNECT and TREE_DISCONNECT. A tree is a share of the session's account, or IPC$, which clients probe and
+ * which has nothing in it. ms-smb2: 3.3.5.7, 3.3.5.8 */
+#include "smb/smb_private.h"
+
+#include "file/mount.h"
+
+#define SHARE_TYPE_DISK  0x01u
+#define SHARE_TYPE_PIPE  0x02u
+#define ACCESS_EVERY     0x001F01FFu /* FILE_ALL_ACCESS: whoever has the key may do everything */
+
+/* Of ShareFlags: clients do not cache files of their own accord (manual caching is 0). */
+#define SHARE_NO_CACHING 0x00000030u
+
+struct tree_connect {
+    bool is_pipes;
+    struct mount_find find;
+};
+
+/* The last part of \\server\share. ptr NULL: it is none. */
+static struct bytes share_of_path(struct bytes path)
+{
+    struct bytes server, share, rest;
+
+    if (!bytes_has_prefix(path, bytes_from_string("\\\\")))
+        return bytes_of(NULL, 0);
+    bytes_cut(bytes_from(path, 2), '\\', &server, &share);
+    if (!share.ptr || server.len == 0)
+        return bytes_of(NULL, 0);
+    bytes_cut(share, '\\', &share, &rest);
+    return rest.ptr ? bytes_of(NULL, 0) : share;
+}
+
+enum smb_step smb_tree_connect_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct tree_connect *asked = arena_alloc(request->message->arena, sizeof *asked);
+    uint16_t offset, length;
+    struct bytes path, share;
+
+    request->parameters = asked;
+    wire_skip(r, 2); /* Flags: of clustered servers */
+    offset = wire_u16(r);
+    length = wire_u16(r);
+    path = wire_buffer(r, offset, length, SMB_HEADER_SIZE + 8);
+    if (!wire_ok(r) || !wire_utf8(request->message->arena, path, &path))
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    if (request->session->tree_count >= SMB_TREES_MAX)
+        return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
+    share = share_of_path(path);
+    if (!share.ptr)
+        return smb_refuse(request, STATUS_BAD_NETWORK_NAME);
+    asked->is_pipes = bytes_is_nocase(share, "IPC$");
+    /* Names of shares have small letters alone; clients send any. */
+    asked->find = (struct mount_find){
+        .account = bytes_from_string(request->session->account),
+        .share = arena_copy_lower(request->message->arena, share),
+    };
+    return asked->is_pipes ? smb_tree_connect_decided(request)
+                           : smb_decide(request, mount_find_attempt, &asked->find);
+}
+
+/* A share of another account, a name that no share can have: all the same as none. */
+enum smb_step smb_tree_connect_decided(struct smb_request *request)
+{
+    const struct tree_connect *asked = request->parameters;
+    struct smb_session *session = request->session;
+    struct bytes share = asked->find.share;
+    struct smb_tree *tree;
+
+    if (request->error == E_ShareNotFound || request->error == E_InvalidResourceName ||
+        request->error == E_OutOfRangeName)
+        return smb_refuse(request, STATUS_BAD_NETWORK_NAME);
+    if (request->error)
+        return smb_refuse(request, nt_status_of(request->error));
+    if (session->state != SESSION_VALID)
+        return smb_refuse(request, STATUS_USER_SESSION_DELETED);
+    tree = smb_tree_new(session);
+    tree->is_pipes = asked->is_pipes;
+    tree->mount = (struct mount){
+        .account = bytes_from_string(session->account),
+        .share = bytes_of(memcpy(xmalloc(share.len), share.ptr, share.len), share.len),
+        .space = asked->find.space,
+    };
+    request->tree = smb_tree_hold(tree);
+    request->header.tree_id = request->message->tree_id = tree->id;
+    return smb_refuse(request, STATUS_SUCCESS);
+}
+
+void smb_tree_connect_answer(struct smb_request *request, struct wire_writer *w)
+{
+    bool is_pipes = request->tree->is_pipes;
+
+    wire_put_u16(w, 16); /* StructureSize */
+    wire_put_u8(w, is_pipes ? SHARE_TYPE_PIPE : SHARE_TYPE_DISK);
+    wire_put_u8(w, 0);
+    wire_put_u32(w, is_pipes ? SHARE_NO_CACHING : 0); /* ShareFlags */
+    wire_put_u32(w, 0);                               /* Capabilities */
+    wire_put_u32(w, ACCESS_EVERY);
+}
+
+enum smb_step smb_tree_disconnect_begin(struct smb_request *request, struct wire_reader *r)
+{
+    (void)r;
+    smb_tree_end(request->tree);
+    return smb_tree_disconnect_go_on(request);
+}
+
+/* Once its handles are closed. */
+enum smb_step smb_tree_disconnect_go_on(struct smb_request *request)
+{
+    struct smb_tree *tree = request->tree;
+
+    if (tree->open_count == 0)
+        return smb_refuse(request, STATUS_SUCCESS);
+    tree->awaited_by = request;
+    return STEP_AWAIT;
+}
