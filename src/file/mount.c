@@ -8,7 +8,8 @@ enum error mount_read_share(struct decision *d, const struct mount *mount, insta
 {
     struct partition at = { file_account_space(mount->account), mount->share };
     struct decision_part *owner = decision_open(d, at, NULL);
-    enum store_result result = share_read(owner->before, d->arena, share_snapshot_key(snapshot), ret_share);
+    enum store_result result =
+        share_read(owner->before, d->arena, share_snapshot_key(snapshot), ret_share);
 
     decision_leave(d, owner);
     if (result == STORE_NOT_FOUND)
