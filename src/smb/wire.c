@@ -66,7 +66,9 @@ struct guid wire_guid(struct wire_reader *r)
 
 struct bytes wire_bytes(struct wire_reader *r, size_t count)
 {
-    return count > 0 ? bytes_of(take(r, count), r->bad ? 0 : count) : bytes_of("", 0);
+    const uint8_t *at = count > 0 ? take(r, count) : NULL;
+
+    return at ? bytes_of(at, count) : bytes_of("", 0);
 }
 
 void wire_skip(struct wire_reader *r, size_t count)

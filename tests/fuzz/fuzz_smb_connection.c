@@ -66,8 +66,9 @@ static void send_authenticated(struct client *client, struct bytes input)
     client_speak(client, SMB_302);
     if (client_log_on(client, "one", TEST_KEY_1) || client_mount(client, "share"))
         abort();
-    client_charge(client, 16, 600);
+    client_charge(client, 1, 1200);
     client_open(client, "f", &file);
+    client_charge(client, 16, 600);
     for (unsigned i = 0; i < FRAMES_MAX && input.len > 0 && !client_is_cut(client); i++) {
         struct bytes frame = next_frame(&input);
         bool is_related = frame.len > 1 && frame.ptr[1] & 1;

@@ -232,6 +232,33 @@ static void cuts_what_is_no_message(void **state)
     }
 }
 
+/* A context that is longer than the message is malformed, and nothing is read of it. */
+static void bounds_contexts(void **state)
+{
+    struct client *c = client_new(*state);
+    struct reply reply;
+    struct sending s;
+    struct wire_writer w;
+
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_NEGOTIATE, 0);
+    wire_put_u16(&w, 36);
+    wire_put_u16(&w, 1);
+    wire_put_zeros(&w, 24);
+    wire_put_u32(&w, SMB_HEADER_SIZE + 40); /* where contexts are */
+    wire_put_u16(&w, 1);
+    wire_put_u16(&w, 0);
+    wire_put_u16(&w, SMB_311);
+    wire_put_padding(&w, 8);
+    wire_put_u16(&w, 1);
+    wire_put_u16(&w, 100);
+    wire_put_u32(&w, 0);
+    wire_put_u16(&w, 1);
+    reply = client_ask(c, &s);
+    assert_status(reply, STATUS_INVALID_PARAMETER);
+    client_free(c);
+}
+
 /* Without a session there is nothing but negotiation, session setup and echo. ms-smb2: 3.3.5.2.9 */
 static void needs_a_session(void **state)
 {
@@ -265,7 +292,8 @@ int main(void)
         cmocka_unit_test(chooses_the_best),          cmocka_unit_test(refuses_no_dialects),
         cmocka_unit_test(answers_contexts),          cmocka_unit_test(needs_preauth_integrity),
         cmocka_unit_test(cuts_what_is_out_of_order), cmocka_unit_test(takes_smb1_to_smb2),
-        cmocka_unit_test(cuts_what_is_no_message),   cmocka_unit_test(needs_a_session),
+        cmocka_unit_test(cuts_what_is_no_message),   cmocka_unit_test(bounds_contexts),
+        cmocka_unit_test(needs_a_session),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
