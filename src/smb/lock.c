@@ -76,10 +76,11 @@ enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
     return smb_decide(request, handle_lock_attempt, lock);
 }
 
-/* E_ResourceNotFound: there is no such lock; as an error of the decision: the handle was closed by force. */
-static enum nt_status status_of(const struct handle_lock *lock, enum error e)
+/* E_ResourceNotFound: there is no such lock; as an error of the decision: the handle is closed, perhaps while the
+ * lock waited. */
+static enum nt_status status_of(const struct handle_lock *lock, enum error e, bool has_waited)
 {
-    if (!e && lock->stopped == E_ResourceNotFound)
+    if ((e ? has_waited && e == E_ResourceNotFound : lock->stopped == E_ResourceNotFound))
         return STATUS_RANGE_NOT_LOCKED;
     e = e ? e : lock->stopped;
     if (e == E_FileLockConflict)
@@ -91,5 +92,5 @@ static enum nt_status status_of(const struct handle_lock *lock, enum error e)
 
 enum smb_step smb_lock_decided(struct smb_request *request)
 {
-    return smb_refuse(request, status_of(request->parameters, request->error));
+    return smb_refuse(request, status_of(request->parameters, request->error, request->is_parked));
 }
