@@ -17,6 +17,9 @@
 #include "smb/connection.h"
 
 #define LENGTH_SIZE   4u
+/* A message longer than this that has come in part goes on in memory of its own, which is charged to the
+ * budget of the process: what strangers can make it hold without that is small. */
+#define PART_MAX      ((size_t)16 << 10)
 #define PARTS_MAX     16
 /* A machine that is gone is noticed after so long. */
 #define ALIVE_IDLE_S  120
@@ -145,8 +148,10 @@ static ssize_t send_packets(struct smb_link *link)
     while (link->first) {
         struct iovec parts[PARTS_MAX];
         int count = collect(link, parts);
-        ssize_t n = transport_send(&link->connection, parts, (size_t)count, false);
+        ssize_t n = TRANSPORT_WAITS;
 
+        if (link->connection.writable)
+            n = transport_send(&link->connection, parts, (size_t)count, false);
         if (n < 0)
             return n;
         for (size_t left = (size_t)n; left > 0;) {
@@ -179,17 +184,20 @@ static enum received of_count(struct smb_link *link, ssize_t n)
         return RECEIVES_LATER;
     if (n <= 0)
         return RECEIVES_NO_MORE;
-    connection_got_body(&link->connection, (size_t)n);
+    connection_got_part(&link->connection, (size_t)n);
     return RECEIVED;
 }
 
 /* The rest of one that is larger than the input. */
 static enum received receive_rest(struct smb_link *link)
 {
-    ssize_t n =
-        transport_receive(&link->connection, link->message + link->have, link->size - link->have);
-    enum received result = of_count(link, n);
+    enum received result;
+    ssize_t n;
 
+    if (!link->connection.readable)
+        return RECEIVES_LATER;
+    n = transport_receive(&link->connection, link->message + link->have, link->size - link->have);
+    result = of_count(link, n);
     if (n > 0)
         link->have += (size_t)n;
     if (result != RECEIVED || link->have < link->size)
@@ -214,13 +222,23 @@ static enum received begin_rest(struct smb_link *link, struct bytes have, size_t
 
 static enum received receive_more(struct smb_link *link)
 {
+    if (!link->connection.readable)
+        return RECEIVES_LATER;
     return of_count(link, input_receive(&link->connection, CONNECTION_INPUT_BYTES));
+}
+
+/* A whole message is there. */
+static enum received take_first(struct smb_link *link, struct bytes message)
+{
+    enum received result = take(link, message);
+
+    input_use(&link->connection.input, LENGTH_SIZE + message.len);
+    return result;
 }
 
 static enum received receive(struct smb_link *link)
 {
     struct bytes have = input_bytes(&link->connection.input);
-    enum received result;
     size_t size;
 
     if (link->message)
@@ -231,17 +249,14 @@ static enum received receive(struct smb_link *link)
     if (size > smb_connection_message_max(link->machine)) /* its first byte is 0, too */
         return RECEIVES_NO_MORE;
     have = bytes_from(have, LENGTH_SIZE);
-    if (have.len < size)
-        return LENGTH_SIZE + size <= CONNECTION_INPUT_BYTES ? receive_more(link)
-                                                            : begin_rest(link, have, size);
-    result = take(link, bytes_of(have.ptr, size));
-    input_use(&link->connection.input, LENGTH_SIZE + size);
-    return result;
+    if (have.len >= size)
+        return take_first(link, bytes_of(have.ptr, size));
+    return size <= PART_MAX ? receive_more(link) : begin_rest(link, have, size);
 }
 
 /* ---- turns ---- */
 
-/* What the client owes now. Who is not authenticated owes the rest of something all the time. */
+/* What the client owes now. */
 static enum turn wait(struct smb_link *link)
 {
     struct connection *connection = &link->connection;
@@ -250,7 +265,7 @@ static enum turn wait(struct smb_link *link)
         connection_awaits_taking(connection);
     else if (!smb_connection_has_room(link->machine))
         connection_is_ours(connection);
-    else if (connection->trusted && !link->message && input_bytes(&connection->input).len == 0)
+    else if (!link->message && input_bytes(&connection->input).len == 0)
         connection_awaits_request(connection);
     else if (atomic_load(&connection->phase) != PHASE_BODY)
         connection_awaits_body(connection);
@@ -274,9 +289,10 @@ static enum turn step(struct smb_link *link)
         drop_packets(link);
         return is_over(link) ? TURN_ENDS : TURN_WAITS;
     }
-    if (sent == TRANSPORT_WAITS || !smb_connection_has_room(link->machine))
-        return wait(link);
-    received = receive(link);
+    if (sent == 0 && smb_connection_has_room(link->machine))
+        received = receive(link);
+    else /* who has gone reads no answers: what he asked for before need not be waited for */
+        received = link->connection.ended ? RECEIVES_NO_MORE : RECEIVES_LATER;
     if (received == RECEIVES_LATER)
         return wait(link);
     if (received == RECEIVES_NO_MORE) {
@@ -328,7 +344,6 @@ static void begin(struct connection *connection)
         .send = on_send, .post = on_post, .authenticated = on_authenticated, .ended = on_ended
     };
     keep_alive(connection->fd);
-    connection_awaits_body(connection);
     link->machine = smb_connection_new(connection_context(connection), &link->host,
                                        bytes_from_string(connection->peer));
 }
@@ -358,6 +373,7 @@ const struct net_protocol smb_protocol = {
 const struct net_limits smb_limits_default = {
     .workers = 0,
     .connections_max = 10000,
+    .stranger_s = 30,
     .idle_s = 86400,
     .body_stall_s = 60,
     .body_rate_min = 1024,
