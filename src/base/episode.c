@@ -20,6 +20,7 @@ static const char *const begins[EPISODES] = {
     [EPISODE_JOBS] = "too many copies go on in the background: more wait",
     [EPISODE_CONFLICTS] = "requests change the same faster than they can be decided: some are "
                           "refused (503)",
+    [EPISODE_LOGONS] = "too many SMB logons have failed from one address: more are refused unseen",
 };
 static const char *const ends[EPISODES] = {
     [EPISODE_DISK] = "the disk is no longer low",
@@ -31,6 +32,7 @@ static const char *const ends[EPISODES] = {
     [EPISODE_GATHER] = "requests for copies find their place again",
     [EPISODE_JOBS] = "copies go on in the background again",
     [EPISODE_CONFLICTS] = "requests are decided again at the first attempts",
+    [EPISODE_LOGONS] = "SMB logons are looked at again",
 };
 
 static struct {

@@ -19,6 +19,7 @@ enum episode {
     EPISODE_GATHER,      /* more requests than may wait for the source of a copy: 503 */
     EPISODE_JOBS,        /* more copies than may go on in the background: they wait */
     EPISODE_CONFLICTS,   /* others kept changing what was decided on: 503 */
+    EPISODE_LOGONS,      /* more logons have failed from an address than may: refused unseen */
     EPISODES,
 };
 

@@ -23,6 +23,7 @@ enum lock_rank {
     RANK_NEWS,          /* file: who is told of breaks and changes; held while they are told */
     RANK_SLEEPER,       /* a thread that waits for one event */
     RANK_SMB,           /* smb: sessions of the service */
+    RANK_LOGONS,        /* smb: logons that failed */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */
     RANK_METRICS,       /* a thread's first number, a new series, a scrape */

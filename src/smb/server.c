@@ -343,6 +343,7 @@ static void begin(struct connection *connection)
     link->host = (struct smb_host){
         .send = on_send, .post = on_post, .authenticated = on_authenticated, .ended = on_ended
     };
+    memcpy(link->host.address, connection->address, sizeof link->host.address);
     keep_alive(connection->fd);
     link->machine = smb_connection_new(connection_context(connection), &link->host,
                                        bytes_from_string(connection->peer));

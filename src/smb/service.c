@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "smb/logons.h"
+
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
                                     const struct accounts *accounts, struct decide_pool *pool)
 {
@@ -15,6 +17,7 @@ struct smb_service *smb_service_new(const struct smb_options *options, struct st
     service->pool = pool;
     service->guid = guid_new();
     service->started = clock_wall();
+    service->logons = logons_new();
     lock_init(&service->lock, RANK_SMB);
     return service;
 }
@@ -22,6 +25,7 @@ struct smb_service *smb_service_new(const struct smb_options *options, struct st
 void smb_service_free(struct smb_service *service)
 {
     assert(service->session_count == 0);
+    logons_free(service->logons);
     lock_release(&service->lock);
     free(service);
 }

@@ -4,7 +4,9 @@
 
 #include <assert.h>
 
+#include "base/episode.h"
 #include "base/log.h"
+#include "smb/logons.h"
 #include "smb/negotiate.h"
 #include "smb/spnego.h"
 
@@ -87,6 +89,16 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
 
 /* ---- SESSION_SETUP ---- */
 
+/* Where so many logons have failed that no more are looked at for a while. */
+static bool may_try(const struct smb_connection *connection)
+{
+    bool may = logons_may_try(connection->service->logons, connection->host->address, clock_wall());
+
+    if (!may)
+        episode_refused(EPISODE_LOGONS);
+    return may;
+}
+
 /* One that fails is gone with its session, also where a session that stood was logged on again.
  * ms-smb2: 3.3.5.5.3 */
 static enum smb_step refuse_logon(struct smb_request *request, enum nt_status status)
@@ -121,6 +133,8 @@ static enum smb_step step(struct smb_request *request, struct bytes token, uint6
         status = logged_on(session, request, previous);
         return status ? refuse_logon(request, status) : smb_refuse(request, STATUS_SUCCESS);
     case SPNEGO_REFUSED:
+        logons_failed(session->connection->service->logons, session->connection->host->address,
+                      clock_wall());
         log_line(LOG_INFO, "SMB logon of %.*s refused", BYTES_ARG(session->connection->peer));
         return refuse_logon(request, STATUS_LOGON_FAILURE);
     case SPNEGO_MALFORMED:
@@ -156,6 +170,8 @@ enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_r
     }
     if (request->session->state == SESSION_ENDS)
         return smb_refuse(request, STATUS_USER_SESSION_DELETED);
+    if (!may_try(connection))
+        return refuse_logon(request, STATUS_ACCOUNT_LOCKED_OUT);
     if (mode & SMB_SIGNING_REQUIRED)
         request->session->requires_signing = true;
     return step(request, token, previous);

@@ -33,6 +33,7 @@ struct smb_service {
     struct decide_pool *pool;
     struct guid guid; /* ServerGuid: of the process */
     instant started;
+    struct logons *logons; /* that failed, by address */
     struct lock lock; /* RANK_SMB */
     /* Under the lock: sessions by id, for PreviousSessionId. */
     struct smb_session *buckets[SMB_SESSION_BUCKETS];

@@ -160,13 +160,21 @@ static void on_send(struct smb_host *host, struct smb_packet *packet)
     smb_packet_free(packet);
 }
 
+void client_address(struct client *client, uint32_t address)
+{
+    memset(client->host.address, 0, sizeof client->host.address);
+    memcpy(client->host.address, &address, sizeof address);
+}
+
 struct client *client_new(struct world *world)
 {
+    static _Atomic uint32_t clients;
     struct client *client = xcalloc(1, sizeof *client);
 
     client->host = (struct smb_host){
         .send = on_send, .post = on_post, .authenticated = on_authenticated, .ended = on_ended
     };
+    client_address(client, ++clients); /* nobody is refused for the failures of others */
     client->world = world;
     client->arena = arena_new(ARENA_MAX);
     client->replies = xcalloc(REPLIES_MAX, sizeof *client->replies);

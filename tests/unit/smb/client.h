@@ -32,6 +32,8 @@ void world_add_share(struct world *world, const char *account, const char *share
 
 struct client;
 struct client *client_new(struct world *world);
+/* It comes from there; each client comes from another address unless it is said. */
+void client_address(struct client *client, uint32_t address);
 /* Ends the connection, and waits until nothing is left of it. */
 void client_free(struct client *client);
 /* The machine has said that the connection is to be closed. */

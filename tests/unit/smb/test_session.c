@@ -4,6 +4,7 @@
 
 #include "base/endian.h"
 #include "smb/limits.h"
+#include "smb/logons.h"
 
 static int setup_sealed(void **state)
 {
@@ -70,6 +71,39 @@ static void either_key_opens(void **state)
                          nt_status_value(STATUS_LOGON_FAILURE));
         client_free(c);
     }
+}
+
+#define STEP (600 * TICKS_PER_SECOND)
+
+/* Where too many logons have failed no more are looked at for a while, right ones neither; other addresses are
+ * not concerned. logons.h */
+static void failures_are_counted_by_address(void **state)
+{
+    struct client *bad = client_new(*state), *good = client_new(*state),
+                  *other = client_new(*state);
+
+    client_address(bad, 1 << 20);
+    client_address(good, 1 << 20);
+    client_speak(bad, SMB_311);
+    client_speak(good, SMB_311);
+    client_speak(other, SMB_311);
+    for (unsigned i = 0; i < LOGONS_FAILED_MAX; i++) {
+        assert_int_equal(client_log_on(bad, "one", "bm8="), nt_status_value(STATUS_LOGON_FAILURE));
+        client_use_session(bad, 0);
+        clock_step_wall(-(int64_t)STEP); /* so that nothing is forgotten, however long this takes */
+    }
+    assert_int_equal(client_log_on(bad, "one", TEST_KEY_1),
+                     nt_status_value(STATUS_ACCOUNT_LOCKED_OUT));
+    clock_step_wall(-(int64_t)STEP);
+    assert_int_equal(client_log_on(good, "one", TEST_KEY_1),
+                     nt_status_value(STATUS_ACCOUNT_LOCKED_OUT));
+    assert_int_equal(client_log_on(other, "one", TEST_KEY_1), 0);
+    clock_step_wall((LOGONS_FAILED_MAX + 2) * (int64_t)STEP);
+    client_use_session(good, 0);
+    assert_int_equal(client_log_on(good, "one", TEST_KEY_1), 0); /* all that is long ago now */
+    client_free(bad);
+    client_free(good);
+    client_free(other);
 }
 
 /* A dialect that cannot seal is refused unless the operator allows it. */
@@ -467,6 +501,7 @@ int main(void)
     };
     const struct CMUnitTest plain[] = {
         cmocka_unit_test(either_key_opens),
+        cmocka_unit_test(failures_are_counted_by_address),
         cmocka_unit_test(signs),
         cmocka_unit_test(sees_its_own_shares),
         cmocka_unit_test(ends_trees_and_sessions),

@@ -1,0 +1,134 @@
+/* A leaky bucket for each address, in sets of a few: an address is found only in the set that its hash names. */
+#include "smb/logons.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/ids.h"
+#include "base/lock.h"
+
+#define SETS  1024u
+#define WAYS  4u
+/* A level is counted in so many parts of a failure. */
+#define PARTS 1000u
+
+struct address_failures {
+    uint8_t key[16];
+    uint64_t level; /* 0: the place is free */
+    instant at;     /* the level was true then */
+};
+
+struct logons {
+    struct lock lock; /* RANK_LOGONS */
+    uint64_t seed;    /* nobody can choose which addresses share a set */
+    struct address_failures places[SETS][WAYS];
+};
+
+struct logons *logons_new(void)
+{
+    struct logons *logons = xcalloc(1, sizeof *logons);
+    struct guid random = guid_new();
+
+    memcpy(&logons->seed, random.b + 8, sizeof logons->seed);
+    lock_init(&logons->lock, RANK_LOGONS);
+    return logons;
+}
+
+void logons_free(struct logons *logons)
+{
+    lock_release(&logons->lock);
+    free(logons);
+}
+
+/* What counts as one address: IPv4, or the network of an IPv6 one. */
+static void key_of(const uint8_t address[16], uint8_t ret_key[16])
+{
+    static const uint8_t mapped[12] = { [10] = 0xFF, [11] = 0xFF };
+
+    memcpy(ret_key, address, 16);
+    if (memcmp(address, mapped, sizeof mapped) != 0)
+        memset(ret_key + 8, 0, 8);
+}
+
+static struct address_failures *set_of(struct logons *logons, const uint8_t key[16])
+{
+    uint64_t high, low, hash;
+
+    memcpy(&high, key, sizeof high);
+    memcpy(&low, key + sizeof high, sizeof low);
+    hash = (high ^ logons->seed) * 0x9E3779B97F4A7C15u;
+    hash = (hash ^ hash >> 29 ^ low) * 0xBF58476D1CE4E5B9u;
+    return logons->places[(hash >> 32) % SETS];
+}
+
+/* What is not forgotten yet. */
+static uint64_t level_at(const struct address_failures *failures, instant now)
+{
+    uint64_t passed = now > failures->at ? now - failures->at : 0;
+    uint64_t forgotten = passed / (LOGON_FORGOTTEN_S * TICKS_PER_SECOND / PARTS);
+
+    return forgotten < failures->level ? failures->level - forgotten : 0;
+}
+
+static struct address_failures *find(struct logons *logons, const uint8_t key[16])
+{
+    struct address_failures *set = set_of(logons, key);
+
+    lock_assert_held(&logons->lock);
+    for (unsigned i = 0; i < WAYS; i++) {
+        if (set[i].level > 0 && memcmp(set[i].key, key, sizeof set[i].key) == 0)
+            return &set[i];
+    }
+    return NULL;
+}
+
+bool logons_may_try(struct logons *logons, const uint8_t address[16], instant now)
+{
+    struct address_failures *failures;
+    uint8_t key[16];
+    bool may;
+
+    key_of(address, key);
+    lock_take(&logons->lock);
+    failures = find(logons, key);
+    if (failures && now < failures->at) /* the clock was set back: from here on */
+        failures->at = now;
+    may = !failures || level_at(failures, now) + PARTS <= LOGONS_FAILED_MAX * PARTS;
+    lock_give(&logons->lock);
+    return may;
+}
+
+/* The place of an address that has failed least. */
+static struct address_failures *replace(struct logons *logons, const uint8_t key[16], instant now)
+{
+    struct address_failures *set = set_of(logons, key);
+    struct address_failures *least = &set[0];
+
+    for (unsigned i = 1; i < WAYS; i++) {
+        if (level_at(&set[i], now) < level_at(least, now))
+            least = &set[i];
+    }
+    *least = (struct address_failures){ .level = 0, .at = now };
+    memcpy(least->key, key, sizeof least->key);
+    return least;
+}
+
+void logons_failed(struct logons *logons, const uint8_t address[16], instant now)
+{
+    struct address_failures *failures;
+    uint8_t key[16];
+    uint64_t level;
+
+    key_of(address, key);
+    lock_take(&logons->lock);
+    failures = find(logons, key);
+    if (!failures)
+        failures = replace(logons, key, now);
+    level = level_at(failures, now) + PARTS;
+    if (level > LOGONS_FAILED_MAX * PARTS)
+        level = LOGONS_FAILED_MAX * PARTS;
+    failures->level = level;
+    failures->at = now;
+    lock_give(&logons->lock);
+}
