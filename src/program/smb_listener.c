@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "smb/server.h"
 
@@ -32,8 +33,9 @@ bool smb_listener_start(const struct options *options, const struct net_limits *
         return false;
     }
     if (!options->silent) {
-        printf("Lagra SMB endpoint listens on %s port %u\n", where.host,
-               net_port(ret_listener->server));
+        printf(strchr(where.host, ':') ? "Lagra smb service listens on smb://[%s]:%u\n"
+                                       : "Lagra smb service listens on smb://%s:%u\n",
+               where.host, net_port(ret_listener->server));
         fflush(stdout);
     }
     return true;

@@ -10,6 +10,7 @@ import * as connections from './connections.mjs';
 import * as descriptors from './descriptors.mjs';
 import * as memory from './memory.mjs';
 import * as requests from './requests.mjs';
+import * as smb from './smb.mjs';
 import * as start from './start.mjs';
 
 const { values: options } = parseArgs({
@@ -19,7 +20,7 @@ const { values: options } = parseArgs({
     },
 });
 const context = { binary: options.server, soak: options.soak, assert };
-const tests = [connections, descriptors, memory, requests, start].flatMap((module) => Object.entries(module));
+const tests = [connections, descriptors, memory, requests, smb, start].flatMap((module) => Object.entries(module));
 let passed = 0;
 let failed = 0;
 
