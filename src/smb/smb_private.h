@@ -34,7 +34,7 @@ struct smb_service {
     struct guid guid; /* ServerGuid: of the process */
     instant started;
     struct logons *logons; /* that failed, by address */
-    struct lock lock; /* RANK_SMB */
+    struct lock lock;      /* RANK_SMB */
     /* Under the lock: sessions by id, for PreviousSessionId. */
     struct smb_session *buckets[SMB_SESSION_BUCKETS];
     unsigned session_count;
