@@ -1,5 +1,5 @@
 /* What changes in directories, told to those who watch them: in this process, whoever makes the change, a
- * client of SMB or an operation of REST (decision: 343). A change is told once, after its commit has been
+ * client of SMB or an operation of REST (decision: 358). A change is told once, after its commit has been
  * applied, by whoever has committed it. MS-FSA 2.1.5.10, MS-FSCC 2.4.42, 2.7.1
  *
  * (1) What a watcher is told has been committed. It is told of all changes that are decided after it was

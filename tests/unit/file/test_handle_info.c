@@ -76,7 +76,7 @@ static void frozen(void **state)
     }
 }
 
-/* Rule: setting anything, even nothing, shows the time of what was written. decision: 342 */
+/* Rule: setting anything, even nothing, shows the time of what was written. decision: 357 */
 static void set_shows(void **state)
 {
     struct fixture *f = *state;

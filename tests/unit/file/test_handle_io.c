@@ -1,4 +1,4 @@
-/* Reads, writes and flushes by SMB. MS-FSA 2.1.5.3, 2.1.5.4; decision: 342 */
+/* Reads, writes and flushes by SMB. MS-FSA 2.1.5.3, 2.1.5.4; decision: 357 */
 #include "handles.h"
 
 #include "base/clock.h"

@@ -1,4 +1,4 @@
-/* What those who watch directories are told, of changes by SMB and by REST. MS-FSCC 2.7.1; decision: 343 */
+/* What those who watch directories are told, of changes by SMB and by REST. MS-FSCC 2.7.1; decision: 358 */
 #include "handles.h"
 
 #include <stdio.h>
@@ -138,7 +138,7 @@ static void gone(void **state)
     watcher_remove(&w.watcher);
 }
 
-/* Rule: changes by REST are told as those by SMB. decision: 343 */
+/* Rule: changes by REST are told as those by SMB. decision: 358 */
 static void by_rest(void **state)
 {
     static const struct {
