@@ -52,6 +52,7 @@ const SUITES = [
     { name: 'disk', busy: 0.5, command: ['faults/disk.mjs', ...soakToo] },
     { name: 'damage', busy: 0.9, command: ['damage/run.mjs', ...soakToo] },
     { name: 'small', busy: 0.7, command: ['faults/small.mjs', ...soakToo] },
+    { name: 'smb', busy: 0.4, command: ['smb/two_protocols.mjs'] },
     { name: 'ends', busy: 0.4, command: ['faults/ends.mjs'] },
     { name: 'fuzz', busy: 1, command: ['fuzz/corpus.mjs', '--build', build] },
     { name: 'wire', busy: 0.5, command: ['wire/run.mjs'], shared: true },
