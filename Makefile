@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke works-with image-test sim mutants check asan ubsan tsan fuzz soak bench docs deb install clean
+.PHONY: help build run test smoke works-with smb-test image-test sim mutants check asan ubsan tsan fuzz soak bench docs deb install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -32,6 +32,11 @@ works-with: ## clients that others have written (docs/works-with.md): installs t
 	@tools/prepare works-with
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/works_with/run.mjs
+
+smb-test: ## the SMB client of the Linux kernel, in User-Mode Linux, against the SMB endpoint: minutes
+	@tools/prepare smb-test
+	@tools/compile build-test -Dgates=true
+	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/smb/linux.mjs
 
 image-test: ## build the image of packaging/Containerfile with podman, and run it: minutes
 	@tools/prepare image
