@@ -1,5 +1,5 @@
-// Clients in Python, from Debian: azure-storage-blob; barman-cloud, which is built on it (archive a
-// WAL file, restore it); azure-cosmosdb-table; libcloud; Celery with its results in blobs.
+// Clients in Python, from Debian: azure-storage-blob and azure-storage-file-share; barman-cloud, which
+// is built on the first (archive a WAL file, restore it); azure-cosmosdb-table; libcloud; Celery with its results in blobs.
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -13,9 +13,12 @@ const env = { AZURE_STORAGE_CONNECTION_STRING: connectionString };
 const PYTHON = '/usr/bin/python3'; // Debian's, which finds Debian's packages
 const has = (module) => run(PYTHON, ['-c', `import ${module}`]).then(() => true, () => false);
 
-test('azure-storage-blob for Python', { skip: !await has('azure.storage.blob') }, async () => {
-    await run(PYTHON, [fileURLToPath(new URL('blobs.py', import.meta.url))], env);
-});
+for (const [name, module, program] of [
+    ['azure-storage-blob', 'azure.storage.blob', 'blobs.py'],
+    ['azure-storage-file-share', 'azure.storage.fileshare', 'files.py'],
+])
+    test(`${name} for Python`, { skip: !await has(module) },
+        () => run(PYTHON, [fileURLToPath(new URL(program, import.meta.url))], env));
 
 for (const [name, module, program] of [
     ['azure-cosmosdb-table', 'azure.cosmosdb.table', 'cosmosdb_table.py'],

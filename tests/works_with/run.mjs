@@ -33,7 +33,7 @@ const counts = { passed: 0, failed: 0, skipped: 0 };
 const folder = mkdtempSync(path.join(tmpdir(), 'lagra-works-'));
 const server = await Server.start();
 
-Object.assign(process.env, newCertificate(folder), { LAGRA_TEST_URL: server.url });
+Object.assign(process.env, newCertificate(folder), server.testEnvironment);
 const events = run({ files, concurrency: 2, timeout: FILE_LIMIT_MS });
 events.on('test:pass', (test) => {
     counts[test.skip ? 'skipped' : 'passed']++;

@@ -18,10 +18,11 @@ import { killAndRestart, startKillable } from '../lib/killed.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 
 export const url = process.env.LAGRA_TEST_URL;
+export const fileUrl = process.env.LAGRA_TEST_FILE_URL;
 export const account = { name: DEVELOPMENT.account, key: DEVELOPMENT.key };
 export const credential = new StorageSharedKeyCredential(account.name, account.key);
 export const connectionString = 'DefaultEndpointsProtocol=http;' +
-    `AccountName=${account.name};AccountKey=${account.key};BlobEndpoint=${url};`;
+    `AccountName=${account.name};AccountKey=${account.key};BlobEndpoint=${url};FileEndpoint=${fileUrl};`;
 /** Options of the SDK that carry a client over a restart; tables refuse plain HTTP unless told otherwise. */
 const QUICK = { retryDelayInMs: 20, maxRetryDelayInMs: 200 };
 export const blobRetries = { retryOptions: { ...QUICK, maxTries: 20 } };
