@@ -172,6 +172,7 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
         .source = { .id = p->id,
                     .begun = d->now,
                     .is_own = p->is_own,
+                    .is_other = p->is_other,
                     .url = p->url,
                     .account = p->account,
                     .etag = p->source_etag },

@@ -26,7 +26,7 @@ struct copy_blob_parameters {
     struct bytes shown; /* its URL without a signature */
     bool has_bytes;     /* they are in the body */
     struct copied_bytes bytes;
-    bool is_own; /* else, and so on: what a pending copy keeps */
+    bool is_own, is_other; /* and so on: what a pending copy keeps (source/pending_source.h) */
     struct bytes url, account, source_etag;
 };
 struct copy_blob_result {

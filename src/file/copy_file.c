@@ -1,7 +1,8 @@
-/* Copy File and Abort Copy File. A copy has all its bytes when it is decided, so none is ever pending.
- * rest: Copy-File, Abort-Copy-File; decision: 304 */
+/* Copy File and Abort Copy File. A copy that has all its bytes when it is decided is complete then; any other
+ * is pending (pending_file.h). rest: Copy-File, Abort-Copy-File; decision: 304 */
 #include "file/copy_file.h"
 
+#include "file/pending_file.h"
 #include "file/permission_store.h"
 
 /* Writes the gathered bytes. */
@@ -47,6 +48,18 @@ static enum error take_smb(struct decision *d, const struct copy_file_parameters
     return p->smb.permission.kind == PERMISSION_KEPT ? take_permission(d, p, file) : OK;
 }
 
+static struct copy_state copy_of(const struct decision *d, const struct copy_file_parameters *p)
+{
+    return (struct copy_state){
+        .status = p->is_pending ? COPY_PENDING : COPY_SUCCESS,
+        .id = p->id,
+        .source = p->shown,
+        .copied = p->is_pending ? 0 : p->length,
+        .total = p->length,
+        .completed = p->is_pending ? 0 : d->now,
+    };
+}
+
 /* returns  OK, as new_file_open() */
 enum error copy_file_decide(struct decision *d, const struct copy_file_parameters *p,
                             struct copy_file_result *r)
@@ -56,12 +69,7 @@ enum error copy_file_decide(struct decision *d, const struct copy_file_parameter
         .kind = TREE_FILE,
         .metadata = p->metadata.len > 0 ? p->metadata : p->source_metadata,
         .http = p->http,
-        .copy = { .status = COPY_SUCCESS,
-                  .id = p->id,
-                  .source = p->shown,
-                  .copied = p->length,
-                  .total = p->length,
-                  .completed = d->now },
+        .copy = copy_of(d, p),
     };
     struct decision_part *part;
     enum error e = new_file_open(d, p->rule, p->length, &file, &part);
@@ -77,15 +85,22 @@ enum error copy_file_decide(struct decision *d, const struct copy_file_parameter
             ATTRIBUTE_ARCHIVE | (smb.has_attributes ? smb.attributes : file.attributes);
         smb.has_attributes = true;
     }
-    r->status = COPY_SUCCESS;
+    if (p->is_pending)
+        pending_file_begin(d, part, &p->pending, &file);
+    r->status = file.copy.status;
     return new_file_write(d, part, &smb, &file);
 }
 
+/* rest: Abort-Copy-File */
 enum error abort_copy_file_decide(struct decision *d, const struct abort_copy_file_parameters *p,
                                   struct abort_copy_file_result *r)
 {
-    (void)d;
-    (void)p;
+    const struct copy_state *copy = &file_state(d)->file.copy;
+
     (void)r;
-    return E_NoPendingCopyOperation;
+    if (copy->status != COPY_PENDING)
+        return E_NoPendingCopyOperation;
+    if (!p->is_guid || !guid_equal(&copy->id, &p->id))
+        return E_CopyIdMismatch;
+    return pending_file_end(d, COPY_ABORTED, bytes_of(NULL, 0));
 }

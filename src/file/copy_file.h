@@ -5,6 +5,7 @@
 #include "file/file_operations.h"
 #include "file/new_file.h"
 #include "source/copied_bytes.h"
+#include "source/pending_source.h"
 
 struct copy_source;
 
@@ -26,6 +27,8 @@ struct copy_file_parameters {
     struct bytes shown;        /* its URL without a signature */
     struct copied_bytes bytes; /* with ranges: the body has what lies in them */
     bool has_ranges;
+    bool is_pending; /* it has no bytes yet, and goes on behind the answer: */
+    struct pending_source pending;
 };
 struct copy_file_result {
     struct result base;
@@ -34,7 +37,11 @@ struct copy_file_result {
 OPERATION_DECLARE(copy_file);
 OPERATION_DECLARE_GATHER(copy_file);
 
-OPERATION_NO_PARAMETERS(abort_copy_file);
+struct abort_copy_file_parameters {
+    struct parameters base;
+    bool is_guid; /* else it is no copy's id */
+    struct guid id;
+};
 OPERATION_NO_RESULT(abort_copy_file);
 OPERATION_DECLARE(abort_copy_file);
 

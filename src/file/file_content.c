@@ -9,11 +9,14 @@ static void keep(struct decision *d, struct file *file)
     file_keep(d, file_state(d)->part, file);
 }
 
+/* Nor is it the destination of a pending copy. decision: 304 */
 static enum error check_range(struct decision *d, const struct file *file, uint64_t offset,
                               uint64_t length)
 {
     uint64_t size = file->content.length;
 
+    if (file->copy.status == COPY_PENDING)
+        return E_PendingCopyOperation;
     if (offset <= size && length <= size - offset)
         return OK;
     d->problem->length = size;
@@ -54,6 +57,8 @@ enum error file_write_beyond(struct decision *d, struct file *file, uint64_t off
 {
     enum error e = OK;
 
+    if (file->copy.status == COPY_PENDING)
+        return E_PendingCopyOperation;
     if (body->length > FILE_LENGTH_MAX || offset > FILE_LENGTH_MAX - body->length)
         return E_InvalidRange;
     if (offset + body->length > file->content.length)
@@ -78,8 +83,11 @@ enum error file_clear_bytes(struct decision *d, struct file *file, uint64_t offs
 enum error file_resize(struct decision *d, struct file *file, uint64_t length)
 {
     enum store_result result;
-    enum error e = count_length(d, file, length);
+    enum error e;
 
+    if (file->copy.status == COPY_PENDING)
+        return E_PendingCopyOperation;
+    e = count_length(d, file, length);
     if (e)
         return e;
     file->copy = (struct copy_state){ .status = COPY_NONE };

@@ -12,7 +12,7 @@
 #define FILE_UNIT_BYTES 512u
 
 /* Of the subject.
- * returns OK, E_InvalidRange: beyond the end; as decision_fail_content() */
+ * returns OK, E_InvalidRange: beyond the end; E_PendingCopyOperation; as decision_fail_content() */
 enum error file_write_bytes(struct decision *d, struct file *file, uint64_t offset,
                             const struct body *body);
 /* The same anywhere: beyond its end the file grows. returns OK, E_InvalidRange: ends behind FILE_LENGTH_MAX;
@@ -22,7 +22,7 @@ enum error file_write_beyond(struct decision *d, struct file *file, uint64_t off
 enum error file_clear_bytes(struct decision *d, struct file *file, uint64_t offset,
                             uint64_t length);
 /* Cuts it, or lets it grow by a hole.
- * returns OK, E_ShareSizeLimitReached, as decision_fail_content() */
+ * returns OK, E_ShareSizeLimitReached, E_PendingCopyOperation, as decision_fail_content() */
 enum error file_resize(struct decision *d, struct file *file, uint64_t length);
 
 #endif

@@ -127,7 +127,7 @@ static bool attributes_fit(const struct file *file)
            directory == (file->kind == TREE_DIRECTORY);
 }
 
-static bool decode(struct bytes value, struct file *ret_file)
+bool file_decode(struct bytes value, struct file *ret_file)
 {
     struct file file = { .kind = 0 };
     struct decoder in;
@@ -172,13 +172,13 @@ enum store_result file_read(const struct tree *tree, struct snapshot *before, st
 
     if (result)
         return result;
-    if (!decode(record.value, ret_file))
+    if (!file_decode(record.value, ret_file))
         return record_is_unknown("the record of a directory or file", record.value);
     ret_file->stored = record;
     return STORE_OK;
 }
 
-static struct bytes encoded(struct arena *arena, const struct file *file)
+struct bytes file_encode(struct arena *arena, const struct file *file)
 {
     struct text out;
 
@@ -197,11 +197,11 @@ void file_keep(struct decision *d, struct decision_part *part, struct file *file
     file->stored = (struct tree_record){ .value = { NULL, 0 } };
     if (!kept.value.ptr || !tree_is_kept(tree, &kept))
         return;
-    readable = decode(kept.value, &old);
+    readable = file_decode(kept.value, &old);
     assert(readable && old.content.stamp == file->content.stamp);
     if (readable && old.kind == TREE_FILE) {
         old.content = content_snapshot(tree_change(tree, part), &file->content);
-        kept.value = encoded(tree->d->arena, &old);
+        kept.value = file_encode(tree->d->arena, &old);
     }
     tree_record_keep(tree, part, record_key, &kept);
 }
@@ -213,7 +213,7 @@ void file_write(struct decision *d, struct decision_part *part, const struct fil
     assert(file->etag.v != 0 && attributes_fit(file));
     assert(file->kind == TREE_DIRECTORY || content_is_valid(&file->content));
     file_keep(d, part, &written);
-    tree_record_put(&file_state(d)->tree, part, record_key, encoded(d->arena, &written));
+    tree_record_put(&file_state(d)->tree, part, record_key, file_encode(d->arena, &written));
 }
 
 static void defer_collection(struct tree *tree, struct decision_part *part, bool more)
@@ -242,6 +242,18 @@ void file_delete(struct decision *d, struct decision_part *part, const struct fi
     defer_collection(tree, part, more);
 }
 
+void file_replace_content(struct decision *d, struct decision_part *part, struct file *file,
+                          const struct content *content)
+{
+    bool more = false;
+
+    file_keep(d, part, file);
+    if (has_records(&file->content))
+        content_newest_delete(part->changes, &file->content, &more);
+    defer_collection(&file_state(d)->tree, part, more);
+    file->content = *content;
+}
+
 /* ---- versions that no snapshot sees any more ---- */
 
 /* Deletes a snapshot of a content. The current record of the file may refer to it. */
@@ -256,7 +268,7 @@ static enum store_result forget_content(struct tree *tree, struct decision_part 
 
     if (result || !is_newest)
         return result;
-    record.value = encoded(tree->d->arena, now);
+    record.value = file_encode(tree->d->arena, now);
     tree_record_rewrite(tree, part, record_key, &record);
     return STORE_OK;
 }
@@ -268,7 +280,7 @@ enum store_result file_forget(struct tree *tree, struct decision_part *part, str
     bool more = false;
     enum store_result result;
 
-    if (!bytes_equal(key, record_key) || !decode(value, &kept))
+    if (!bytes_equal(key, record_key) || !file_decode(value, &kept))
         return record_is_unknown("the record of a directory or file in a snapshot", value);
     if (kept.kind != TREE_FILE)
         return STORE_OK;

@@ -60,6 +60,14 @@ void file_keep(struct decision *d, struct decision_part *part, struct file *file
 void file_write(struct decision *d, struct decision_part *part, const struct file *file);
 /* Deletes the record and the contents. */
 void file_delete(struct decision *d, struct decision_part *part, const struct file *file);
+/* Gives the file another content of the partition. The old one is kept for the snapshots that see it. As
+ * file_keep() */
+void file_replace_content(struct decision *d, struct decision_part *part, struct file *file,
+                          const struct content *content);
+/* The record's value. */
+struct bytes file_encode(struct arena *arena, const struct file *file);
+/* Points into value. False: it is malformed. */
+bool file_decode(struct bytes value, struct file *ret_file);
 /* Deletes the content of a record that no snapshot sees any more. */
 tree_forget_fn file_forget;
 

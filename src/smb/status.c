@@ -57,6 +57,7 @@ static const enum nt_status answers[ERROR_COUNT] = {
     [E_OperationTimedOut] = STATUS_IO_TIMEOUT,
     [E_OutOfRangeInput] = STATUS_INVALID_PARAMETER,
     [E_ParentNotFound] = STATUS_OBJECT_PATH_NOT_FOUND,
+    [E_PendingCopyOperation] = STATUS_SHARING_VIOLATION,
     [E_ReadOnlyAttribute] = STATUS_ACCESS_DENIED,
     [E_RequestBodyTooLarge] = STATUS_INVALID_PARAMETER,
     [E_ResourceAlreadyExists] = STATUS_OBJECT_NAME_COLLISION,

@@ -46,6 +46,20 @@ static enum error look(struct source_watch *watch, uint64_t bytes_read)
     return copy_commit(c, &show);
 }
 
+/* Of the service that the source is of. */
+static const struct endpoint *endpoint_of(const struct copying *c)
+{
+    const struct endpoint *here = c->job->endpoint;
+
+    for (size_t i = 0; c->found.pending->is_other && here->all && i < here->all->count; i++) {
+        const struct endpoint *there = &here->all->endpoints[i];
+
+        if (there->service != here->service && there->service->source)
+            return there;
+    }
+    return here;
+}
+
 /* A call that asks for the source as the request did which began the copy. */
 static void make_call(struct copying *c, struct request *request, struct copy_source *source,
                       struct call *call)
@@ -53,7 +67,7 @@ static void make_call(struct copying *c, struct request *request, struct copy_so
     *request = (struct request){ .secure = source->url.secure, .peer = bytes_from_string("") };
     if (c->found.pending->is_own)
         request->authority = source->url.authority;
-    *call = (struct call){ .endpoint = c->job->endpoint,
+    *call = (struct call){ .endpoint = endpoint_of(c),
                            .arena = c->arena,
                            .inline_max = store_limits(c->job->endpoint->store).inline_bytes,
                            .problem = &c->problem,
@@ -132,7 +146,7 @@ static enum error copy_all_steps(struct copying *c, struct gathering *g, struct 
     const struct copy_verdict complete = { .kind = COPY_COMPLETES };
     struct content older = { .id = 0 };
     struct page_walk walk = { .buffer = NULL };
-    enum error e = c->job->of->find_older(g, &c->found, open, &older);
+    enum error e = c->job->of->find_older ? c->job->of->find_older(g, &c->found, open, &older) : OK;
 
     open->facts.content.length = open->offset + open->length;
     if (!e)

@@ -36,7 +36,8 @@ struct pending_copies {
     /* After find(). returns as the service's own decisions; E_ServerBusy: somebody else has gone on */
     enum error (*decide)(struct decision *d, struct copy_found *found,
                          const struct copy_verdict *verdict);
-    /* The content whose differences to the source are copied; left as it is: all of the source is. */
+    /* The content whose differences to the source are copied; left as it is: all of the source is.
+     * NULL: always so. */
     enum error (*find_older)(struct gathering *g, struct copy_found *found,
                              const struct open_source *open, struct content *ret_older);
     uint64_t steps_max; /* the longest source that is copied by steps */

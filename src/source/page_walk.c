@@ -48,6 +48,18 @@ static void cut_step(struct page_walk *walk)
     }
 }
 
+/* Of a source without holes: all of it. */
+static enum error look_dense(struct page_walk *walk)
+{
+    walk->ranges = arena_array(walk->g->call->arena, 1, sizeof walk->ranges[0]);
+    walk->ranges[0] =
+        (struct content_range){ .start = walk->position, .end = walk->open->facts.content.length };
+    walk->range_count = 1;
+    walk->next = walk->ranges[0].end;
+    cut_step(walk);
+    return OK;
+}
+
 static enum error look_own(struct page_walk *walk)
 {
     uint64_t length = walk->open->facts.content.length;
@@ -78,16 +90,17 @@ static void find_pages(struct page_walk *walk)
     walk->ranges =
         arena_array(walk->g->call->arena, walk->buffered / PAGE_SIZE + 1, sizeof walk->ranges[0]);
     for (size_t at = 0; at < walk->buffered; at += PAGE_SIZE) {
-        uint64_t start = walk->position + at;
+        uint64_t start = walk->position + at, left = walk->buffered - at;
+        size_t length = left < PAGE_SIZE ? (size_t)left : PAGE_SIZE; /* of the last one of a file */
 
-        if (is_zero(walk->buffer + at, PAGE_SIZE))
+        if (is_zero(walk->buffer + at, length))
             continue;
         if (walk->range_count == 0 || end != start)
             walk->ranges[walk->range_count++].start = start;
-        end = start + PAGE_SIZE;
+        end = start + length;
         walk->ranges[walk->range_count - 1].end = end;
         walk->ranges[walk->range_count - 1].is_hole = false;
-        walk->bytes += PAGE_SIZE;
+        walk->bytes += length;
     }
 }
 
@@ -118,7 +131,9 @@ enum error page_walk_look(struct page_walk *walk)
     walk->bytes = 0;
     walk->range_count = 0;
     walk->ranges = NULL;
-    return walk->open->is_own ? look_own(walk) : look_remote(walk);
+    if (!walk->open->is_own)
+        return look_remote(walk);
+    return walk->open->facts.content.form == CONTENT_SPARSE ? look_own(walk) : look_dense(walk);
 }
 
 /* ---- its bytes ---- */

@@ -1,6 +1,6 @@
-/* Reads a page blob or a file that is copied step by step: the ranges that have bytes, and their bytes. Of a
- * source on this server the ranges are known. Of another server's blob everything is read, and pages of
- * zeros become holes. decision: 99 */
+/* Reads a source that is copied step by step: the ranges that have bytes, and their bytes. Of a page blob or
+ * a file on this server the ranges are known. Of another server's everything is read, and pages of zeros
+ * become holes. decision: 99 */
 #ifndef LAGRA_SOURCE_PAGE_WALK_H
 #define LAGRA_SOURCE_PAGE_WALK_H
 

@@ -179,7 +179,7 @@ test('Copy File counts to the quota', async (t) => {
     await refused(share.rootDirectoryClient.getFileClient('t').startCopyFromURL(source.url), 403, 'ShareSizeLimitReached');
 });
 
-test('Abort Copy File: no copy is pending (decision 304)', async (t) => {
+test('Abort Copy File where no copy is pending', async (t) => {
     const share = await newShare(t);
     const source = await fileWith(share, 's', 'x');
     const target = share.rootDirectoryClient.getFileClient('t');

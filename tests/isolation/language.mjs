@@ -214,8 +214,8 @@ function parseActions(reader) {
             actions.push({ [text]: true, line });
         else if (reader.word(/^copied$/)) {
             const path = reader.take('word', 'a path');
-            if (!/^\/c\d*\/./.test(path))
-                throw new SpecError(line, 'copied takes the path of a blob');
+            if (!/^\/[cs]\d*\/./.test(path))
+                throw new SpecError(line, 'copied takes the path of a blob or a file');
             actions.push({ ...newRequest('HEAD', path, line), copied: true });
         } else if ((word = reader.word(/^(hold|job)$/)) !== null) {
             const gate = reader.take('word', 'a gate of a job');

@@ -74,6 +74,7 @@ static enum error take_facts(struct gathering *g, const struct open_source *sour
     p->length = source->length;
     p->shown = url_without(g->call->arena, p->source->text, "sig");
     p->is_own = source->is_own;
+    p->is_other = source->is_own && source_endpoint(g->call, p->source) != g->call->endpoint;
     p->source_etag = source->etag;
     if (p->source_blob.type == BLOB_PAGE)
         return check_pages(g, source);

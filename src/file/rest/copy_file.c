@@ -6,7 +6,7 @@
 #include "service/metadata.h"
 #include "source/page_walk.h"
 
-/* The most that is copied while the request waits, as for Copy Blob From URL. decision: 304 */
+/* The most that is copied while the request waits, as for Copy Blob From URL; more is pending. decision: 304 */
 #define COPY_BYTES_MAX (UINT64_C(256) << 20)
 
 /* ---- the request ---- */
@@ -121,16 +121,36 @@ static enum error gather_ranges(struct gathering *g, struct open_source *source,
 static enum error gather_bytes(struct gathering *g, struct open_source *source,
                                struct copy_file_parameters *p)
 {
-    enum error e = OK;
+    enum error e = source_gather(g, p->source, source, COPY_BYTES_MAX, NULL, NULL);
 
-    if (source->length != HTTP_LENGTH_UNKNOWN && source->length > COPY_BYTES_MAX)
-        e = call_fail(g->call, E_NotImplemented,
-                      "Copies of more than %u MiB are not built for files.",
-                      (unsigned)(COPY_BYTES_MAX >> 20));
-    if (!e)
-        e = source_gather(g, p->source, source, COPY_BYTES_MAX, NULL, NULL);
     p->length = g->call->input.body.length;
     return e;
+}
+
+/* Leaves it to the background, which goes on where it was interrupted: the source has to say what it is. */
+static enum error leave_pending(struct gathering *g, const struct open_source *source,
+                                struct copy_file_parameters *p)
+{
+    if (source->length > FILE_LENGTH_MAX)
+        return E_RequestBodyTooLarge;
+    if (!source->etag.ptr)
+        return source_cannot_verify(g, E_MissingRequiredHeader);
+    p->is_pending = true;
+    p->length = source->length;
+    p->pending = (struct pending_source){
+        .id = p->id,
+        .is_own = source->is_own,
+        .is_other = source->is_own && source_endpoint(g->call, p->source) != g->call->endpoint,
+        .url = source->is_own ? p->shown : p->source->text,
+        .account = source->is_own ? inner_account(source->inner) : g->call->input.account,
+        .etag = source->etag,
+    };
+    return OK;
+}
+
+static bool is_long(const struct open_source *source)
+{
+    return source->length != HTTP_LENGTH_UNKNOWN && source->length > COPY_BYTES_MAX;
 }
 
 enum error copy_file_gather(struct gathering *g, struct copy_file_parameters *p)
@@ -150,7 +170,9 @@ enum error copy_file_gather(struct gathering *g, struct copy_file_parameters *p)
                 e = take_facts(g, &source, p);
         }
     }
-    if (!e && !done)
+    if (!e && !done && is_long(&source))
+        e = leave_pending(g, &source, p);
+    else if (!e && !done)
         e = gather_bytes(g, &source, p);
     source_close(&source);
     return e;
@@ -168,9 +190,9 @@ enum error abort_copy_file_check(struct call *call, struct abort_copy_file_param
 {
     struct bytes id = call_query(call, "copyid");
 
-    (void)p;
     if (id.len == 0)
         return call_fail_query(call, E_MissingRequiredQueryParameter, "copyid", id, NULL);
+    p->is_guid = guid_parse(id, &p->id);
     return OK;
 }
 

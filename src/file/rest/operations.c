@@ -9,6 +9,7 @@
 #include "file/handle_operations.h"
 #include "file/permission_operations.h"
 #include "file/range_operations.h"
+#include "file/rest/pending_files.h"
 #include "file/rest/request.h"
 #include "file/rest/source_file.h"
 #include "service/preflight.h"
@@ -212,6 +213,7 @@ static const struct task_handler task_handlers[] = {
     { TASK_FORGET_DELETION, recent_deletion_forget },
     { TASK_COLLECT_SNAPSHOTS, collect_snapshots },
     { TASK_EXPIRE_SHARE, expire_share },
+    { TASK_COPY_FILE, copy_file_task },
 };
 
 const struct service file_service = {

@@ -1,0 +1,201 @@
+/* See pending_file.h. rest: Copy-File, Abort-Copy-File */
+#include "file/pending_file.h"
+
+#include <assert.h>
+
+#include "base/endian.h"
+#include "file/file_content.h"
+#include "file/gate.h"
+
+#define VERSION 1
+
+static const struct bytes key = BYTES("Y");
+
+/* ---- the record ---- */
+
+static void write_record(struct changes *changes, struct arena *arena,
+                         const struct pending_file *pending)
+{
+    struct text out;
+
+    text_init(&out, arena, 512);
+    encode_u8(&out, VERSION);
+    pending_source_encode(&out, &pending->source);
+    encode_bytes(&out, file_encode(arena, &pending->target));
+    changes_put(changes, RECORD_INNER, key, text_bytes(&out), NULL, 0);
+}
+
+enum store_result pending_file_read(struct snapshot *before, struct arena *arena,
+                                    struct pending_file *ret_pending)
+{
+    struct pending_file pending = { .source = { .begun = 0 } };
+    struct record record;
+    struct decoder in;
+    struct bytes target;
+    enum store_result result = snapshot_get(before, RECORD_INNER, key, arena, &record);
+
+    if (result)
+        return result;
+    decoder_init(&in, record.value);
+    if (decode_u8(&in) != VERSION)
+        return STORE_CORRUPT;
+    pending_source_decode(&in, &pending.source);
+    target = decode_bytes(&in);
+    if (!decoder_ok(&in) || !file_decode(target, &pending.target) ||
+        pending.target.kind != TREE_FILE)
+        return STORE_CORRUPT;
+    *ret_pending = pending;
+    return STORE_OK;
+}
+
+void pending_file_begin(struct decision *d, struct decision_part *part,
+                        const struct pending_source *source, struct file *file)
+{
+    struct pending_file pending = { .source = *source, .target = *file };
+
+    pending.source.begun = d->now;
+    pending.target.etag = etag_after(file->etag, d->now);
+    pending.target.content = content_sparse(d->now, file->content.length);
+    assert(pending.target.content.id != file->content.id);
+    file->http.has_md5 = false;
+    write_record(part->changes, d->arena, &pending);
+    changes_defer(part->changes, d->now, TASK_COPY_FILE,
+                  bytes_of(source->id.b, sizeof source->id.b));
+}
+
+void pending_file_delete(struct decision *d, const struct pending_file *pending)
+{
+    content_newest_delete(d->changes, &pending->target.content, &d->leaves_more);
+    changes_delete(d->changes, RECORD_INNER, key);
+}
+
+/* ---- while it is pending ---- */
+
+/* Reads the file that has this node. returns OK, E_NoPendingCopyOperation: there is none; as a read */
+static enum error read_node(struct decision *d, struct file_state *state)
+{
+    const struct partition *at = &d->parts[0].partition;
+    struct tree_node node;
+    enum tree_result result;
+    enum store_result read;
+
+    assert(d->before == d->parts[0].before);
+    if (at->key.len != sizeof state->place.entry.id)
+        return decision_fail_store(d, STORE_CORRUPT);
+    state->share.space = at->space;
+    state->place.entry.id = be64_get(at->key.ptr);
+    result = tree_open(&state->tree, d, at->space, TREE_CASE_IGNORED);
+    if (!result)
+        result = tree_open_id(&state->tree, state->place.entry.id, &state->part, &node);
+    if (result == TREE_NOT_FOUND)
+        return E_NoPendingCopyOperation;
+    if (result)
+        return decision_fail_store(d, state->tree.failed);
+    decision_read_clock(d);
+    read = file_read(&state->tree, state->part->before, d->arena, &state->file);
+    return read ? decision_fail_store(d, read == STORE_NOT_FOUND ? STORE_CORRUPT : read) : OK;
+}
+
+enum error pending_file_find(struct decision *d, const struct guid *id,
+                             struct pending_file *ret_pending)
+{
+    struct file_state *state = arena_alloc(d->arena, sizeof *state);
+    const struct copy_state *copy = &state->file.copy;
+    enum store_result result;
+    enum error e;
+
+    d->state = &state->base;
+    e = read_node(d, state);
+    if (e)
+        return e;
+    if (copy->status != COPY_PENDING || !guid_equal(&copy->id, id))
+        return E_NoPendingCopyOperation;
+    result = pending_file_read(d->before, d->arena, ret_pending);
+    if (result)
+        return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    d->subject = (struct subject){ .exists = true, .etag = state->file.etag };
+    return OK;
+}
+
+void pending_file_show(struct decision *d, struct bytes description)
+{
+    struct file file = file_state(d)->file;
+
+    file.copy.description = description;
+    file_write(d, file_state(d)->part, &file);
+}
+
+enum error pending_file_step(struct decision *d, struct pending_file *pending,
+                             const struct copied_step *step)
+{
+    struct file file = file_state(d)->file;
+    enum store_result result;
+
+    if (file.copy.copied != step->from)
+        return E_ServerBusy; /* somebody else copies the same */
+    assert(step->to <= pending->target.content.length);
+    result = content_write_ranges(d->before, d->changes, &pending->target.content, d->now,
+                                  step->body, step->bytes->ranges, step->bytes->range_count);
+    if (result)
+        return decision_fail_content(d, result);
+    write_record(d->changes, d->arena, pending);
+    file.copy.copied = step->to;
+    file.copy.description = bytes_of(NULL, 0);
+    file_write(d, file_state(d)->part, &file);
+    return OK;
+}
+
+/* ---- how it ends ---- */
+
+/* SMB clients that have it open give up what they cached. */
+static enum error pass_gate(struct decision *d, const struct file *file)
+{
+    struct file_state *state = file_state(d);
+    enum error e = file_pass(d, state->part, state->place.entry.id, file, REST_WRITES);
+
+    if (!e && state->gates)
+        gate_write(state->gates);
+    return e;
+}
+
+enum error pending_file_complete(struct decision *d, const struct pending_file *pending)
+{
+    struct file_state *state = file_state(d);
+    struct file file = state->file;
+    const struct http_properties *http = &pending->target.http;
+    enum error e;
+
+    if (file.copy.copied != file.copy.total)
+        return E_ServerBusy; /* a part that seemed to be there never came to be */
+    e = pass_gate(d, &file);
+    if (e)
+        return e;
+    file_replace_content(d, state->part, &file, &pending->target.content);
+    changes_delete(d->changes, RECORD_INNER, key);
+    file.http.has_md5 = http->has_md5;
+    file.http.md5_size = http->md5_size;
+    memcpy(file.http.md5, http->md5, sizeof file.http.md5);
+    file.copy.status = COPY_SUCCESS;
+    file.copy.completed = d->now;
+    file.copy.description = bytes_of(NULL, 0);
+    file_write_modified(d, &file);
+    return OK;
+}
+
+enum error pending_file_end(struct decision *d, enum copy_status status, struct bytes description)
+{
+    struct file file = file_state(d)->file;
+    struct copy_state copy = file.copy;
+    enum error e;
+
+    file.copy.status = COPY_NONE;
+    e = file_resize(d, &file, 0);
+    if (e)
+        return e;
+    file.copy = copy;
+    file.copy.status = status;
+    file.copy.completed = d->now;
+    file.copy.description = description;
+    file_write_modified(d, &file);
+    return OK;
+}
