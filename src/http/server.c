@@ -64,6 +64,12 @@ struct http_server *http_start(const struct net_listen *listen, const struct htt
     return NULL;
 }
 
+bool http_renew_certificate(struct http_server *server, const char *cert_pem, const char *key_pem,
+                            const char **ret_problem)
+{
+    return net_renew_certificate(server->net, cert_pem, key_pem, ret_problem);
+}
+
 uint16_t http_port(const struct http_server *server)
 {
     return net_port(server->net);

@@ -63,6 +63,7 @@ struct connection {
     struct connection *next_posted; /* in worker->posted: written by the thread that posts it */
     struct connection *next_ready;  /* in the worker's list of those that have a turn */
     struct gnutls_session_int *tls; /* to read; NULL: plain */
+    struct tls *tls_of;             /* its certificate; held while there is a session */
     struct input input;             /* to use, by the functions below */
     bool begun;                     /* in the epoll set */
     bool is_ready;                  /* in the list of those that have a turn */

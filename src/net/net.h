@@ -95,6 +95,10 @@ struct net_listen {
 struct net_server *net_start(const struct net_listen *listen, const struct net_limits *limits,
                              const struct net_protocol *protocol, void *context,
                              const char **ret_problem);
+/* From now on connections begin with this certificate and key; those under way go on with theirs. Of a server
+ * with TLS. False, and nothing is changed: *ret_problem as of net_start(). Main thread. */
+bool net_renew_certificate(struct net_server *server, const char *cert_pem, const char *key_pem,
+                           const char **ret_problem);
 uint16_t net_port(const struct net_server *server);
 /* Whether net_stop() was called: no request is to be begun any more. Any thread. */
 bool net_is_stopping(const struct net_server *server);

@@ -57,7 +57,8 @@ struct net_server {
     const struct net_protocol *protocol;
     void *context; /* the protocol's */
     struct net_limits limits;
-    struct tls *tls; /* NULL: plain */
+    bool is_tls;     /* constant */
+    struct tls *tls; /* that new connections begin with; under lock */
     uint16_t port;
     unsigned worker_count;
     struct worker *workers;
@@ -161,7 +162,8 @@ void transport_end(struct connection *connection, enum transport_end how);
 struct tls;
 /* Certificate and key, checked. returns NULL and *ret_problem: words for the operator. */
 struct tls *tls_new(const char *cert_pem, const char *key_pem, const char **ret_problem);
-void tls_free(struct tls *tls);
+/* One holder less; the last one frees it. NULL: nothing. */
+void tls_give(struct tls *tls);
 bool tls_begin(struct connection *connection);
 void tls_end(struct connection *connection, bool orderly);
 /* Goes on with the handshake. returns 1: it is over; TRANSPORT_WAITS, TRANSPORT_FAILED */

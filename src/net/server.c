@@ -71,7 +71,7 @@ static struct net_server *server_new(const struct net_limits *limits,
 
 static void server_free(struct net_server *server)
 {
-    tls_free(server->tls);
+    tls_give(server->tls);
     free(server->workers);
     if (server->listener >= 0)
         close(server->listener);
@@ -95,6 +95,7 @@ struct net_server *net_start(const struct net_listen *listen, const struct net_l
         return NULL;
     server = server_new(limits, protocol, context);
     server->tls = tls;
+    server->is_tls = tls != NULL;
     server->listener = listener_open(listen->host, listen->port, &server->port, ret_problem);
     if (server->listener >= 0) {
         *ret_problem = start_workers(server);
@@ -106,6 +107,22 @@ struct net_server *net_start(const struct net_listen *listen, const struct net_l
     stop_workers(server);
     server_free(server);
     return NULL;
+}
+
+bool net_renew_certificate(struct net_server *server, const char *cert_pem, const char *key_pem,
+                           const char **ret_problem)
+{
+    struct tls *renewed = tls_new(cert_pem, key_pem, ret_problem);
+    struct tls *before;
+
+    if (!renewed)
+        return false;
+    lock_take(&server->lock);
+    before = server->tls;
+    server->tls = renewed;
+    lock_give(&server->lock);
+    tls_give(before);
+    return true;
 }
 
 uint16_t net_port(const struct net_server *server)

@@ -1,5 +1,5 @@
-/* TLS by GnuTLS over sockets that never block. Certificate and key are read once a server; each
- * connection has a session. */
+/* TLS by GnuTLS over sockets that never block. Each connection has a session, which holds the certificate and key
+ * that the server had when it began: renewed ones are for connections that begin later. */
 #include "net/net_private.h"
 
 #include <gnutls/gnutls.h>
@@ -16,6 +16,7 @@
 static const char versions[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
 
 struct tls {
+    atomic_uint holders; /* the server, and the sessions that were begun with it */
     gnutls_certificate_credentials_t credentials;
     gnutls_priority_t priority;
 };
@@ -41,16 +42,17 @@ struct tls *tls_new(const char *cert_pem, const char *key_pem, const char **ret_
     struct tls *tls = xcalloc(1, sizeof *tls);
     int result = tls_load(tls, cert_pem, key_pem);
 
+    atomic_init(&tls->holders, 1);
     if (result >= 0)
         return tls;
     *ret_problem = gnutls_strerror(result);
-    tls_free(tls);
+    tls_give(tls);
     return NULL;
 }
 
-void tls_free(struct tls *tls)
+void tls_give(struct tls *tls)
 {
-    if (!tls)
+    if (!tls || atomic_fetch_sub(&tls->holders, 1) > 1)
         return;
     if (tls->priority)
         gnutls_priority_deinit(tls->priority);
@@ -61,14 +63,27 @@ void tls_free(struct tls *tls)
 
 /* ---- of a connection ---- */
 
+/* That which the server has now. */
+static struct tls *take_newest(struct net_server *server)
+{
+    struct tls *tls;
+
+    lock_take(&server->lock);
+    tls = server->tls;
+    atomic_fetch_add(&tls->holders, 1);
+    lock_give(&server->lock);
+    return tls;
+}
+
 bool tls_begin(struct connection *connection)
 {
-    const struct tls *tls = connection->server->tls;
+    struct tls *tls;
     gnutls_session_t session;
 
     if (gnutls_init(&session, GNUTLS_SERVER | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL) < 0)
         return false;
     connection->tls = session;
+    tls = connection->tls_of = take_newest(connection->server);
     if (gnutls_priority_set(session, tls->priority) < 0 ||
         gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->credentials) < 0)
         return false;
@@ -83,6 +98,7 @@ void tls_end(struct connection *connection, bool orderly)
         gnutls_bye(connection->tls, GNUTLS_SHUT_WR);
     gnutls_deinit(connection->tls);
     connection->tls = NULL;
+    tls_give(connection->tls_of);
 }
 
 /* What GnuTLS waits for is noted in the connection. */

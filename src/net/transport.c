@@ -28,7 +28,7 @@ bool transport_begin(struct connection *connection)
     /* An answer is one call; where it is several, each says whether more follows. */
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     connection->writable = true;
-    return !connection->server->tls || tls_begin(connection);
+    return !connection->server->is_tls || tls_begin(connection);
 }
 
 static bool is_no_room(int error)

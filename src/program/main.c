@@ -16,7 +16,7 @@
 #include "file/file.h"
 #include "file/open_record.h"
 #include "net/net.h"
-#include "program/certificate.h"
+#include "program/certificate_renewal.h"
 #include "program/commands.h"
 #include "program/credentials.h"
 #include "program/greet.h"
@@ -69,6 +69,7 @@ struct running {
     struct background *background;
     struct task_runner *tasks;
     struct certificate certificate; /* NULL in it: HTTP */
+    struct certificate_renewal renewal;
     struct endpoint endpoints[SERVICES];
     struct endpoint_set endpoint_set;
     struct http_server *servers[SERVICES];
@@ -209,6 +210,8 @@ static bool start_listeners(struct running *run)
     }
     if (!management_start(&run->options, &run->certificate, run->store, &run->management))
         return false;
+    memcpy(run->renewal.servers, run->servers, sizeof run->servers);
+    run->renewal.servers[SERVICES] = run->management.server;
     if (!smb_listener_start(&run->options, &run->limits.net, run->store, run->credentials.accounts,
                             run->pool, &run->smb))
         return false;
@@ -374,6 +377,7 @@ static bool start(struct running *run, const struct options *options)
     run->options.fetcher.patience_ms = asked_patience_ms();
 #endif
     run->descriptors = allow_many_files();
+    certificate_renewal_init(&run->renewal, &run->options);
     return credentials_open(options, options_are_loopback(options), &run->credentials) &&
            certificate_read(options, &run->certificate) && check_start(run) && open_store(run) &&
            start_threads(run) && fit_limits(run) && start_listeners(run);
@@ -382,6 +386,7 @@ static bool start(struct running *run, const struct options *options)
 static void reload(struct running *run)
 {
     supervisor_notify("RELOADING=1");
+    certificate_renewal_look(&run->renewal);
     if (!log_reopen())
         log_errno("open %s again", run->options.debug_path);
     credentials_reload(&run->options, &run->credentials);
@@ -403,6 +408,7 @@ static enum ending wait_for_ending(struct running *run, const sigset_t *signals)
         else if (signal_number > 0)
             return ENDING_STOP;
         episodes_look();
+        certificate_renewal_look(&run->renewal);
         if (signal_number < 0 && store_wants_reopening(run->store) && has_descriptors(run))
             return ENDING_REOPEN;
     }

@@ -1,0 +1,28 @@
+/* Renewing the certificate of running servers, when its files have changed. Main thread. decision: 361 */
+#ifndef LAGRA_PROGRAM_CERTIFICATE_RENEWAL_H
+#define LAGRA_PROGRAM_CERTIFICATE_RENEWAL_H
+
+#include "http/http.h"
+#include "program/certificate.h"
+
+#define RENEWED_SERVERS_MAX (SERVICE_COUNT + 1u)
+
+struct certificate_renewal {
+    const struct options *options;
+    /* The files as they were last seen: all zero where there is none. */
+    struct file_mark {
+        uint64_t device, inode, size;
+        int64_t changed_ns;
+    } seen[2];
+    struct http_server
+        *servers[RENEWED_SERVERS_MAX]; /* those that are served with it; NULL: none */
+};
+
+/* Notes which files there are, before they are read. options: for as long as it is used */
+void certificate_renewal_init(struct certificate_renewal *renewal, const struct options *options);
+/* Reads the files if others are there than when it looked last, or the same with other contents, and gives them to
+ * the servers; links are followed. Connections under way go on with the certificate that they began with. What
+ * cannot be used is logged, and changes nothing. */
+void certificate_renewal_look(struct certificate_renewal *renewal);
+
+#endif
