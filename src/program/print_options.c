@@ -81,10 +81,18 @@ static void print_manual(void)
         "again and opens the log again.\n");
 }
 
+/* Each name once, with a space before it: a command may have several rows, one after the other. */
+static void print_commands(void)
+{
+    for (size_t i = 0; i < option_command_count; i++) {
+        if (i == 0 || strcmp(option_commands[i].name, option_commands[i - 1].name) != 0)
+            printf(" %s", option_commands[i].name);
+    }
+}
+
 static void print_words(void)
 {
-    for (size_t i = 0; i < option_command_count; i++)
-        printf(" %s", option_commands[i].name);
+    print_commands();
     for (size_t i = 0; i < option_row_count; i++)
         printf(" --%s", option_rows[i].name);
 }
@@ -141,8 +149,7 @@ static void print_zsh(void)
         printf("'");
     }
     printf(" \\\n    '1:command:(");
-    for (size_t i = 0; i < option_command_count; i++)
-        printf("%s%s", i ? " " : "", option_commands[i].name);
+    print_commands();
     printf(")'\n");
 }
 
