@@ -59,3 +59,13 @@ export function threadSeconds(pid, prefix) {
     }
     return seconds;
 }
+
+/** The middle one; their number is odd. */
+export const middle = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
+
+/** Lagra's rounds over those of the baseline, one by one: the middle of the quotients in words; '' without a baseline. */
+export function againstBefore(rounds, figure) {
+    const before = rounds.get('before');
+
+    return before ? ` (${middle(rounds.get('Lagra').map((one, i) => one[figure] / before[i][figure])).toFixed(3)} of before)` : '';
+}

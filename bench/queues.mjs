@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '../tests/lib/server.mjs';
 import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
-import { cpuSeconds, memoryMiB, untilIdle } from './process.mjs';
+import { againstBefore, cpuSeconds, memoryMiB, middle, untilIdle } from './process.mjs';
 import { ACCOUNT } from './targets.mjs';
 
 const CLIENTS = 32;
@@ -34,7 +34,6 @@ async function createQueues(target, name, count) {
 
 const ofQueue = (target) => ({ ...target, port: target.queuePort });
 
-const middle = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
 
 /** One measurement: cycles a second, and microseconds of the server's CPU for each of their three requests. */
 function measureCycles(target, { load, rounds, seconds }, name, queues) {
@@ -57,7 +56,8 @@ async function cycles(targets, tools, queues, name) {
     for (let round = 0; round < tools.rounds; round++)
         for (const target of targets)
             found.get(target.name).push(measureCycles(target, tools, name, queues));
-    return new Map([...found].map(([server, all]) => [server, middleOf(all)]));
+    const before = againstBefore(found, 'cpuUs');
+    return new Map([...found].map(([server, all]) => [server, { ...middleOf(all), ...(server === 'Lagra' && { before }) }]));
 }
 
 /** Through a queue with so many messages waiting and through one with none, in turn. */
@@ -105,7 +105,7 @@ export async function measureQueues(targets, tools, waiting) {
         const others = [...found].filter(([name]) => name !== 'Lagra').map(([name, { rate }]) => [name, rate]);
         if (redis)
             others.push(['Redis', redis]);
-        console.log(`${what}: Lagra ${Math.round(ours.rate)} cycles/s, CPU of a request ${Math.round(ours.cpuUs)} us` +
+        console.log(`${what}: Lagra ${Math.round(ours.rate)} cycles/s, CPU of a request ${ours.cpuUs.toFixed(1)} us${ours.before ?? ''}` +
             others.map(([name, rate]) => `, ${name} ${Math.round(rate)} (${(ours.rate / rate).toFixed(2)}x)`).join(''));
     };
 

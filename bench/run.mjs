@@ -327,11 +327,13 @@ async function measureServers() {
     }
 }
 
-/** What the Queue or the Table service does, beside Azurite's; 'many': the Table service alone. */
+/** What the Queue or the Table service does, beside the baseline's and Azurite's; 'many', 'files': ours alone. */
 async function measureService(service, measure, more) {
+    const alone = service === 'many' || service === 'files';
     const lagra = await startLagra(lagraBinary, path.join(folder, service));
-    const azurite = without.has('azurite') || service === 'many' || service === 'files' ? null : await startAzuriteService(folder, service);
-    const targets = [lagra, azurite].filter(Boolean);
+    const before = alone || !baseline ? null : await startLagra(baseline, path.join(folder, service, 'before'), { name: 'before' });
+    const azurite = alone || without.has('azurite') ? null : await startAzuriteService(folder, service);
+    const targets = [lagra, before, azurite].filter(Boolean);
 
     try {
         await measure(targets, { folder, load, rounds: ROUNDS, seconds: SECONDS }, Number(more));

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
 import { startPostgres } from './postgres.mjs';
-import { cpuSeconds, untilIdle } from './process.mjs';
+import { againstBefore, cpuSeconds, middle, untilIdle } from './process.mjs';
 import { ACCOUNT, KEY } from './targets.mjs';
 
 const CLIENTS = 32;
@@ -29,7 +29,6 @@ const WORKS = [
 ];
 
 const ofTable = (target) => ({ ...target, port: target.tablePort });
-const middle = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
 const rounded = (value) => Math.round(value).toLocaleString('en');
 
 function signed(target, method, resource, body) {
@@ -75,6 +74,7 @@ function measureWork(targets, postgres, tools, { work, each = 1, postgres: scrip
     }
     return new Map([...rounds].map(([name, all]) => [name, {
         rate: middle(all.map(({ rate }) => rate)), cpu: middle(all.map(({ cpu }) => cpu)),
+        before: name === 'Lagra' ? againstBefore(rounds, 'cpu') : '',
     }]));
 }
 
@@ -89,8 +89,8 @@ async function besideOthers(targets, tools) {
         for (const work of WORKS) {
             const found = measureWork(targets, postgres, tools, work);
             const ours = found.get('Lagra').rate;
-            console.log(`${work.name}: ` + [...found].map(([name, { rate, cpu }]) => `${name} ${rounded(rate)}/s, ` +
-                `CPU ${(cpu * 1e6).toFixed(1)} us${name === 'Lagra' ? '' : ` (${(ours / rate).toFixed(2)}x)`}`).join('; '));
+            console.log(`${work.name}: ` + [...found].map(([name, { rate, cpu, before }]) => `${name} ${rounded(rate)}/s, ` +
+                `CPU ${(cpu * 1e6).toFixed(1)} us${before}${name === 'Lagra' ? '' : ` (${(ours / rate).toFixed(2)}x)`}`).join('; '));
         }
     } finally {
         await postgres?.stop();

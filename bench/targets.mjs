@@ -52,9 +52,16 @@ export function kept(list, command, args) {
 async function startTarget(name, command, args, port, ports = {}) {
     const child = spawn(...kept(cores, command, args), { stdio: ['ignore', 'ignore', 'inherit'] });
     const ended = once(child, 'exit');
-    const startMs = await answers(port);
-    for (const other of Object.values(ports))
-        await answers(other);
+    let startMs;
+
+    try {
+        startMs = await answers(port);
+        for (const other of Object.values(ports))
+            await answers(other);
+    } catch (error) {
+        child.kill('SIGKILL');
+        throw error;
+    }
 
     return {
         name, port, ...ports, pid: child.pid, startMs, signed: name !== 'nginx',
@@ -74,7 +81,8 @@ export async function startLagra(binary, folder, { name = 'Lagra', args = [] } =
     mkdirSync(location, { recursive: true });
     return startTarget(name, binary, ['--location', location, '--silent',
         '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`,
-        ...(servesFiles ? ['--filePort', `${file}`] : []), ...args], blob, { queuePort: queue, tablePort: table, filePort: file });
+        ...(servesFiles ? ['--filePort', `${file}`] : []), ...args], blob,
+    { queuePort: queue, tablePort: table, ...(servesFiles && { filePort: file }) });
 }
 
 export async function startAzurite(folder) {
