@@ -7,7 +7,8 @@
  *     partition <container>      LISTED "c": struct container
  *                                INNER  "d": that it was deleted (service/recent_deletion.h)
  *   container space  (container.space)
- *     partition <blob name>      LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
+ *     partition <blob name>      LISTED 0x00: deleted snapshots that are still there (snapshot_tombstone.h)
+ *                                LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: content's (content/content.h)
  *                                index: the base's tags (tag_index.h)
@@ -157,19 +158,21 @@ struct blob {
     struct incremental_copy incremental;
 };
 
-/* A base that is uncommitted only is given too.
+/* A base that is uncommitted only is given too; a snapshot under a tombstone is STORE_NOT_FOUND.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
 enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
                             struct blob *ret_blob);
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
 void blob_delete_record(struct changes *changes, struct arena *arena, struct blob_ref ref);
+/* The key of its record. */
+struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
 /* The value of the record. */
 void blob_encode(struct text *out, const struct blob *blob);
 /* For iterators: points into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* What the record keys of all snapshots begin with. */
 extern const struct bytes blob_snapshot_prefix;
-/* The records of the snapshots from that date on, in order; 0: of all. */
+/* The records of the snapshots from that date on, in order; 0: of all. Also of those under a tombstone. */
 struct scan *blob_scan_snapshots(struct snapshot *before, instant from);
 /* Uncommitted blocks expire a week after the last Put Block of the blob: nobody sees them any more,
  * and a deferred task deletes them. rest: Put-Block, "Remarks" */

@@ -17,6 +17,7 @@
 #include <assert.h>
 
 #include "base/endian.h"
+#include "blob/snapshot_tombstone.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION 1
@@ -57,7 +58,7 @@ const struct bytes blob_snapshot_prefix = BYTES("\x01");
 /* A week. */
 #define UNCOMMITTED_TICKS (7 * 24 * 3600 * TICKS_PER_SECOND)
 
-static struct bytes record_key(struct arena *arena, struct blob_ref ref)
+struct bytes blob_record_key(struct arena *arena, struct blob_ref ref)
 {
     char *key = arena_bytes(arena, 1 + 8);
 
@@ -83,18 +84,29 @@ struct scan *blob_scan_snapshots(struct snapshot *before, instant from)
     return scan_open(before, RECORD_LISTED, blob_snapshot_prefix, bytes_of(key, sizeof key));
 }
 
+/* returns STORE_NOT_FOUND if the snapshot is under a tombstone */
+static enum store_result find_tombstone(struct snapshot *before, struct arena *arena, instant at)
+{
+    struct snapshot_tombstone tombstone;
+    enum store_result result = snapshot_tombstone_read(before, arena, &tombstone);
+
+    if (result)
+        return result;
+    return at >= tombstone.from && at <= tombstone.until ? STORE_NOT_FOUND : STORE_OK;
+}
+
 enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
                             struct blob *ret_blob)
 {
     struct record record;
     enum store_result result;
 
-    result = snapshot_get(before, RECORD_LISTED, record_key(arena, ref), arena, &record);
+    result = snapshot_get(before, RECORD_LISTED, blob_record_key(arena, ref), arena, &record);
     if (result)
         return result;
     if (!blob_decode(record.value, ret_blob))
         return record_is_unknown("a blob's record", record.value);
-    return STORE_OK;
+    return blob_ref_is_base(ref) ? STORE_OK : find_tombstone(before, arena, ref.at);
 }
 
 /* ---- encoding ---- */
@@ -315,7 +327,8 @@ void blob_write(struct changes *changes, struct arena *arena, const struct blob 
 
     text_init(&out, arena, 256);
     blob_encode(&out, blob);
-    changes_put(changes, RECORD_LISTED, record_key(arena, blob->ref), text_bytes(&out), NULL, 0);
+    changes_put(changes, RECORD_LISTED, blob_record_key(arena, blob->ref), text_bytes(&out), NULL,
+                0);
 }
 
 bool blob_decode(struct bytes value, struct blob *ret_blob)
@@ -359,7 +372,7 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
 
 void blob_delete_record(struct changes *changes, struct arena *arena, struct blob_ref ref)
 {
-    changes_delete(changes, RECORD_LISTED, record_key(arena, ref));
+    changes_delete(changes, RECORD_LISTED, blob_record_key(arena, ref));
 }
 
 /* ---- small facts ---- */

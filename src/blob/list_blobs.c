@@ -1,7 +1,7 @@
 /* List Blobs, flat and by delimiter: an iterator over the container's space.
  *
  * (1) The work of a page is proportional to the page: what is not shown is jumped over, the
- *     snapshots of a blob and all blobs behind a BlobPrefix with one seek each.
+ *     snapshots of a blob, those under a tombstone, and all blobs behind a BlobPrefix with one seek each.
  * (2) A page is taken from one state of the container, and that state is durable before the page is
  *     sent (decision_saw).
  * (3) The marker names the first record of the next page, so that no page repeats a result.
@@ -9,6 +9,7 @@
 #include "base/endian.h"
 #include "base/log.h"
 #include "blob/container_operations.h"
+#include "blob/snapshot_tombstone.h"
 
 static const struct bytes base_key = BYTES("\xFF");
 
@@ -17,7 +18,8 @@ struct page {
     const struct list_blobs_parameters *asked;
     struct blob_sink *sink;
     struct space_iterator *iterator;
-    struct text seek; /* reused: a place to jump to */
+    struct listing_place from; /* where the page begins */
+    struct text seek;          /* reused: a place to jump to */
     uint32_t shown;
     uint32_t looked_at;
     struct listing_place next; /* name.ptr NULL: nothing more */
@@ -105,6 +107,34 @@ static enum store_result unknown_form(struct bytes name)
     return STORE_CORRUPT;
 }
 
+static void seek_in(struct page *page, struct bytes name, struct bytes record_key)
+{
+    page->seek.len = 0;
+    text_add(&page->seek, name);
+    space_iterator_seek(page->iterator, text_bytes(&page->seek), record_key);
+}
+
+static bool is_before_page(const struct page *page, struct bytes name, struct bytes record_key)
+{
+    return page->from.record.ptr && bytes_equal(name, page->from.name) &&
+           bytes_compare(record_key, page->from.record) < 0;
+}
+
+/* Goes on behind the snapshots under the tombstone, and not before the place where the page begins. */
+static enum store_result pass_tombstone(struct page *page, const struct space_record *at)
+{
+    struct snapshot_tombstone tombstone;
+    struct bytes next;
+
+    if (!snapshot_tombstone_decode(at->value, &tombstone))
+        return unknown_form(at->partition_key);
+    next = blob_record_key(page->d->arena, blob_snapshot_ref(tombstone.until + 1));
+    if (is_before_page(page, at->partition_key, next))
+        next = page->from.record;
+    seek_in(page, at->partition_key, next);
+    return STORE_OK;
+}
+
 /* Shows one record, or passes over it.
  * returns  STORE_OK: go on; STORE_NOT_FOUND: the page is complete; STORE_CORRUPT */
 static enum store_result add_record(struct page *page, const struct space_record *at)
@@ -114,12 +144,16 @@ static enum store_result add_record(struct page *page, const struct space_record
     struct blob blob;
     struct blob_ref ref;
 
+    if (bytes_equal(at->record_key, snapshot_tombstone_key))
+        return pass_tombstone(page, at);
     if (!ref_of_key(at->record_key, &ref))
         return unknown_form(name);
+    if (is_before_page(page, name, at->record_key)) {
+        seek_in(page, name, page->from.record);
+        return STORE_OK;
+    }
     if (!blob_ref_is_base(ref) && !page->asked->snapshots) {
-        page->seek.len = 0;
-        text_add(&page->seek, name);
-        space_iterator_seek(page->iterator, text_bytes(&page->seek), base_key);
+        seek_in(page, name, base_key);
         return STORE_OK;
     }
     if (!blob_decode(at->value, &blob))
@@ -171,14 +205,16 @@ static struct listing_place first_place(const struct list_blobs_parameters *aske
 enum error list_blobs_decide(struct decision *d, const struct list_blobs_parameters *p,
                              struct list_blobs_result *r)
 {
-    struct listing_place from = first_place(p);
-    struct page page = { .d = d, .asked = p, .sink = p->sink };
+    struct page page = { .d = d, .asked = p, .sink = p->sink, .from = first_place(p) };
+    struct bytes first = page.from.record;
     enum store_result result;
 
+    if (first.ptr && !bytes_equal(first, base_key))
+        first = snapshot_tombstone_key; /* of the snapshots that the page begins between */
     text_init(&page.seek, d->arena, 1024);
     page.sink->begin(page.sink, d->now);
-    page.iterator = space_iterator_open(d->store, blob_state(d)->container.space, from.name,
-                                        from.record, d->access);
+    page.iterator = space_iterator_open(d->store, blob_state(d)->container.space, page.from.name,
+                                        first, d->access);
     decision_saw(d, space_iterator_sequence(page.iterator));
     result = add_page(&page);
     /* The space was dropped after the container had been read: there is no such container now. */

@@ -8,6 +8,7 @@
 
 #include "auth/auth.h"
 #include "blob/blob.h"
+#include "blob/snapshot_tombstone.h"
 #include "program/check_names.h"
 #include "program/check_records.h"
 #include "service/names.h"
@@ -110,11 +111,18 @@ static void forget_entities(struct check *check)
 
 /* ---- the second round ---- */
 
+/* A base, a snapshot, or the tombstone of snapshots, which are looked at like others while they are there. */
 static void check_blob(struct check *check, const struct record_place *place,
                        const struct record *record)
 {
+    struct snapshot_tombstone tombstone;
     struct blob blob;
 
+    if (bytes_equal(place->record_key, snapshot_tombstone_key)) {
+        if (!snapshot_tombstone_decode(record->value, &tombstone))
+            print_damaged(check, place, "the tombstone of its snapshots makes no sense");
+        return;
+    }
     check->counts[CONTAINER] +=
         place->record_key.len > 0 && place->record_key.ptr[0] == KEY_OF_BASE;
     if (!blob_decode(record->value, &blob))

@@ -721,6 +721,11 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
     return state->snapshots[number].time->snapshot;
 }
 
+const char *judge_gone_snapshot(unsigned container, unsigned blob)
+{
+    return model_blob_at(container, blob, world->commits)->gone;
+}
+
 void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random)
 {
     for (unsigned i = 0; i < CONTAINERS * BLOBS; i++) {

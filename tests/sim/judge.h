@@ -46,6 +46,8 @@ int64_t judge_known_date(const struct ask *ask);
 const struct page_ask *judge_next_page(unsigned client, enum op op);
 /* The one of that number, or the last; empty: there is none. */
 const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number);
+/* The last one that was deleted; empty: none was. */
+const char *judge_gone_snapshot(unsigned container, unsigned blob);
 /* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes
  * nothing. */
 void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random);

@@ -803,6 +803,7 @@ static void delete_snapshot(struct run *run)
 
     for (unsigned i = 0; i < b->snapshot_count; i++) {
         if (strcmp(b->snapshots[i].time->snapshot, run->ask->snapshot) == 0) {
+            memcpy(b->gone, run->ask->snapshot, sizeof b->gone);
             memmove(&b->snapshots[i], &b->snapshots[i + 1],
                     (b->snapshot_count - i - 1) * sizeof b->snapshots[0]);
             b->snapshot_count--;
@@ -816,8 +817,10 @@ static void delete_blob(struct run *run)
 {
     struct blob_state *b = &run->out->blob;
     unsigned count = b->snapshot_count;
+    char gone[SNAPSHOT_SIZE];
 
     run->out->stamp = NULL;
+    memcpy(gone, b->gone, sizeof gone);
     if (run->ask->snapshot[0]) {
         delete_snapshot(run);
         return;
@@ -826,9 +829,12 @@ static void delete_blob(struct run *run)
         rule_refuse(run, 409, "SnapshotsPresent");
         return;
     }
+    if (count > 0)
+        memcpy(gone, b->snapshots[count - 1].time->snapshot, sizeof gone);
     b->snapshot_count = 0;
     if (run->ask->delete_mode != DELETE_ONLY)
         *b = (struct blob_state){ .incarnation = b->incarnation };
+    memcpy(b->gone, gone, sizeof gone);
     rule_succeed(run, 202, true);
     /* Where nothing goes nothing is committed. */
     if (run->ask->delete_mode == DELETE_ONLY && count == 0)

@@ -71,6 +71,7 @@ struct blob_state {
     struct lease_state lease;
     struct snapshot_state snapshots[SNAPSHOTS_MAX];
     unsigned snapshot_count;
+    char gone[SNAPSHOT_SIZE]; /* a snapshot that was deleted; "" */
 };
 
 struct container_state {

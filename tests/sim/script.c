@@ -253,7 +253,9 @@ static void draw_snapshot(struct draws *draws, struct ask *ask)
     if (!takes || draw(draws, is_layered() ? 4 : 5) > (is_layered() ? 2 : 0))
         return;
     memcpy(ask->snapshot,
-           judge_known_snapshot(ask->container, ask->blob, draw(draws, is_layered() ? LAYERS : 2)),
+           draw(draws, 8) == 0 ? judge_gone_snapshot(ask->container, ask->blob)
+                               : judge_known_snapshot(ask->container, ask->blob,
+                                                      draw(draws, is_layered() ? LAYERS : 2)),
            SNAPSHOT_SIZE);
     if (!ask->snapshot[0])
         return;

@@ -1,7 +1,7 @@
 /* Numbers of the server that no run of a few hundred requests comes near: smaller here, drawn for each
  * life. */
 #include "base/crc.h"
-#include "content/content.h"
+#include "blob/contents.h"
 #include "world.h"
 
 /* ---- stripes of partitions (store/embedded/snapshots.h) ---- */
@@ -37,4 +37,24 @@ enum store_result __wrap_content_collect(struct snapshot *before, struct changes
     if (few == 0)
         few = world_once_in(STREAM_FAULTS, 3) ? records : 1 + world_draw(STREAM_FAULTS, 3);
     return __real_content_collect(before, changes, arena, few, ret_more);
+}
+
+/* ---- snapshots that one commit deletes (blob/delete_blob.c) ---- */
+
+enum store_result __real_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
+                                                instant from, instant until, size_t max,
+                                                instant *ret_next);
+enum store_result __wrap_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
+                                                instant from, instant until, size_t max,
+                                                instant *ret_next);
+
+enum store_result __wrap_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
+                                                instant from, instant until, size_t max,
+                                                instant *ret_next)
+{
+    static size_t few;
+
+    if (few == 0)
+        few = world_once_in(STREAM_FAULTS, 3) ? max : 1 + world_draw(STREAM_FAULTS, 2);
+    return __real_contents_end_snapshots(d, ended, from, until, few, ret_next);
 }

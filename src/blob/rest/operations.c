@@ -17,6 +17,7 @@
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/copy_blob.h"
+#include "blob/delete_blob.h"
 #include "blob/expire_blocks.h"
 #include "blob/incremental_copy.h"
 #include "blob/page_blob_operations.h"
@@ -333,6 +334,7 @@ static const struct task_handler task_handlers[] = {
     { TASK_COPY_BLOB, copy_blob_task },
     { TASK_REHYDRATE, rehydrate_blob },
     { TASK_FORGET_DELETION, recent_deletion_forget },
+    { TASK_DELETE_SNAPSHOTS, delete_snapshots_task },
 };
 
 const struct service blob_service = {

@@ -48,6 +48,8 @@ void fixture_serve(struct fixture *f, const struct service *service);
 /* From now on sources of copies on other servers are read, and pending copies are carried on. */
 void fixture_read_sources(struct fixture *f, struct fetcher *fetcher,
                           struct background *background);
+/* From now on deferred tasks run only when they are asked for. */
+void fixture_hold_tasks(struct fixture *f);
 /* Does what is due of the list of deferred tasks, of the service that is served. */
 void fixture_run_due(struct fixture *f);
 

@@ -3,6 +3,7 @@
 #include "fixture.h"
 
 #include "base/encode.h"
+#include "blob/snapshot_tombstone.h"
 
 static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p") };
 
@@ -296,6 +297,26 @@ static void blob_record_without_snapshots(void **state)
     arena_free(arena);
 }
 
+/* The tombstone of deleted snapshots, and its end. */
+static void snapshot_tombstone_record(void **state)
+{
+    static const struct snapshot_tombstone made = { .from = 5, .until = 300 };
+    struct store *store = store_open_memory();
+    struct arena *arena = arena_new(1u << 20);
+    struct changes *changes = changes_new(arena);
+    struct snapshot_tombstone read;
+    struct bytes value;
+
+    (void)state;
+    snapshot_tombstone_write(changes, arena, &made);
+    assert_string_equal(written(store, arena, changes),
+                        "0105ac02"); /* stored, so never to change */
+    value = from_hex(arena, "0105ac02");
+    assert_true(snapshot_tombstone_decode(value, &read) && read.from == 5 && read.until == 300);
+    store_close(store);
+    arena_free(arena);
+}
+
 /* What a copy left, among the extras. */
 static void blob_record_of_copy(void **state)
 {
@@ -435,6 +456,7 @@ int main(void)
         cmocka_unit_test(blob_record_version_2),
         cmocka_unit_test(blob_record_of_incremental_copy),
         cmocka_unit_test(blob_record_without_snapshots),
+        cmocka_unit_test(snapshot_tombstone_record),
         cmocka_unit_test(blob_record_of_copy),
         cmocka_unit_test(container_record),
         cmocka_unit_test(other_forms_are_refused),
