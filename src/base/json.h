@@ -70,6 +70,21 @@ struct bytes json_text(const struct json_member *member);
  * else. */
 bool json_number(const struct json_member *member, double *ret_value);
 
+/* Objects and lists member by member: the writer sets the commas. Names are static and need no escape. */
+struct json_writer {
+    struct text *to;
+    bool follows; /* a member stands before the next one */
+};
+/* Begins an object ('{') or a list ('['), and ends it ('}', ']'). As a member of an object: behind
+ * json_write_name(). */
+void json_write_begin(struct json_writer *writer, char bracket);
+void json_write_end(struct json_writer *writer, char bracket);
+void json_write_name(struct json_writer *writer, const char *name);
+/* A member of an object. */
+void json_write_member(struct json_writer *writer, const char *name, struct bytes text);
+void json_write_number(struct json_writer *writer, const char *name, uint64_t number);
+void json_write_bool(struct json_writer *writer, const char *name, bool is_true);
+
 /* The UTF-8 text in quotes; all that is not printable ASCII as \uxxxx, as recorded. */
 void json_write_string(struct text *out, struct bytes text);
 /* The same without the quotes: a string of several parts. */

@@ -57,3 +57,54 @@ void json_write_string(struct text *out, struct bytes text)
     json_write_text(out, text);
     text_add_char(out, '"');
 }
+
+/* ---- objects and lists ---- */
+
+static void separate(struct json_writer *writer)
+{
+    if (writer->follows)
+        text_add_char(writer->to, ',');
+    writer->follows = true;
+}
+
+void json_write_begin(struct json_writer *writer, char bracket)
+{
+    separate(writer);
+    text_add_char(writer->to, bracket);
+    writer->follows = false;
+}
+
+void json_write_end(struct json_writer *writer, char bracket)
+{
+    text_add_char(writer->to, bracket);
+    writer->follows = true;
+}
+
+void json_write_name(struct json_writer *writer, const char *name)
+{
+    separate(writer);
+    json_write_string(writer->to, bytes_from_string(name));
+    text_add_char(writer->to, ':');
+    writer->follows = false;
+}
+
+void json_write_member(struct json_writer *writer, const char *name, struct bytes text)
+{
+    json_write_name(writer, name);
+    json_write_string(writer->to, text);
+    writer->follows = true;
+}
+
+void json_write_number(struct json_writer *writer, const char *name, uint64_t number)
+{
+    json_write_name(writer, name);
+    text_add_u64(writer->to, number);
+    writer->follows = true;
+}
+
+void json_write_bool(struct json_writer *writer, const char *name, bool is_true)
+{
+    json_write_name(writer, name);
+    text_add_string(writer->to, is_true ? "true" : "false");
+    writer->follows = true;
+}

@@ -20,8 +20,8 @@
 
 #define LOG_NOTHING    (LOG_ERROR + 1)
 
-/* The only global mutable state, set at start-up. */
-static enum log_level log_least = LOG_INFO;
+/* The only global mutable state, set at start-up; the level also later. */
+static _Atomic unsigned log_least = LOG_INFO;
 static int log_fd = STDERR_FILENO;
 static const char *log_path;                 /* NULL: stderr alone */
 static unsigned console_least = LOG_NOTHING; /* of what goes to stderr beside the file */
@@ -75,7 +75,33 @@ bool log_reopen(void)
 
 bool log_enabled(enum log_level level)
 {
-    return level >= log_least;
+    return level >= atomic_load_explicit(&log_least, memory_order_relaxed);
+}
+
+void log_set_level(enum log_level least)
+{
+    atomic_store_explicit(&log_least, least, memory_order_relaxed);
+}
+
+enum log_level log_level(void)
+{
+    return (enum log_level)atomic_load_explicit(&log_least, memory_order_relaxed);
+}
+
+const char *log_level_name(enum log_level level)
+{
+    return level_names[level];
+}
+
+bool log_level_parse(const char *name, enum log_level *ret_level)
+{
+    for (unsigned i = LOG_DEBUG; i <= LOG_ERROR; i++) {
+        if (strcmp(level_names[i], name) != 0)
+            continue;
+        *ret_level = (enum log_level)i;
+        return true;
+    }
+    return false;
 }
 
 /* Appends `from` with control characters as \xNN; stops when the line is full. */

@@ -15,6 +15,14 @@ void log_console(enum log_level least);
  * be opened (errno set): the old one is written on. Any thread. */
 bool log_reopen(void);
 bool log_enabled(enum log_level level);
+/* From now on lines below this level are left out: of the file, else of stderr. What log_console() said
+ * of stderr stays. Any thread. */
+void log_set_level(enum log_level least);
+enum log_level log_level(void);
+/* "debug", "info", "warn", "error" */
+const char *log_level_name(enum log_level level);
+/* False: it is none of these names. */
+bool log_level_parse(const char *name, enum log_level *ret_level);
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As log_line(LOG_ERROR), with ": " and the text of the current errno. */
 void log_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));

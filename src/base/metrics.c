@@ -218,6 +218,23 @@ int64_t metric_value(metric_slot slot)
     return sum;
 }
 
+int64_t metric_sum(const char *family, const char *labels)
+{
+    int64_t sum = 0;
+
+    pthread_once(&once, start);
+    lock_take(&all.lock);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct series *series = &all.series[i];
+
+        if (strcmp(series->family->name, family) == 0 &&
+            strncmp(series->labels, labels, strlen(labels)) == 0)
+            sum += sum_of(series->slot);
+    }
+    lock_give(&all.lock);
+    return sum;
+}
+
 /* ---- in print ---- */
 
 static void print_head(struct text *to, const struct metric_family *family)

@@ -39,6 +39,8 @@ uint64_t metric_now_ns(void);
 
 /* The sum over all threads. */
 int64_t metric_value(metric_slot slot);
+/* The sum of all series of the family of this name whose labels begin so. */
+int64_t metric_sum(const char *family, const char *labels);
 /* All families and their series, in the order in which they were made. */
 void metrics_print(struct text *to);
 /* What was measured just now and is in no slot: a family of one series without labels. */

@@ -146,6 +146,12 @@ static void set_options(struct fetch *fetch, const struct fetch_asked *asked)
     curl->easy_setopt(easy, CURLOPT_TIMEOUT, (long)asked->seconds_max);
     curl->easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
     curl->easy_setopt(easy, CURLOPT_USERAGENT, "Lagra/" LAGRA_VERSION);
+    if (fetch->fetcher->options.local_path)
+        curl->easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, fetch->fetcher->options.local_path);
+    if (asked->body.ptr) {
+        curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)asked->body.len);
+        curl->easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, asked->body.ptr);
+    }
     if (fetch->fetcher->options.ca_path)
         curl->easy_setopt(easy, CURLOPT_CAINFO, fetch->fetcher->options.ca_path);
     if (fetch->fetcher->options.trusts_all) {

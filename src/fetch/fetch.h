@@ -1,5 +1,5 @@
-/* Getting what lies on other servers, for clients: one GET or HEAD over HTTP or HTTPS. The only
- * place that connects to anything. A client chooses the URL, so nothing is taken on trust: which
+/* Getting what lies on other servers, for clients: one GET or HEAD over HTTP or HTTPS; and asking a server
+ * of this machine by its Unix socket, for commands. The only place that connects to anything. A client chooses the URL, so nothing is taken on trust: which
  * addresses are connected to (addresses.h, checked on the very address of each connection,
  * redirects too), how long it takes, how much comes.
  *
@@ -23,6 +23,8 @@ struct fetcher_options {
     const char *ca_path;  /* PEM file of the authorities that are trusted; NULL: the system's */
     unsigned patience_ms; /* of FETCH_PATIENCE_MS another; 0: that */
     bool trusts_all;      /* any address and certificate: where the operator names the server */
+    const char
+        *local_path; /* of a Unix socket, whatever host is asked; at most 107 bytes; NULL: none */
 };
 /* Main thread, once. What fetches (libcurl) is loaded when the first fetch is opened. */
 struct fetcher *fetcher_new(const struct fetcher_options *options);
@@ -45,6 +47,7 @@ struct fetch_header {
 struct fetch_asked {
     struct bytes url;
     bool head_only;
+    struct bytes body; /* ptr not NULL: a POST of it */
     const struct fetch_header *headers;
     size_t header_count;
     unsigned seconds_max; /* of all of it; 0: as long as bytes come fast enough */

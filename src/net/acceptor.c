@@ -15,6 +15,7 @@
 
 #include "base/episode.h"
 #include "base/log.h"
+#include "net/local.h"
 
 #define SWEEP_MS 250
 /* How soon to try again when there was no descriptor or no room for a connection. */
@@ -48,6 +49,11 @@ static enum accepted accept_one(struct net_server *server)
     }
     if (fd < 0) /* none waits, or that one is gone already */
         return errno == EAGAIN || errno == EWOULDBLOCK ? ACCEPTED_NOTHING : ACCEPTED;
+    if (server->is_local && !local_peer_is_ours(fd)) {
+        log_line(LOG_WARN, "a process of another user was turned away from a local socket");
+        close(fd);
+        return ACCEPTED;
+    }
     connection = connection_admit(server, fd, where);
     if (connection)
         worker_post(connection->worker, connection);

@@ -51,6 +51,9 @@ static void peer_write(struct connection *connection, const struct sockaddr *add
         }
         snprintf(connection->peer, sizeof connection->peer, mapped ? "%s:%u" : "[%s]:%u", text,
                  ntohs(v6->sin6_port));
+    } else {
+        snprintf(connection->peer, sizeof connection->peer, "local");
+        connection->peer_is_loopback = true;
     }
 }
 

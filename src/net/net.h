@@ -85,6 +85,8 @@ struct net_listen {
     uint16_t port;        /* 0: any free one */
     const char *cert_pem; /* contents, not path; NULL: without TLS */
     const char *key_pem;
+    const char
+        *local_path; /* not NULL: a Unix socket there (net/local.h), in the place of all else */
 };
 
 /* Starts one listener with its own workers and acceptor.

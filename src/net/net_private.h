@@ -57,7 +57,8 @@ struct net_server {
     const struct net_protocol *protocol;
     void *context; /* the protocol's */
     struct net_limits limits;
-    bool is_tls;     /* constant */
+    bool is_local; /* constant, as is the next: serves this user's processes alone */
+    bool is_tls;
     struct tls *tls; /* that new connections begin with; under lock */
     uint16_t port;
     unsigned worker_count;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "net/local.h"
 
 /* How often net_stop() says what it waits for. */
 #define STOP_WAIT_MS 5000
@@ -96,7 +97,10 @@ struct net_server *net_start(const struct net_listen *listen, const struct net_l
     server = server_new(limits, protocol, context);
     server->tls = tls;
     server->is_tls = tls != NULL;
-    server->listener = listener_open(listen->host, listen->port, &server->port, ret_problem);
+    server->is_local = listen->local_path != NULL;
+    server->listener = listen->local_path
+                           ? local_listen(listen->local_path, ret_problem)
+                           : listener_open(listen->host, listen->port, &server->port, ret_problem);
     if (server->listener >= 0) {
         *ret_problem = start_workers(server);
         if (!*ret_problem)

@@ -28,5 +28,8 @@ void print_operations(const struct service *const *services, size_t count, enum 
 void print_errors(void);
 /* print_options.c: for docs, as a manual page, for the completion of shells. */
 void print_options(enum print_form form);
+/* print_completion.c: of commands and options, for shells that read it. */
+void print_completion_bash(void);
+void print_completion_zsh(void);
 
 #endif

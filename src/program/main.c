@@ -16,11 +16,14 @@
 #include "file/file.h"
 #include "file/open_record.h"
 #include "net/net.h"
+#include "program/admin_socket.h"
 #include "program/certificate_renewal.h"
+#include "program/command_rows.h"
 #include "program/commands.h"
 #include "program/credentials.h"
 #include "program/greet.h"
 #include "program/management_port.h"
+#include "program/open_store.h"
 #include "program/options.h"
 #include "queue/queue.h"
 #include "service/server.h"
@@ -75,58 +78,8 @@ struct running {
     struct http_server *servers[SERVICES];
     struct management_port management;
     struct smb_listener smb;
+    struct admin_socket admin;
 };
-
-/* ---- store ---- */
-
-static bool open_store(struct running *run)
-{
-    /* What a command line names may lie in the folder before there is a store in it, as with
-     * `azurite --location data --debug data/debug.log`. */
-    const char *const named[] = {
-        run->options.debug_path,
-        run->options.cert_path,
-        run->options.key_path,
-        run->options.accounts_path,
-        run->options.oauth_keys_path,
-        run->options.oauth_roles_path,
-        run->options.fetcher.ca_path,
-        "/dev/stdout",
-        "/dev/stderr",
-    };
-    const char *known_files[sizeof named / sizeof named[0] + 1];
-    size_t known_count = 0;
-    struct store_options store_options = {
-        .location = run->options.location,
-        .known_files = known_files,
-        .disk_reserve = (uint64_t)run->options.disk_reserve_mib << 20,
-        .failed = ending_store_failed,
-        .sync = true,
-    };
-    const char *problem = "";
-    enum store_result result;
-
-    if (run->options.in_memory) {
-        run->store = store_open_memory();
-        return true;
-    }
-#ifdef LAGRA_GATES
-    store_options.sync = !getenv("LAGRA_UNSAFE_NO_SYNC");
-#endif
-    ending_keep_reading(run->options.keep_reading);
-    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
-        if (named[i])
-            known_files[known_count++] = named[i];
-    }
-    known_files[known_count] = NULL;
-    result = store_open_embedded(&store_options, &run->store, &problem);
-    if (result) {
-        fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", run->options.location,
-                problem);
-        return false;
-    }
-    return true;
-}
 
 /* ---- threads that may wait ---- */
 
@@ -201,6 +154,31 @@ static void announce(const struct running *run, size_t i)
                  services[i]->name);
 }
 
+/* What `lagra status` says, and who is asked by the commands that change something. */
+static bool start_admin(struct running *run)
+{
+    bool is_secure = run->certificate.chain != NULL;
+    const struct admin_listener others[] = {
+        { "smb", run->options.smb.host, run->smb.server ? net_port(run->smb.server) : 0, false },
+        { "management", run->options.management.host,
+          run->management.server ? http_port(run->management.server) : 0, is_secure },
+    };
+
+    run->admin.admin.endpoints = &run->endpoint_set;
+    run->admin.admin.store = run->store;
+    run->admin.admin.started_s = (uint64_t)time(NULL);
+    for (size_t i = 0; i < SERVICES; i++)
+        if (run->servers[i])
+            admin_socket_add_listener(
+                &run->admin,
+                &(struct admin_listener){ services[i]->name, run->options.listen[i].host,
+                                          http_port(run->servers[i]), is_secure });
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (others[i].port > 0)
+            admin_socket_add_listener(&run->admin, &others[i]);
+    return admin_socket_start(&run->options, &run->admin);
+}
+
 /* Reported when all of them accept: a script that waits for one finds the others too. */
 static bool start_listeners(struct running *run)
 {
@@ -214,6 +192,8 @@ static bool start_listeners(struct running *run)
     run->renewal.servers[SERVICES] = run->management.server;
     if (!smb_listener_start(&run->options, &run->limits.net, run->store, run->credentials.accounts,
                             run->pool, &run->smb))
+        return false;
+    if (!start_admin(run))
         return false;
     for (size_t i = 0; i < SERVICES; i++) {
         if (!run->servers[i])
@@ -260,7 +240,8 @@ static bool check_start(const struct running *run)
 {
     struct net_limits limits = { .workers = run->options.workers };
 
-    if (!start_check(OTHER_THREADS + servers_count(run) * net_threads(&limits), START_MEMORY_BYTES))
+    if (!start_check(OTHER_THREADS + ADMIN_THREADS + servers_count(run) * net_threads(&limits),
+                     START_MEMORY_BYTES))
         return false;
     if (!allocator_start())
         fprintf(stderr, "lagra: no thread for the allocator; it will keep memory that is free\n");
@@ -269,7 +250,7 @@ static bool check_start(const struct running *run)
 
 static unsigned descriptors_set_aside(const struct running *run)
 {
-    return store_descriptors(run->store) + OTHER_DESCRIPTORS +
+    return store_descriptors(run->store) + OTHER_DESCRIPTORS + ADMIN_DESCRIPTORS +
            management_descriptors(&run->options);
 }
 
@@ -323,6 +304,7 @@ static bool has_descriptors(struct running *run)
 /* Also after a start that got half way. What is in flight ends, all is synced. */
 static void stop(struct running *run, unsigned grace_s)
 {
+    admin_socket_stop(&run->admin);
     waiting_stop();
     if (run->fetcher)
         fetcher_stop(run->fetcher);
@@ -379,8 +361,9 @@ static bool start(struct running *run, const struct options *options)
     run->descriptors = allow_many_files();
     certificate_renewal_init(&run->renewal, &run->options);
     return credentials_open(options, options_are_loopback(options), &run->credentials) &&
-           certificate_read(options, &run->certificate) && check_start(run) && open_store(run) &&
-           start_threads(run) && fit_limits(run) && start_listeners(run);
+           certificate_read(options, &run->certificate) && check_start(run) &&
+           (run->store = open_store(&run->options)) && start_threads(run) && fit_limits(run) &&
+           start_listeners(run);
 }
 
 static void reload(struct running *run)
@@ -475,6 +458,8 @@ int main(int argc, char **argv)
         print_options(options.form);
         return EXIT_SUCCESS;
     }
+    if (options.command == COMMAND_CALL)
+        return options.call->row->run(options.call);
     if (options.command == COMMAND_HEALTH)
         return health_ask(&options);
     shown = options.silent ? LOG_WARN : LOG_INFO;

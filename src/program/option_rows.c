@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "program/command_rows.h"
 #include "program/spelling.h"
 
 #define COUNT_MAX             1000000u
@@ -71,31 +72,10 @@ const size_t option_row_count = sizeof option_rows / sizeof option_rows[0];
 _Static_assert(sizeof option_rows / sizeof option_rows[0] <= OPTION_ROWS_MAX,
                "as a table of them has");
 
-/* clang-format off */
-const struct option_command option_commands[] = {
-    { "serve", "[options]",                    "serve; what is done without a command too" },
-    { "config", "check [options]",             "print what is in force, and where it was set" },
-    { "health", "[--live] [options]",          "ask a server that runs with these options: 0, it is ready (or lives)" },
-    { "health", "[--live] --running",          "ask those that run on this machine, or in this container" },
-    { "check", "DIR",                          "read and check all of a data folder" },
-    { "check", "--salvage DIR NEW-DIR",        "save what can be read of a damaged one" },
-    { "operations", "[--markdown|--json]",     "print the operation tables" },
-    { "errors", "--json",                      "print the error codes" },
-    { "options", "[--markdown|--man|--bash|--zsh]", "print the options, as a manual page, or for the completion of shells" },
-};
-/* clang-format on */
-const size_t option_command_count = sizeof option_commands / sizeof option_commands[0];
-
 void option_rows_print_help(void)
 {
     printf("Lagra " LAGRA_VERSION ": a storage server that speaks Azure Storage's REST API.\n\n");
-    for (size_t i = 0; i < option_command_count; i++) {
-        char left[64];
-
-        snprintf(left, sizeof left, "lagra %s %s", option_commands[i].name,
-                 option_commands[i].words);
-        printf("  %-46s %s\n", left, option_commands[i].help);
-    }
+    command_rows_print_help();
     printf("\n");
     for (size_t i = 0; i < option_row_count; i++) {
         char left[48];
@@ -115,24 +95,6 @@ void option_rows_print_help(void)
 }
 
 /* ---- names ---- */
-
-bool option_is_command(const char *word)
-{
-    for (size_t i = 0; i < option_command_count; i++) {
-        if (strcmp(word, option_commands[i].name) == 0)
-            return true;
-    }
-    return false;
-}
-
-const char *option_nearest_command(struct bytes word)
-{
-    for (size_t i = 0; i < option_command_count; i++) {
-        if (spelling_distance(word, bytes_from_string(option_commands[i].name)) <= 2)
-            return option_commands[i].name;
-    }
-    return NULL;
-}
 
 const struct option_row *option_row_find(struct bytes name)
 {

@@ -34,20 +34,6 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
 
-/* A way to call the program. */
-struct option_command {
-    const char *name;
-    const char *words; /* behind it */
-    const char *help;
-};
-extern const struct option_command option_commands[];
-extern const size_t option_command_count;
-
-/* Is it a word that a command begins with? */
-bool option_is_command(const char *word);
-/* The command that is most like the word; NULL: none is. */
-const char *option_nearest_command(struct bytes word);
-
 /* The row of this name, in its case; NULL: there is none. */
 const struct option_row *option_row_find(struct bytes name);
 /* The name that is most like the word; NULL: none is. */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "program/command_rows.h"
 #include "program/credentials.h"
 #include "program/spelling.h"
 
@@ -66,7 +67,7 @@ static enum options_result refuse_word(const char *word)
     const char *nearest;
 
     bytes_cut(bytes_from_string(is_long ? word + 2 : word), '=', &name, &value);
-    nearest = is_long ? option_row_nearest(name) : option_nearest_command(name);
+    nearest = is_long ? option_row_nearest(name) : command_nearest(name);
     fprintf(stderr, "lagra: \"%s\" is not an option", word);
     if (nearest)
         fprintf(stderr, "; did you mean %s%s?", is_long ? "--" : "lagra ", nearest);

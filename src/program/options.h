@@ -23,11 +23,15 @@ enum command {
     COMMAND_OPTIONS,
     COMMAND_CHECK,
     COMMAND_HEALTH,
+    COMMAND_CALL, /* one of command_rows.h that has a function of its own */
 };
 enum print_form { PRINT_MARKDOWN, PRINT_JSON, PRINT_MANUAL, PRINT_BASH, PRINT_ZSH };
 
+struct command_call;
+
 struct options {
     enum command command;
+    const struct command_call *call; /* of COMMAND_CALL */
     enum print_form form;
     bool asks_running;       /* of COMMAND_HEALTH: what runs here, not what the options name */
     bool asks_live;          /* the same: whether it lives, not whether it is ready */

@@ -1,10 +1,26 @@
-/* lagra options: the table of options in print, for docs, manual and shells. See commands.h. */
+/* lagra options: the tables of options and commands in print, for docs and as a manual page. See commands.h. */
 #include "program/commands.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "program/command_rows.h"
 #include "program/option_sources.h"
+
+static void print_markdown_commands(void)
+{
+    printf("\n# Commands\n`lagra COMMAND --help` has their options; those that ask a running "
+           "server find "
+           "it by `--location DIR`.\n\n| command | what |\n|---|---|\n");
+    for (size_t i = 0; i < command_row_count; i++) {
+        const struct command_row *row = &command_rows[i];
+
+        printf("| `lagra %s%s", row->name, row->takes[0] ? " " : "");
+        for (const char *c = row->takes; *c; c++)
+            printf(*c == '|' ? "\\|" : "%c", *c);
+        printf("` | %s |\n", row->help);
+    }
+}
 
 static void print_markdown(void)
 {
@@ -24,6 +40,7 @@ static void print_markdown(void)
                row->value ? row->value : "", variable[0] ? "`" : "", variable,
                variable[0] ? "`" : "", row->help);
     }
+    print_markdown_commands();
 }
 
 /* In the text of a manual page a hyphen that is to be typed is "\-", and a line never begins with a dot. */
@@ -31,6 +48,42 @@ static void print_roff(const char *text)
 {
     for (; *text; text++)
         printf(*text == '-' ? "\\-" : *text == '\\' ? "\\e" : "%c", *text);
+}
+
+/* .TP: what it is called, then what it does, indented. */
+static void print_manual_entry(const char *name, const char *takes, const char *help)
+{
+    printf(".TP\n.B ");
+    print_roff(name);
+    printf("\\fR ");
+    print_roff(takes ? takes : "");
+    printf("\n");
+    print_roff(help);
+    printf("\n");
+}
+
+static void print_manual_option(const struct command_option *option)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "--%s", option->name);
+    print_manual_entry(name, option->value, option->help);
+}
+
+static void print_manual_commands(void)
+{
+    for (size_t i = 0; i < command_row_count; i++) {
+        const struct command_option *option = command_rows[i].options;
+
+        print_manual_entry(command_rows[i].name, command_rows[i].takes, command_rows[i].help);
+        printf("%s", option ? ".RS\n" : "");
+        for (; option && option->name; option++)
+            print_manual_option(option);
+        printf("%s", command_rows[i].options ? ".RE\n" : "");
+    }
+    printf(".PP\nCommands that ask a running server, and those that print for scripts, take:\n");
+    for (const struct command_option *option = command_common_options; option->name; option++)
+        print_manual_option(option);
 }
 
 static void print_manual(void)
@@ -41,15 +94,7 @@ static void print_manual(void)
            ".SH DESCRIPTION\nServes blobs, queues, tables and files of a data folder. What it has "
            "acknowledged "
            "is on disk.\n.SH COMMANDS\n");
-    for (size_t i = 0; i < option_command_count; i++) {
-        printf(".TP\n.B ");
-        print_roff(option_commands[i].name);
-        printf("\\fR ");
-        print_roff(option_commands[i].words);
-        printf("\n");
-        print_roff(option_commands[i].help);
-        printf("\n");
-    }
+    print_manual_commands();
     printf(".SH OPTIONS\nEach can also be set in the environment, by the name in brackets, and in "
            "the file that "
            "\\-\\-config names, as NAME = VALUE. The command line outweighs the environment, which "
@@ -81,78 +126,6 @@ static void print_manual(void)
         "again and opens the log again.\n");
 }
 
-/* Each name once, with a space before it: a command may have several rows, one after the other. */
-static void print_commands(void)
-{
-    for (size_t i = 0; i < option_command_count; i++) {
-        if (i == 0 || strcmp(option_commands[i].name, option_commands[i - 1].name) != 0)
-            printf(" %s", option_commands[i].name);
-    }
-}
-
-static void print_words(void)
-{
-    print_commands();
-    for (size_t i = 0; i < option_row_count; i++)
-        printf(" --%s", option_rows[i].name);
-}
-
-/* A value that is a file or folder is completed as such. */
-static void print_bash(void)
-{
-    printf("# Completion of lagra for bash.\n_lagra() {\n    local word=${COMP_WORDS[COMP_CWORD]} "
-           "before="
-           "${COMP_WORDS[COMP_CWORD-1]}\n    case $before in\n");
-    for (size_t i = 0; i < option_row_count; i++) {
-        const char *value = option_rows[i].value;
-
-        if (!value)
-            continue;
-        printf("    --%s) ", option_rows[i].name);
-        if (strcmp(value, "FILE") == 0)
-            printf("COMPREPLY=($(compgen -f -- \"$word\"));");
-        else if (strcmp(value, "DIR") == 0)
-            printf("COMPREPLY=($(compgen -d -- \"$word\"));");
-        else
-            printf("COMPREPLY=();");
-        printf(" return ;;\n");
-    }
-    printf("    esac\n    COMPREPLY=($(compgen -W '");
-    print_words();
-    printf("' -- \"$word\"))\n}\ncomplete -F _lagra lagra azurite azurite-blob azurite-queue "
-           "azurite-table "
-           "azurite-file\n");
-}
-
-/* In the help of an option, what zsh reads itself. */
-static void print_zsh_text(const char *text)
-{
-    for (; *text; text++)
-        printf(strchr("[]:'\\", *text) ? (*text == '\'' ? "'\\''" : "\\%c") : "%c", *text);
-}
-
-static void print_zsh(void)
-{
-    printf(
-        "#compdef lagra azurite azurite-blob azurite-queue azurite-table azurite-file\n_arguments");
-    for (size_t i = 0; i < option_row_count; i++) {
-        const struct option_row *row = &option_rows[i];
-
-        printf(" \\\n    '--%s[", row->name);
-        print_zsh_text(row->help);
-        printf("]");
-        if (row->value)
-            printf(":%s:%s", row->value,
-                   strcmp(row->value, "FILE") == 0  ? "_files"
-                   : strcmp(row->value, "DIR") == 0 ? "_files -/"
-                                                    : "");
-        printf("'");
-    }
-    printf(" \\\n    '1:command:(");
-    print_commands();
-    printf(")'\n");
-}
-
 void print_options(enum print_form form)
 {
     switch (form) {
@@ -160,10 +133,10 @@ void print_options(enum print_form form)
         print_manual();
         break;
     case PRINT_BASH:
-        print_bash();
+        print_completion_bash();
         break;
     case PRINT_ZSH:
-        print_zsh();
+        print_completion_zsh();
         break;
     case PRINT_MARKDOWN:
     case PRINT_JSON:

@@ -51,8 +51,9 @@ struct contents {
 
 static bool is_own_name(const char *name)
 {
-    static const char *const own[] = { "lock",    "format", "format.new", "synced",     "records",
-                                       "extents", "aside",  "ballast",    "salvage.tmp" };
+    static const char *const own[] = { "lock",        "format",    "format.new", "synced",
+                                       "records",     "extents",   "aside",      "ballast",
+                                       "salvage.tmp", "admin.sock" };
 
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (strcmp(name, own[i]) == 0)

@@ -1,0 +1,180 @@
+/* The way of an operator's request: see admin.h. head: which operation; body: collected; end: arguments, then
+ * the operation on a thread of the pool, then the answer. */
+#include "admin/admin_private.h"
+
+#define CONTENT_TYPE "application/json"
+
+struct http_limits admin_limits(void)
+{
+    struct http_limits limits = http_limits_default;
+
+    limits.net.workers = 1;
+    limits.net.connections_max = 16;
+    limits.discard_max_bytes = ADMIN_BODY_MAX_BYTES;
+    limits.answer_files_max = 0;
+    return limits;
+}
+
+/* ---- answers ---- */
+
+static enum http_step respond(struct admin_call *call)
+{
+    struct response *response = &call->exchange->response;
+
+    json_write_end(&call->out, '}');
+    text_add_char(&call->answer, '\n');
+    response->status = call->status;
+    response_header_string(response, "Server", "Lagra/" LAGRA_VERSION);
+    response_header_string(response, "Content-Type", CONTENT_TYPE);
+    response_header_string(response, "Cache-Control", "no-store");
+    response->body_kind = BODY_BYTES;
+    response->body = text_bytes(&call->answer);
+    return HTTP_RESPOND;
+}
+
+/* ---- which operation ---- */
+
+static const struct admin_operation *find_operation(struct bytes path)
+{
+    for (size_t i = 0; i < admin_operation_count; i++) {
+        if (bytes_is(bytes_from(path, 1), admin_operations[i].name))
+            return &admin_operations[i];
+    }
+    return NULL;
+}
+
+/* False: refused. */
+static bool check_head(struct admin_call *call)
+{
+    const struct request *request = &call->exchange->request;
+
+    call->operation = find_operation(request->path);
+    if (call->exchange->server_is_busy)
+        admin_fail(call, 503, "ServerBusy", "Too many ask at the same time.");
+    else if (!call->operation)
+        admin_fail(call, 404, "NoSuchOperation", "There is no such operation.");
+    else if (request->method != METHOD_POST)
+        admin_fail(call, 405, "NoSuchMethod", "Operations are asked for by POST.");
+    else if (request->query.ptr)
+        admin_fail(call, 400, "InvalidArgument", "Arguments are members of the body.");
+    else if (request->content_length != HTTP_LENGTH_UNKNOWN &&
+             request->content_length > ADMIN_BODY_MAX_BYTES)
+        admin_fail(call, 413, "InvalidArgument", "The body is too long.");
+    return call->status == 0;
+}
+
+static enum http_step on_head(struct exchange *exchange)
+{
+    struct admin_call *call = arena_alloc(exchange->arena, sizeof *call);
+
+    call->exchange = exchange;
+    call->arena = exchange->arena;
+    call->admin = exchange->request.listener_tag;
+    exchange->application = call;
+    exchange_authenticate(exchange);
+    if (!check_head(call))
+        return respond(call);
+    text_init(&call->body, call->arena, 1024);
+    return HTTP_WANT_BODY;
+}
+
+static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
+{
+    struct admin_call *call = exchange->application;
+
+    *ret_taken = data.len;
+    if (exchange->server_is_busy || call->body.len + data.len > ADMIN_BODY_MAX_BYTES) {
+        admin_fail(call, 413, "InvalidArgument", "The body is too long.");
+        return respond(call);
+    }
+    text_add(&call->body, data);
+    return HTTP_WANT_BODY;
+}
+
+/* ---- arguments ---- */
+
+/* The place of an argument in the row; ADMIN_ARGUMENTS_MAX: it has none of that name. */
+static size_t place_of(const struct admin_operation *operation, struct bytes name)
+{
+    size_t i = 0;
+
+    while (i < ADMIN_ARGUMENTS_MAX && operation->arguments[i] &&
+           !bytes_is(name, operation->arguments[i]))
+        i++;
+    return i < ADMIN_ARGUMENTS_MAX && operation->arguments[i] ? i : ADMIN_ARGUMENTS_MAX;
+}
+
+static void read_argument(struct admin_call *call, const struct json_member *member)
+{
+    size_t i = place_of(call->operation, member->name);
+    struct bytes text = json_text(member);
+
+    if (i == ADMIN_ARGUMENTS_MAX)
+        admin_fail(call, 400, "InvalidArgument", "\"%.*s\" is no argument of %s.",
+                   BYTES_ARG(member->name), call->operation->name);
+    else if (!text.ptr || memchr(text.ptr, '\0', text.len))
+        admin_fail(call, 400, "InvalidArgument", "\"%s\" takes a text.",
+                   call->operation->arguments[i]);
+    else if (call->given[i].ptr)
+        admin_fail(call, 400, "InvalidArgument", "\"%s\" is given twice.",
+                   call->operation->arguments[i]);
+    else
+        call->given[i] = text;
+}
+
+/* False: refused. */
+static bool read_arguments(struct admin_call *call)
+{
+    struct json_reader reader;
+    struct json_member member;
+
+    if (call->body.len > 0) {
+        json_object_init(&reader, call->arena, text_bytes(&call->body), 0);
+        while (call->status == 0 && json_next(&reader, &member))
+            read_argument(call, &member);
+        if (call->status == 0 && reader.bad)
+            admin_fail(call, 400, "InvalidArgument", "The body is no JSON object of texts.");
+    }
+    for (unsigned i = 0; i < call->operation->required && call->status == 0; i++) {
+        if (!call->given[i].ptr)
+            admin_fail(call, 400, "InvalidArgument", "%s takes \"%s\".", call->operation->name,
+                       call->operation->arguments[i]);
+    }
+    return call->status == 0;
+}
+
+/* ---- running it ---- */
+
+static void run(struct pool_job *job)
+{
+    struct admin_call *call = (struct admin_call *)(void *)job;
+
+    admin_begin_answer(call, 200);
+    call->operation->run(call);
+    exchange_resume(call->exchange); /* the call may be gone now */
+}
+_Static_assert(offsetof(struct admin_call, job) == 0, "a job is its call");
+
+static enum http_step on_end(struct exchange *exchange)
+{
+    struct admin_call *call = exchange->application;
+
+    if (call->status != 0 || !read_arguments(call))
+        return respond(call);
+    call->job = (struct pool_job){ .run = run };
+    exchange_suspend(exchange);
+    decide_pool_submit(call->admin->pool, &call->job);
+    return HTTP_WAIT;
+}
+
+static void on_done(struct exchange *exchange)
+{
+    (void)exchange;
+}
+
+const struct http_application admin_application = {
+    .head = on_head,
+    .body = on_body,
+    .end = on_end,
+    .done = on_done,
+};

@@ -1,0 +1,43 @@
+/* What operators ask a running server, on a Unix socket in its data folder (net/local.h), which this user and
+ * root alone may open: so nobody is authenticated beyond that. `lagra status`, `account`, `container` and the
+ * like ask here.
+ *
+ *   POST /OPERATION   body: a JSON object of texts, the arguments of the operation's row (admin_operations.c);
+ *                     may be empty. 200 with a JSON object; else {"code": "...", "error": "a sentence"}
+ *
+ * An operation may wait for a disk: it runs on a thread of a pool of its own, so it is answered also while all
+ * threads that decide are waiting. docs/admin.md */
+#ifndef LAGRA_ADMIN_ADMIN_H
+#define LAGRA_ADMIN_ADMIN_H
+
+#include "http/http.h"
+#include "service/server.h"
+
+/* In the data folder; store/embedded/folder.c knows the name. */
+#define ADMIN_SOCKET_NAME "admin.sock"
+
+/* One that it listens on, for `lagra status`. */
+struct admin_listener {
+    const char *name; /* "blob", "smb" */
+    const char *host;
+    uint16_t port; /* 0: not served */
+    bool is_secure;
+};
+#define ADMIN_LISTENERS_MAX 8
+
+/* The tag of a server of this application (http_start()). */
+struct admin {
+    const struct endpoint_set *endpoints;
+    struct store *store;
+    struct decide_pool *pool; /* of this application alone */
+    const char *location;
+    uint64_t started_s; /* since 1970 */
+    struct admin_listener listeners[ADMIN_LISTENERS_MAX];
+    size_t listener_count;
+};
+
+extern const struct http_application admin_application;
+/* A few connections, each with one request at a time. */
+struct http_limits admin_limits(void);
+
+#endif

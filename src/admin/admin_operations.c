@@ -1,0 +1,11 @@
+/* The table of what operators ask: see admin.h. */
+#include "admin/admin_private.h"
+
+/* clang-format off */
+const struct admin_operation admin_operations[] = {
+    /* name          arguments          required  */
+    { "status",      { NULL },          0, admin_status },
+    { "log-level",   { "level" },       1, admin_log_level },
+};
+/* clang-format on */
+const size_t admin_operation_count = sizeof admin_operations / sizeof admin_operations[0];

@@ -1,0 +1,48 @@
+/* Inside of admin/ only: an operation that an operator asks for, from its request to its answer. */
+#ifndef LAGRA_ADMIN_PRIVATE_H
+#define LAGRA_ADMIN_PRIVATE_H
+
+#include "admin/admin.h"
+#include "base/json.h"
+
+#define ADMIN_ARGUMENTS_MAX  8
+#define ADMIN_BODY_MAX_BYTES ((size_t)64 << 10)
+
+struct admin_call {
+    struct pool_job job;
+    struct exchange *exchange;
+    const struct admin *admin;
+    const struct admin_operation *operation;
+    struct arena *arena; /* the exchange's */
+    struct text body;    /* of the request */
+    /* By the operation's list of arguments; ptr NULL: not given. Never empty. */
+    struct bytes given[ADMIN_ARGUMENTS_MAX];
+    int status; /* 0: not run yet; 200 unless something else is answered */
+    struct text answer;
+    struct json_writer out; /* into it: the members of the answer */
+};
+
+/* One row, one operation. */
+struct admin_operation {
+    const char *name; /* POST /name */
+    const char *const arguments[ADMIN_ARGUMENTS_MAX];
+    unsigned required; /* so many of the first have to be given */
+    /* On a thread that may block: writes members to call->out, or fails. */
+    void (*run)(struct admin_call *call);
+};
+extern const struct admin_operation admin_operations[];
+extern const size_t admin_operation_count;
+
+/* An answer without members. */
+void admin_begin_answer(struct admin_call *call, int status);
+/* The operation fails: with this status, a code in one word, and a sentence (printf). What was written of an
+ * answer is dropped. */
+void admin_fail(struct admin_call *call, int status, const char *code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* ---- the operations ---- */
+
+void admin_status(struct admin_call *call);
+void admin_log_level(struct admin_call *call);
+
+#endif

@@ -1,0 +1,24 @@
+/* The answer to an operator: see admin_private.h. */
+#include "admin/admin_private.h"
+
+#include <assert.h>
+
+void admin_begin_answer(struct admin_call *call, int status)
+{
+    call->status = status;
+    text_init(&call->answer, call->arena, 1024);
+    call->out = (struct json_writer){ .to = &call->answer };
+    json_write_begin(&call->out, '{');
+}
+
+void admin_fail(struct admin_call *call, int status, const char *code, const char *format, ...)
+{
+    va_list args;
+
+    assert(status >= 400);
+    admin_begin_answer(call, status);
+    json_write_member(&call->out, "code", bytes_from_string(code));
+    va_start(args, format);
+    json_write_member(&call->out, "error", arena_vprintf(call->arena, format, args));
+    va_end(args);
+}

@@ -1,0 +1,116 @@
+/* What a running server is, and what its log says: `lagra status`, `lagra log-level`. */
+#include "admin/admin_private.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/metrics.h"
+
+static void write_instant(struct json_writer *out, const char *name, uint64_t seconds_since_1970)
+{
+    char text[INSTANT_ISO_SIZE];
+
+    instant_format_iso(INSTANT_UNIX_EPOCH + seconds_since_1970 * TICKS_PER_SECOND, text);
+    text[strlen("2019-05-09T01:19:17")] = 'Z'; /* whole seconds */
+    json_write_member(out, name, bytes_of(text, strlen("2019-05-09T01:19:17Z")));
+}
+
+static void write_listeners(struct json_writer *out, const struct admin *admin)
+{
+    json_write_name(out, "listeners");
+    json_write_begin(out, '[');
+    for (size_t i = 0; i < admin->listener_count; i++) {
+        const struct admin_listener *listener = &admin->listeners[i];
+
+        json_write_begin(out, '{');
+        json_write_member(out, "name", bytes_from_string(listener->name));
+        json_write_member(out, "host", bytes_from_string(listener->host));
+        json_write_number(out, "port", listener->port);
+        json_write_bool(out, "tls", listener->is_secure);
+        json_write_end(out, '}');
+    }
+    json_write_end(out, ']');
+}
+
+static const char *state_of(struct store *store)
+{
+    if (!store_healthy(store))
+        return "failed: a write or sync has failed, reads are served";
+    if (store_wants_reopening(store))
+        return "short of descriptors or memory: it is opened again";
+    return store_is_full(store) ? "full: what grows is refused" : "healthy";
+}
+
+static void write_store(struct json_writer *out, const struct admin *admin)
+{
+    struct store_figures figures;
+
+    json_write_name(out, "store");
+    json_write_begin(out, '{');
+    json_write_member(out, "location", bytes_from_string(admin->location));
+    json_write_member(out, "state", bytes_from_string(state_of(admin->store)));
+    if (store_figures(admin->store, &figures)) {
+        json_write_number(out, "diskFreeBytes", figures.disk_free_bytes);
+        json_write_number(out, "diskReserveBytes", figures.disk_reserve_bytes);
+        json_write_number(out, "contentBytes", figures.piece_bytes);
+        json_write_number(out, "recordBytes", figures.record_bytes);
+        json_write_bool(out, "stalled", figures.is_stalled);
+    }
+    json_write_end(out, '}');
+}
+
+static uint64_t sum_of(const char *family, const char *service)
+{
+    char labels[64] = "";
+    int64_t sum;
+
+    snprintf(labels, sizeof labels, "service=\"%s\"", service);
+    sum = metric_sum(family, labels);
+    return sum > 0 ? (uint64_t)sum : 0;
+}
+
+static void write_requests(struct json_writer *out, const struct admin *admin)
+{
+    json_write_name(out, "requests");
+    json_write_begin(out, '[');
+    for (size_t i = 0; i < admin->endpoints->count; i++) {
+        const char *service = admin->endpoints->endpoints[i].service->name;
+
+        json_write_begin(out, '{');
+        json_write_member(out, "service", bytes_from_string(service));
+        json_write_number(out, "answered", sum_of("lagra_requests_total", service));
+        json_write_number(out, "inFlight", sum_of("lagra_requests_in_flight", service));
+        json_write_end(out, '}');
+    }
+    json_write_end(out, ']');
+}
+
+void admin_status(struct admin_call *call)
+{
+    struct json_writer *out = &call->out;
+
+    json_write_member(out, "version", bytes_from_string(LAGRA_VERSION));
+    json_write_number(out, "pid", (uint64_t)getpid());
+    write_instant(out, "upSince", call->admin->started_s);
+    json_write_member(out, "logLevel", bytes_from_string(log_level_name(log_level())));
+    write_listeners(out, call->admin);
+    write_store(out, call->admin);
+    write_requests(out, call->admin);
+}
+
+void admin_log_level(struct admin_call *call)
+{
+    const char *name = arena_string(call->arena, call->given[0]);
+    enum log_level before = log_level(), level;
+
+    if (!log_level_parse(name, &level)) {
+        admin_fail(call, 400, "InvalidArgument", "A level is debug, info, warn or error.");
+        return;
+    }
+    log_set_level(level);
+    log_line(LOG_WARN, "the log's level is %s now, and was %s", log_level_name(level),
+             log_level_name(before));
+    json_write_member(&call->out, "level", bytes_from_string(log_level_name(level)));
+    json_write_member(&call->out, "before", bytes_from_string(log_level_name(before)));
+}

@@ -1,0 +1,65 @@
+/* The admin socket: see admin_socket.h. */
+#include "program/admin_socket.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "net/local.h"
+
+#define GRACE_S      5
+#define POOL_THREADS 4
+
+char *admin_socket_path(const char *location)
+{
+    size_t size = strlen(location) + sizeof "/" ADMIN_SOCKET_NAME;
+    char *path = xmalloc(size);
+
+    snprintf(path, size, "%s/" ADMIN_SOCKET_NAME, location);
+    return path;
+}
+
+void admin_socket_add_listener(struct admin_socket *socket, const struct admin_listener *listener)
+{
+    struct admin *admin = &socket->admin;
+
+    assert(admin->listener_count < ADMIN_LISTENERS_MAX);
+    admin->listeners[admin->listener_count++] = *listener;
+}
+
+bool admin_socket_start(const struct options *options, struct admin_socket *socket)
+{
+    struct http_limits limits = admin_limits();
+    struct net_listen where = { .local_path = NULL };
+    const char *problem = "";
+
+    if (options->in_memory)
+        return true;
+    socket->path = admin_socket_path(options->location);
+    where.local_path = socket->path;
+    socket->admin.location = options->location;
+    socket->admin.pool = decide_pool_new(POOL_THREADS, (struct pool_shares){ .account = 0 });
+    if (!socket->admin.pool) {
+        fprintf(stderr, "lagra: cannot start a thread for the admin socket\n");
+        return false;
+    }
+    socket->server = http_start(&where, &limits, &admin_application, &socket->admin, &problem);
+    if (!socket->server)
+        log_line(LOG_WARN, "no admin socket at %s: %s; `lagra status` and the like find no server",
+                 socket->path, problem);
+    return true;
+}
+
+void admin_socket_stop(struct admin_socket *socket)
+{
+    if (socket->server) {
+        http_stop(socket->server, GRACE_S);
+        local_remove(socket->path);
+    }
+    if (socket->admin.pool)
+        decide_pool_free(socket->admin.pool);
+    free(socket->path);
+    *socket = (struct admin_socket){ .path = NULL };
+}

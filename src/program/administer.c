@@ -1,0 +1,98 @@
+/* `lagra status`, `lagra log-level`: see administer.h. */
+#include "program/administer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "program/ask.h"
+
+/* Asks, and prints the answer: as it is for scripts, else by `print`. */
+static int administer(const struct command_call *call, const char *operation,
+                      const struct ask_argument *arguments, size_t count,
+                      void (*print)(struct arena *arena, struct bytes body))
+{
+    struct ask_answer answer;
+    bool asked = ask_server(call, operation, arguments, count, &answer);
+
+    if (asked && call->json)
+        printf("%.*s", BYTES_ARG(answer.body));
+    else if (asked)
+        print(answer.arena, answer.body);
+    arena_free(answer.arena);
+    return asked && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* ---- status ---- */
+
+static void print_line(const char *what, struct bytes text)
+{
+    if (text.ptr)
+        printf("%-12s %.*s\n", what, BYTES_ARG(text));
+}
+
+/* In the largest unit that leaves a digit before the point. */
+static void print_bytes(struct arena *arena, const char *what, struct bytes object,
+                        const char *member)
+{
+    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
+    struct bytes text = ask_member(arena, object, member);
+    uint64_t count;
+    double shown;
+    unsigned unit = 0;
+
+    if (!bytes_parse_u64(text, UINT64_MAX, &count))
+        return;
+    for (shown = (double)count; shown >= 1024 && unit < 5; unit++)
+        shown /= 1024;
+    printf("%-12s %.*f %s\n", what, unit > 0 ? 1 : 0, shown, units[unit]);
+}
+
+static void print_status(struct arena *arena, struct bytes body)
+{
+    static const struct ask_column listeners[] = {
+        { "SERVICE", "name" }, { "HOST", "host" }, { "PORT", "port" }, { "TLS", "tls" }
+    };
+    static const struct ask_column requests[] = { { "SERVICE", "service" },
+                                                  { "ANSWERED", "answered" },
+                                                  { "IN FLIGHT", "inFlight" } };
+    struct bytes store = ask_nested(arena, body, "store");
+
+    print_line("version", ask_member(arena, body, "version"));
+    print_line("process", ask_member(arena, body, "pid"));
+    print_line("up since", ask_member(arena, body, "upSince"));
+    print_line("log level", ask_member(arena, body, "logLevel"));
+    print_line("data folder", ask_member(arena, store, "location"));
+    print_line("store", ask_member(arena, store, "state"));
+    print_bytes(arena, "disk free", store, "diskFreeBytes");
+    print_bytes(arena, "its reserve", store, "diskReserveBytes");
+    print_bytes(arena, "contents", store, "contentBytes");
+    print_bytes(arena, "records", store, "recordBytes");
+    printf("\n");
+    ask_print_table(arena, ask_nested(arena, body, "listeners"), listeners,
+                    sizeof listeners / sizeof listeners[0]);
+    printf("\n");
+    ask_print_table(arena, ask_nested(arena, body, "requests"), requests,
+                    sizeof requests / sizeof requests[0]);
+}
+
+int administer_status(const struct command_call *call)
+{
+    return administer(call, "status", NULL, 0, print_status);
+}
+
+/* ---- log-level ---- */
+
+static void print_level(struct arena *arena, struct bytes body)
+{
+    struct bytes level = ask_member(arena, body, "level");
+    struct bytes before = ask_member(arena, body, "before");
+
+    printf("%.*s (was %.*s)\n", BYTES_ARG(level), BYTES_ARG(before));
+}
+
+int administer_log_level(const struct command_call *call)
+{
+    const struct ask_argument level = { "level", call->words[0] };
+
+    return administer(call, "log-level", &level, 1, print_level);
+}

@@ -1,0 +1,11 @@
+/* Commands that ask a running server by its admin socket (admin/admin.h), which row by row of command_rows.c
+ * returns an exit status: 0, 1 what was asked failed or no server answers, said on stderr. */
+#ifndef LAGRA_PROGRAM_ADMINISTER_H
+#define LAGRA_PROGRAM_ADMINISTER_H
+
+struct command_call;
+
+int administer_status(const struct command_call *call);
+int administer_log_level(const struct command_call *call);
+
+#endif

@@ -1,0 +1,43 @@
+/* Asking the server of a data folder by its admin socket (admin/admin.h), and printing what it answers. One
+ * thread, that may wait. */
+#ifndef LAGRA_PROGRAM_ASK_H
+#define LAGRA_PROGRAM_ASK_H
+
+#include "base/json.h"
+#include "program/command_rows.h"
+
+/* Its answers are no longer. */
+#define ASK_BYTES_MAX ((size_t)256 << 20)
+
+struct ask_argument {
+    const char *name;
+    const char *value; /* NULL: not given */
+};
+
+struct ask_answer {
+    struct arena *arena; /* to be freed, whatever ask_server() returns */
+    struct bytes body;   /* a JSON object */
+};
+
+/* POST of an operation. False: said on stderr why not. */
+bool ask_server(const struct command_call *call, const char *operation,
+                const struct ask_argument *arguments, size_t count, struct ask_answer *ret_answer);
+
+/* A member of an object as text; ptr NULL: it is not there, or is an object or a list. */
+struct bytes ask_member(struct arena *arena, struct bytes object, const char *name);
+/* A member that is an object or a list, as it is written; ptr NULL: there is none. */
+struct bytes ask_nested(struct arena *arena, struct bytes object, const char *name);
+
+/* ---- tables for people ---- */
+
+#define ASK_COLUMNS_MAX 8
+
+struct ask_column {
+    const char *title;
+    const char *member; /* of each object of the list */
+};
+/* Prints a line for each object of a JSON list, and the titles above; nothing where the list is empty. */
+void ask_print_table(struct arena *arena, struct bytes list, const struct ask_column *columns,
+                     size_t count);
+
+#endif

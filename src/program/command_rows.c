@@ -1,0 +1,122 @@
+/* The table of the commands: see command_rows.h. */
+#include "program/command_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "program/administer.h"
+#include "program/spelling.h"
+
+const struct command_option command_common_options[] = {
+    { "location", "DIR", "the data folder of the server that is asked (default: the current one)" },
+    { "config", "FILE", "read the folder from the server's configuration file" },
+    { "json", NULL, "print JSON, for scripts" },
+    { NULL, NULL, NULL },
+};
+
+/* clang-format off */
+const struct command_row command_rows[] = {
+    { "serve", "[options]",               "serve; what is done without a command too", 0, 0, NULL, NULL },
+    { "status", "",                       "what a running server is and does", 0, 0, NULL, administer_status },
+    { "log-level", "LEVEL",               "debug, info, warn or error: what a running server logs from now on", 1, 1, NULL, administer_log_level },
+    { "config", "check [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
+    { "health", "[--live] [options]",     "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },
+    { "health", "[--live] --running",     "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },
+    { "check", "DIR",                     "read and check all of a data folder", 0, 0, NULL, NULL },
+    { "check", "--salvage DIR NEW-DIR",   "save what can be read of a damaged one", 0, 0, NULL, NULL },
+    { "operations", "[--markdown|--json]", "print the operation tables", 0, 0, NULL, NULL },
+    { "errors", "--json",                 "print the error codes", 0, 0, NULL, NULL },
+    { "options", "[--markdown|--man|--bash|--zsh]", "print the options, as a manual page, or for the completion of shells", 0, 0, NULL, NULL },
+};
+/* clang-format on */
+const size_t command_row_count = sizeof command_rows / sizeof command_rows[0];
+
+/* ---- names ---- */
+
+static struct bytes first_word(const struct command_row *row)
+{
+    struct bytes first, rest;
+
+    bytes_cut(bytes_from_string(row->name), ' ', &first, &rest);
+    return first;
+}
+
+bool command_begins(const char *word)
+{
+    for (size_t i = 0; i < command_row_count; i++) {
+        if (bytes_is(first_word(&command_rows[i]), word))
+            return true;
+    }
+    return false;
+}
+
+const char *command_nearest(struct bytes word)
+{
+    for (size_t i = 0; i < command_row_count; i++) {
+        if (spelling_distance(word, first_word(&command_rows[i])) <= 2)
+            return command_rows[i].name;
+    }
+    return NULL;
+}
+
+const struct command_row *command_find(int argc, char **argv, int *ret_words)
+{
+    for (size_t i = 0; i < command_row_count; i++) {
+        struct bytes first, second;
+
+        bytes_cut(bytes_from_string(command_rows[i].name), ' ', &first, &second);
+        if (argc < 1 || !bytes_is(first, argv[0]) ||
+            (second.ptr && (argc < 2 || !bytes_is(second, argv[1]))))
+            continue;
+        *ret_words = second.ptr ? 2 : 1;
+        return &command_rows[i];
+    }
+    return NULL;
+}
+
+const char *command_value(const struct command_call *call, const char *name)
+{
+    for (size_t i = 0; call->row->options && call->row->options[i].name; i++) {
+        if (strcmp(call->row->options[i].name, name) == 0)
+            return call->values[i];
+    }
+    return NULL;
+}
+
+/* ---- help ---- */
+
+static void print_row(const struct command_row *row)
+{
+    char left[80];
+
+    snprintf(left, sizeof left, "lagra %s %s", row->name, row->takes);
+    printf("  %-46s %s\n", left, row->help);
+}
+
+void command_rows_print_help(void)
+{
+    for (size_t i = 0; i < command_row_count; i++)
+        print_row(&command_rows[i]);
+}
+
+static void print_options(const struct command_option *options)
+{
+    for (; options && options->name; options++) {
+        char left[64];
+
+        snprintf(left, sizeof left, "--%s %s", options->name, options->value ? options->value : "");
+        printf("      %-28s %s\n", left, options->help);
+    }
+}
+
+void command_print_help(const char *word)
+{
+    for (size_t i = 0; i < command_row_count; i++) {
+        if (!bytes_is(first_word(&command_rows[i]), word))
+            continue;
+        print_row(&command_rows[i]);
+        print_options(command_rows[i].options);
+    }
+    printf("\nAll of them take:\n");
+    print_options(command_common_options);
+}

@@ -1,0 +1,11 @@
+/* The store of a server, as its options say. */
+#ifndef LAGRA_PROGRAM_OPEN_STORE_H
+#define LAGRA_PROGRAM_OPEN_STORE_H
+
+#include "program/options.h"
+#include "store/store.h"
+
+/* NULL after saying on stderr why not. Main thread. */
+struct store *open_store(const struct options *options);
+
+#endif

@@ -1,0 +1,142 @@
+/* lagra options --bash, --zsh: what shells complete commands and options by. See commands.h. */
+#include "program/commands.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "program/command_rows.h"
+#include "program/option_rows.h"
+
+static struct bytes first_word(const struct command_row *row)
+{
+    return bytes_of(row->name, strcspn(row->name, " "));
+}
+
+/* Rows of one first word follow each other. */
+static bool is_new(size_t i)
+{
+    return i == 0 || !bytes_equal(first_word(&command_rows[i]), first_word(&command_rows[i - 1]));
+}
+
+/* Each once, with a space before it. */
+static void print_first_words(void)
+{
+    for (size_t i = 0; i < command_row_count; i++) {
+        if (is_new(i))
+            printf(" %.*s", BYTES_ARG(first_word(&command_rows[i])));
+    }
+}
+
+/* Of the commands that begin as row i does: "add list"; with a space before each. */
+static void print_second_words(size_t i)
+{
+    struct bytes first = first_word(&command_rows[i]);
+
+    for (; i < command_row_count && bytes_equal(first_word(&command_rows[i]), first); i++) {
+        if (command_rows[i].name[first.len] == ' ')
+            printf(" %s", command_rows[i].name + first.len + 1);
+    }
+}
+
+/* A value that is a file or folder is completed as such, another one not at all. */
+static void print_bash_value(const char *name, const char *value)
+{
+    printf("    --%s) ", name);
+    if (strcmp(value, "FILE") == 0)
+        printf("COMPREPLY=($(compgen -f -- \"$word\"));");
+    else if (strcmp(value, "DIR") == 0)
+        printf("COMPREPLY=($(compgen -d -- \"$word\"));");
+    else
+        printf("COMPREPLY=();");
+    printf(" return ;;\n");
+}
+
+static void print_bash_options(const struct command_option *options)
+{
+    for (; options && options->name; options++)
+        printf(" --%s", options->name);
+}
+
+/* Behind a command: the second word of its name, then its options. */
+static void print_bash_command(size_t i)
+{
+    const struct command_row *row = &command_rows[i];
+
+    if (!row->run)
+        return;
+    printf("    %.*s) ", BYTES_ARG(first_word(row)));
+    if (strchr(row->name, ' ')) {
+        printf("[ $COMP_CWORD -eq 2 ] && words='");
+        print_second_words(i);
+        printf("' || ");
+    }
+    printf("words='");
+    for (size_t j = i;
+         j < command_row_count && bytes_equal(first_word(&command_rows[j]), first_word(row)); j++)
+        print_bash_options(command_rows[j].options);
+    print_bash_options(command_common_options);
+    printf("' ;;\n");
+}
+
+void print_completion_bash(void)
+{
+    printf("# Completion of lagra for bash.\n_lagra() {\n"
+           "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words\n"
+           "    case $before in\n");
+    for (size_t i = 0; i < option_row_count; i++) {
+        if (option_rows[i].value)
+            print_bash_value(option_rows[i].name, option_rows[i].value);
+    }
+    for (size_t i = 0; i < command_row_count; i++) {
+        for (const struct command_option *option = command_rows[i].options;
+             is_new(i) && option && option->name; option++)
+            if (option->value)
+                print_bash_value(option->name, option->value);
+    }
+    printf("    esac\n    words='");
+    print_first_words();
+    for (size_t i = 0; i < option_row_count; i++)
+        printf(" --%s", option_rows[i].name);
+    printf("'\n    [ $COMP_CWORD -gt 1 ] && case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; i < command_row_count; i++) {
+        if (is_new(i))
+            print_bash_command(i);
+    }
+    printf("    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n}\n"
+           "complete -F _lagra lagra azurite azurite-blob azurite-queue azurite-table "
+           "azurite-file\n");
+}
+
+/* In the help of an option, what zsh reads itself. */
+static void print_zsh_text(const char *text)
+{
+    for (; *text; text++)
+        printf(strchr("[]:'\\", *text) ? (*text == '\'' ? "'\\''" : "\\%c") : "%c", *text);
+}
+
+void print_completion_zsh(void)
+{
+    printf(
+        "#compdef lagra azurite azurite-blob azurite-queue azurite-table azurite-file\n_arguments");
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+
+        printf(" \\\n    '--%s[", row->name);
+        print_zsh_text(row->help);
+        printf("]");
+        if (row->value)
+            printf(":%s:%s", row->value,
+                   strcmp(row->value, "FILE") == 0  ? "_files"
+                   : strcmp(row->value, "DIR") == 0 ? "_files -/"
+                                                    : "");
+        printf("'");
+    }
+    printf(" \\\n    '1:command:(");
+    print_first_words();
+    printf(")' \\\n    '2:what:(");
+    for (size_t i = 0; i < command_row_count; i++) {
+        if (is_new(i))
+            print_second_words(i);
+    }
+    printf(")'\n");
+}
