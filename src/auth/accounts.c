@@ -17,6 +17,7 @@ struct key {
 
 struct account {
     struct bytes name; /* owned */
+    bool is_confined;  /* set at start alone */
     size_t key_count;
     struct key keys[ACCOUNT_KEYS_MAX];
 };
@@ -134,6 +135,11 @@ static struct account *account_new(struct bytes text, const char **ret_problem)
 struct bytes account_name(const struct account *account)
 {
     return account->name;
+}
+
+bool account_is_confined(const struct account *account)
+{
+    return account->is_confined;
 }
 
 /* `hmac`: keyed; a copy that is used up. */
@@ -295,6 +301,14 @@ void accounts_add_development(struct accounts *accounts)
     bool added = add(atomic_load(&accounts->now), development_account, &problem);
 
     assert(added);
+}
+
+void accounts_confine(struct accounts *accounts)
+{
+    struct list *list = atomic_load(&accounts->now);
+
+    for (size_t i = 0; i < list->count; i++)
+        list->accounts[i]->is_confined = true;
 }
 
 /* Entries end with a semicolon or a line; a line that begins with # is a comment. */

@@ -41,6 +41,9 @@ void accounts_free(struct accounts *accounts);
 
 /* The development account with its published key. It must not be there yet. */
 void accounts_add_development(struct accounts *accounts);
+/* The keys of all accounts that are there now are for this machine alone: what a proxy forwards is refused, whoever
+ * signed it (struct request, is_forwarded). */
+void accounts_confine(struct accounts *accounts);
 
 /* Adds the accounts of "name:key1[:key2];name2:key1..." (keys in base64, leniently), the form of
  * the environment variable AZURITE_ACCOUNTS.
@@ -61,6 +64,8 @@ const struct account *accounts_find(const struct accounts *accounts, struct byte
 /* As accounts_find(), for the first label of a host name: DNS ignores the case of letters. */
 const struct account *accounts_find_host(const struct accounts *accounts, struct bytes label);
 struct bytes account_name(const struct account *account);
+/* See accounts_confine(). */
+bool account_is_confined(const struct account *account);
 
 /* The NT hashes of the texts of its keys, which are the passwords of SMB's clients: as good as the
  * keys there, so the caller zeroes them. Returns how many there are. ms-nlmp: 3.3.1 */
@@ -106,7 +111,8 @@ struct auth_target {
  *             E_InvalidQueryParameterValue   400: a query that cannot be signed unambiguously
  *             E_AuthenticationFailed         403: wrong signature or account, a date that is
  *                                            missing or too far off; a token that trust.h
- *                                            refuses, or that did not come over TLS; a
+ *                                            refuses, or that did not come over TLS; a forwarded
+ *                                            request by an account of this machine alone; a
  *                                            SAS that is malformed, not signed by a key of the
  *                                            account, not of this resource, not valid now
  *             E_AuthorizationProtocolMismatch, E_AuthorizationSourceIPMismatch,

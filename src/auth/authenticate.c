@@ -65,6 +65,11 @@ static enum error check_bearer(const struct request *request, struct bytes autho
                                   "see its option --oauth.");
     if (!request->secure)
         return refuse(ret_detail, "Authentication scheme Bearer is not allowed with HTTP.");
+    if (request->is_forwarded && trust_is_confined(target->trust))
+        return refuse(
+            ret_detail,
+            "Tokens that nobody checks are taken from this machine alone, and a proxy forwarded "
+            "this request: see the server's option --allowUncheckedTokens.");
     return trust_check(target->trust, token, target->name, target->service_name, now, arena,
                        ret_principal, ret_detail);
 }
@@ -196,16 +201,15 @@ static enum error check_signature(const struct request *request,
     return E_AuthenticationFailed;
 }
 
-enum error authenticate(const struct request *request, const struct auth_target *target,
-                        instant now, struct arena *arena, struct identity *ret_identity,
-                        struct bytes *ret_detail)
+static enum error identify(const struct request *request, const struct auth_target *target,
+                           instant now, struct arena *arena, struct identity *ret_identity,
+                           struct bytes *ret_detail)
 {
     struct bytes authorization = request_header(request, "authorization");
     struct signed_headers headers;
     struct credential credential;
     enum error e;
 
-    assert(target->name.len > 0 || !target->account);
     if (!authorization.ptr)
         return admit_unsigned(request, target, now, arena, ret_identity, ret_detail);
     if (is_bearer(authorization))
@@ -225,4 +229,26 @@ enum error authenticate(const struct request *request, const struct auth_target 
     if (!e)
         *ret_identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
     return e;
+}
+
+enum error authenticate(const struct request *request, const struct auth_target *target,
+                        instant now, struct arena *arena, struct identity *ret_identity,
+                        struct bytes *ret_detail)
+{
+    struct identity identity = { .kind = IDENTITY_ANONYMOUS };
+    enum error e;
+
+    assert(target->name.len > 0 || !target->account);
+    e = identify(request, target, now, arena, &identity, ret_detail);
+    if (e)
+        return e;
+    /* Looked at last, so that it is told to nobody but who has the key. decision: 364 */
+    if (request->is_forwarded && target->account && account_is_confined(target->account) &&
+        (identity.kind == IDENTITY_ACCOUNT_KEY || identity.kind == IDENTITY_SAS))
+        return refuse(
+            ret_detail,
+            "The published key is for this machine alone, and a proxy forwarded this request: "
+            "see the server's option --allowDevelopmentAccount.");
+    *ret_identity = identity;
+    return OK;
 }

@@ -7,7 +7,7 @@
 #include "base/encode.h"
 
 struct trust {
-    bool basic;
+    bool basic, is_confined;
     struct bytes issuer;   /* owned */
     struct bytes audience; /* owned; ptr NULL: none */
     struct key_set *keys;
@@ -44,6 +44,7 @@ struct trust *trust_new(const struct trust_options *options, struct trust_proble
     struct trust *trust = xcalloc(1, sizeof *trust);
 
     trust->basic = options->basic;
+    trust->is_confined = options->is_confined;
     if (options->basic)
         return trust;
     trust->issuer = own(options->issuer);
@@ -64,6 +65,11 @@ void trust_free(struct trust *trust)
     free((char *)trust->issuer.ptr);
     free((char *)trust->audience.ptr);
     free(trust);
+}
+
+bool trust_is_confined(const struct trust *trust)
+{
+    return trust->is_confined;
 }
 
 size_t trust_unplaced(const struct trust *trust)

@@ -21,6 +21,7 @@
 
 struct trust_options {
     bool basic;           /* the development mode; then nothing of what follows is used */
+    bool is_confined;     /* that mode is for this machine alone: for what no proxy forwards */
     const char *issuer;   /* "iss" of every token; NULL: no token is taken */
     const char *audience; /* beside Azure's own; may be NULL */
     struct bytes keys;    /* a JSON Web Key Set */
@@ -48,6 +49,7 @@ const struct trust *trust_now(const struct trust_holder *holder);
 /* ret_problem  set when NULL is returned */
 struct trust *trust_new(const struct trust_options *options, struct trust_problem *ret_problem);
 void trust_free(struct trust *trust);
+bool trust_is_confined(const struct trust *trust);
 /* Assignments that open nothing: of a subscription, a resource group or all, while nothing says
  * where accounts are. */
 size_t trust_unplaced(const struct trust *trust);

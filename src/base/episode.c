@@ -21,6 +21,7 @@ static const char *const begins[EPISODES] = {
     [EPISODE_CONFLICTS] = "requests change the same faster than they can be decided: some are "
                           "refused (503)",
     [EPISODE_LOGONS] = "too many SMB logons have failed from one address: more are refused unseen",
+    [EPISODE_PROXY] = "connections of --proxyProtocol begin without its header: they are closed",
 };
 static const char *const ends[EPISODES] = {
     [EPISODE_DISK] = "the disk is no longer low",
@@ -33,6 +34,7 @@ static const char *const ends[EPISODES] = {
     [EPISODE_JOBS] = "copies go on in the background again",
     [EPISODE_CONFLICTS] = "requests are decided again at the first attempts",
     [EPISODE_LOGONS] = "SMB logons are looked at again",
+    [EPISODE_PROXY] = "connections of --proxyProtocol begin with its header again",
 };
 
 static struct {

@@ -20,6 +20,7 @@ enum episode {
     EPISODE_JOBS,        /* more copies than may go on in the background: they wait */
     EPISODE_CONFLICTS,   /* others kept changing what was decided on: 503 */
     EPISODE_LOGONS,      /* more logons have failed from an address than may: refused unseen */
+    EPISODE_PROXY, /* a proxy that is to introduce its clients did not: its connection is closed */
     EPISODES,
 };
 

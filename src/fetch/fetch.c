@@ -139,6 +139,7 @@ static void set_options(struct fetch *fetch, const struct fetch_asked *asked)
     curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
     curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl->easy_setopt(easy, CURLOPT_HAPROXYPROTOCOL, asked->introduces ? 1L : 0L);
     curl->easy_setopt(easy, CURLOPT_NOBODY, asked->head_only ? 1L : 0L);
     curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
     curl->easy_setopt(easy, CURLOPT_MAXREDIRS, (long)FETCH_REDIRECTS_MAX);

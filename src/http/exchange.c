@@ -78,6 +78,8 @@ static enum turn begin_request(struct http_connection *connection, struct bytes 
     refusal = head_read(live->exchange.arena, head, scan.lines, request, &minor);
     if (refusal == 0)
         refusal = request_read(request, minor, &asks);
+    if (refusal == 0)
+        refusal = live_read_forwarded(live);
     if (refusal != 0)
         return answer_refuse(live, refusal);
     live->expects = asks.expects;

@@ -57,16 +57,20 @@ struct http_header {
 struct request {
     enum http_method method;
     struct bytes method_text;
-    /* host[:port] that it was sent to: the target's, else Host; ptr NULL: HTTP/1.0 without either */
+    /* host[:port] that it was sent to: what a trusted proxy says, else the target's, else Host; ptr NULL: HTTP/1.0
+     * without any */
     struct bytes authority;
     struct bytes path;  /* raw, from the first '/', without '?' */
     struct bytes query; /* raw, without '?'; ptr NULL when there was no '?' */
     const struct http_header *headers;
     size_t header_count;
     uint64_t content_length; /* 0 without body; HTTP_LENGTH_UNKNOWN when chunked */
-    struct bytes peer;       /* "127.0.0.1:5000" */
-    bool peer_is_loopback;
-    bool secure;        /* over TLS */
+    /* The client that sent it: "192.0.2.1:5000". Behind a trusted proxy (net.h) that whom the proxy names, "unknown:0"
+     * where that has no address. */
+    struct bytes peer;
+    bool secure; /* it came over TLS: to us, or where a trusted proxy speaks for it, to the proxy */
+    bool
+        is_forwarded; /* by a proxy, as it seems, which need not be a trusted one: for refusals alone */
     void *listener_tag; /* of the listener it came in by */
 };
 

@@ -92,6 +92,9 @@ enum turn exchange_step(struct http_connection *connection);
 
 /* Begins the exchange of a connection that has none. Worker. */
 struct live *exchange_begin(struct http_connection *connection);
+/* Where a trusted proxy sent the request: takes from its headers who asks, and how. returns 0, or the status of a
+ * refusal. Worker. */
+int live_read_forwarded(struct live *live);
 /* Ends the exchange, if there is one. Worker. */
 void exchange_over(struct http_connection *connection);
 /* Charges what the exchange holds to the budget of memory; more: beside what lies in its arena. returns

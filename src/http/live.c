@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/memory_budget.h"
+#include "http/forwarded.h"
 
 #define EXCHANGE_MAGIC  0x6C786368u
 /* Finds bugs, limits nothing that is asked for: the block list of a blob of 1 TiB takes 300 MB. */
@@ -146,14 +147,50 @@ struct live *exchange_begin(struct http_connection *connection)
     live->fresh = fresh;
     live->connection = connection;
     request->peer = bytes_from_string(connection->net.peer);
-    request->peer_is_loopback = connection->net.peer_is_loopback;
-    request->secure = connection->net.tls;
+    request->is_forwarded = connection->net.is_forwarded;
+    request->secure = connection->net.tls || connection->net.is_forwarded_tls;
     request->listener_tag = connection->server->tag;
     response_init(&live->exchange.response, arena);
     connection->live = live;
     connection_is_ours(&connection->net);
     assert_live(live);
     return live;
+}
+
+/* ---- behind a proxy ---- */
+
+/* Who asks is the client; who it is counts for the limit of one address, too. */
+static void serve_client(struct live *live, const struct forwarded *forwarded)
+{
+    struct request *request = &live->exchange.request;
+    char peer[ADDRESS_TEXT_MAX] = "unknown:0";
+
+    if (forwarded->client_is_known)
+        address_write(forwarded->client, forwarded->port, peer);
+    request->peer = arena_copy(live->exchange.arena, bytes_from_string(peer));
+    if (forwarded->client_is_known && !connection_serves(&live->connection->net, forwarded->client))
+        live->exchange.server_is_busy = true;
+}
+
+int live_read_forwarded(struct live *live)
+{
+    struct connection *connection = &live->connection->net;
+    struct request *request = &live->exchange.request;
+    struct forwarded forwarded;
+    int refusal;
+
+    if (!connection->speaks_for_others || !request->is_forwarded)
+        return 0;
+    refusal = forwarded_read(request, &connection_proxies(connection)->trusted, &forwarded);
+    if (refusal != 0)
+        return refusal;
+    /* What a proxy does not say of its client is not taken from the proxy's own connection. */
+    request->secure = forwarded.is_tls;
+    if (forwarded.host.ptr)
+        request->authority = forwarded.host;
+    if (forwarded.has_client)
+        serve_client(live, &forwarded);
+    return 0;
 }
 
 void exchange_over(struct http_connection *connection)
@@ -167,6 +204,7 @@ void exchange_over(struct http_connection *connection)
     if (live->known)
         connection->server->application->done(&live->exchange);
     answer_over(live);
+    connection_served(&connection->net);
     assert(!live->has_file && !live->block);
     connection->live = NULL;
     connection_awaits_request(&connection->net);

@@ -2,6 +2,7 @@
  * (rfc: 9112 6.3, 11.2), and whose request it is. */
 #include "http/request.h"
 
+#include "http/forwarded.h"
 #include "http/tokens.h"
 
 struct bytes request_find_header(const struct request *request, struct bytes name)
@@ -23,6 +24,7 @@ struct own_headers {
     struct bytes host, length, coding;
     bool closes, keeps;                   /* Connection says so */
     bool expects_continue, expects_other; /* Expect does */
+    bool is_forwarded;                    /* a proxy says for whom */
 };
 
 /* Empty elements are nothing. A comma in a quoted string parts it: it is an unknown expectation
@@ -54,6 +56,12 @@ static void read_connection(struct bytes list, struct own_headers *own)
     }
 }
 
+/* "forwarded" and "x-..", but for "x-ms-..", of which there are many. */
+static bool may_be_of_proxy(struct bytes name)
+{
+    return name.len > 2 && (name.ptr[0] == 'f' || (name.ptr[0] == 'x' && name.ptr[2] != 'm'));
+}
+
 static void find_own(const struct request *request, struct own_headers *own)
 {
     for (size_t i = 0; i < request->header_count; i++) {
@@ -72,6 +80,8 @@ static void find_own(const struct request *request, struct own_headers *own)
             read_connection(h->value, own);
         } else if (bytes_is(h->name, "expect")) {
             read_expect(h->value, own);
+        } else if (may_be_of_proxy(h->name)) {
+            own->is_forwarded |= forwarded_is_name(h->name);
         }
     }
 }
@@ -127,6 +137,7 @@ int request_read(struct request *request, unsigned minor, struct request_asks *r
         return 400;
     if (!request->authority.ptr)
         request->authority = own.host;
+    request->is_forwarded |= own.is_forwarded;
     refusal = read_framing(request, minor, &own);
     if (refusal != 0)
         return refusal;

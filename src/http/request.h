@@ -10,8 +10,8 @@ struct request_asks {
     bool closes;    /* nothing is read after this request */
     bool keeps_1_0; /* HTTP/1.0 that asked for the connection to be kept */
 };
-/* Reads the headers that head_read() found, and sets the request's content_length, and its
- * authority where the target had none.
+/* Reads the headers that head_read() found, and sets the request's content_length, its authority where
+ * the target had none, and is_forwarded where a header says so.
  *
  * minor    of the request's version
  * returns  0, or the status of the refusal: 400, 413, 417, 501 */

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "base/address.h"
 #include "net/net.h"
 
 struct iovec;
@@ -19,8 +20,6 @@ enum phase {
     PHASE_ANSWER, /* to take its answer */
     PHASE_CLOSE,  /* to close: it has its last answer (linger.c) */
 };
-
-#define PEER_TEXT_MAX 64 /* "[ipv6%scope]:port" */
 
 /* Bytes that were received and not used yet: a run of a buffer, which is the worker's while its
  * connection has its turn, else the connection's own, and there only while there is something to keep. */
@@ -36,15 +35,21 @@ struct connection {
     struct net_server *server; /* to read */
     struct worker *worker;
     int fd;
-    char peer[PEER_TEXT_MAX]; /* to read */
-    uint8_t address[16];      /* to read: of the peer; IPv4 as mapped into IPv6 */
-    bool peer_is_loopback;    /* to read */
-    bool refused;             /* to read: admitted only to be told so; constant once listed */
-    uint64_t accepted_ms;     /* constant */
+    /* To read, from the protocol's begin() on: whose it is. Where a proxy introduced its client (net.h), the
+     * client's, else the peer's. */
+    char peer[ADDRESS_TEXT_MAX];
+    uint8_t address[ADDRESS_SIZE];
+    bool is_forwarded;     /* a proxy introduced the client */
+    bool is_forwarded_tls; /* and it came to the proxy by TLS */
+    bool
+        speaks_for_others; /* the peer is a trusted proxy: what it asks for may be on behalf of others */
+    bool refused;          /* to read: admitted only to be told so */
+    uint64_t accepted_ms; /* constant */
     /* Under server->lock. */
     struct connection *next; /* of all that are as trusted, in the order of their accept */
     struct connection *previous;
     struct connection *next_of_address; /* in a bucket of server->addresses */
+    bool is_counted;                    /* it is in one: as a connection of `address` */
     bool trusted;                       /* read by the worker without the lock: it alone sets it */
     bool is_evicted;                    /* its socket was shut down to make room */
     /* Written by the worker, read by the acceptor; milliseconds of the monotonic clock. */
@@ -65,6 +70,7 @@ struct connection {
     struct gnutls_session_int *tls; /* to read; NULL: plain */
     struct tls *tls_of;             /* its certificate; held while there is a session */
     struct input input;             /* to use, by the functions below */
+    bool awaits_header;             /* of the PROXY protocol; the protocol does not know it yet */
     bool begun;                     /* in the epoll set */
     bool is_ready;                  /* in the list of those that have a turn */
     bool lingers;                   /* linger.c; counts as one of server->lingering */
@@ -92,6 +98,15 @@ char *connection_block(const struct connection *connection);
 void connection_post(struct connection *connection);
 /* Somebody has been authenticated on it: it is closed for a new one only after all others. */
 void connection_trust(struct connection *connection);
+
+/* ---- proxies (connections.c) ---- */
+
+/* The proxies that are trusted; NULL: none. */
+const struct net_proxies *connection_proxies(const struct connection *connection);
+/* What a trusted proxy asks for on behalf of this address counts, from now on and until connection_served(), as a
+ * connection of it. returns false: it has as many as one address may have, and this one does not count. Worker. */
+bool connection_serves(struct connection *connection, const uint8_t address[ADDRESS_SIZE]);
+void connection_served(struct connection *connection);
 
 /* ---- progress (limits.c) ---- */
 

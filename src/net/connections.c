@@ -7,55 +7,21 @@
  * nothing displace only each other. If no connection is idle, the new connection is admitted only to
  * be refused in words of its protocol, a few at a time; beyond those it is closed at once.
  *
- * The limit for one address is kept the same way among the connections of that address. */
+ * The limit for one address is kept the same way among the connections of that address. Those of a trusted proxy
+ * are nobody's in between, and its client's while they serve one. */
 #include "net/net_private.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
-#include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "base/episode.h"
 #include "base/log.h"
+#include "net/proxy_header.h"
 
 #define CONNECTION_MAGIC 0x6C636F6Eu
 
 /* ---- whose it is ---- */
-
-static void peer_write(struct connection *connection, const struct sockaddr *address)
-{
-    static const uint8_t mapped_prefix[12] = { [10] = 0xFF, [11] = 0xFF };
-    char text[INET6_ADDRSTRLEN] = "";
-
-    if (address->sa_family == AF_INET) {
-        const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
-
-        inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
-        snprintf(connection->peer, sizeof connection->peer, "%s:%u", text, ntohs(v4->sin_port));
-        connection->peer_is_loopback = ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
-        memcpy(connection->address, mapped_prefix, sizeof mapped_prefix);
-        memcpy(connection->address + sizeof mapped_prefix, &v4->sin_addr, 4);
-    } else if (address->sa_family == AF_INET6) {
-        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
-        bool mapped = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
-
-        memcpy(connection->address, &v6->sin6_addr, sizeof connection->address);
-        if (mapped) {
-            inet_ntop(AF_INET, &v6->sin6_addr.s6_addr[12], text, sizeof text);
-            connection->peer_is_loopback = v6->sin6_addr.s6_addr[12] == IN_LOOPBACKNET;
-        } else {
-            inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
-            connection->peer_is_loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
-        }
-        snprintf(connection->peer, sizeof connection->peer, mapped ? "%s:%u" : "[%s]:%u", text,
-                 ntohs(v6->sin6_port));
-    } else {
-        snprintf(connection->peer, sizeof connection->peer, "local");
-        connection->peer_is_loopback = true;
-    }
-}
 
 static struct connection **bucket_of(struct net_server *server, const struct connection *c)
 {
@@ -64,6 +30,12 @@ static struct connection **bucket_of(struct net_server *server, const struct con
     memcpy(&high, c->address, sizeof high);
     memcpy(&low, c->address + sizeof high, sizeof low);
     return &server->addresses[((high ^ low) * 0x9E3779B97F4A7C15u >> 32) % ADDRESS_BUCKETS];
+}
+
+/* Whose clients are to be known yet. */
+static bool is_proxys(const struct connection *c)
+{
+    return c->awaits_header || c->speaks_for_others;
 }
 
 static bool same_address(const struct connection *a, const struct connection *b)
@@ -114,15 +86,36 @@ static struct connection_list *list_of(struct net_server *server, const struct c
     return c->trusted ? &server->trusted : &server->untrusted;
 }
 
+static void count_address(struct connection *c)
+{
+    struct connection **bucket = bucket_of(c->server, c);
+
+    lock_assert_held(&c->server->lock);
+    if (c->server->limits.connections_per_address_max == 0 || c->is_counted)
+        return;
+    c->next_of_address = *bucket;
+    *bucket = c;
+    c->is_counted = true;
+}
+
+static void forget_address(struct connection *c)
+{
+    struct connection **link = bucket_of(c->server, c);
+
+    lock_assert_held(&c->server->lock);
+    if (!c->is_counted)
+        return;
+    while (*link != c)
+        link = &(*link)->next_of_address;
+    *link = c->next_of_address;
+    c->is_counted = false;
+}
+
 static void add(struct net_server *server, struct connection *c)
 {
     list_append(list_of(server, c), c);
-    if (server->limits.connections_per_address_max > 0) {
-        struct connection **bucket = bucket_of(server, c);
-
-        c->next_of_address = *bucket;
-        *bucket = c;
-    }
+    if (!is_proxys(c))
+        count_address(c);
     server->connection_count++;
     server->refused_count += c->refused;
     c->worker->connections++;
@@ -132,13 +125,7 @@ static void add(struct net_server *server, struct connection *c)
 static void forget(struct net_server *server, struct connection *c)
 {
     list_remove(list_of(server, c), c);
-    if (server->limits.connections_per_address_max > 0) {
-        struct connection **link = bucket_of(server, c);
-
-        while (*link != c)
-            link = &(*link)->next_of_address;
-        *link = c->next_of_address;
-    }
+    forget_address(c);
     assert(server->connection_count > 0 && c->worker->connections > 0);
     assert(server->evicted_count >= c->is_evicted && server->refused_count >= c->refused);
     c->worker->connections--;
@@ -203,14 +190,12 @@ bool connections_make_room(struct net_server *server)
 
 /* Whether the address of c may have one more connection, if need be in the place of an idle one.
  * The last in the bucket that may be closed is the oldest. */
-static bool address_has_room(struct net_server *server, const struct connection *c)
+static bool count_has_room(struct net_server *server, const struct connection *c)
 {
     struct connection *untrusted = NULL;
     struct connection *trusted = NULL;
     unsigned count = 0;
 
-    if (server->limits.connections_per_address_max == 0)
-        return true;
     for (struct connection *other = *bucket_of(server, c); other; other = other->next_of_address) {
         if (!same_address(other, c))
             continue;
@@ -226,6 +211,12 @@ static bool address_has_room(struct net_server *server, const struct connection 
         return false;
     give_way(untrusted ? untrusted : trusted);
     return true;
+}
+
+static bool address_has_room(struct net_server *server, const struct connection *c)
+{
+    return server->limits.connections_per_address_max == 0 || is_proxys(c) ||
+           count_has_room(server, c);
 }
 
 static bool is_full(const struct net_server *server)
@@ -258,11 +249,18 @@ static struct connection *connection_new(struct net_server *server, int fd,
                                          const struct sockaddr *address)
 {
     struct connection *c = xcalloc(1, server->protocol->connection_bytes);
+    const struct net_proxies *proxies = server->proxies;
+    uint16_t port;
 
     c->magic = CONNECTION_MAGIC;
     c->server = server;
     c->fd = fd;
-    peer_write(c, address);
+    if (address_from(address, c->address, &port)) /* else of a Unix socket */
+        address_write(c->address, port, c->peer);
+    else
+        memcpy(c->peer, "local", sizeof "local");
+    c->awaits_header = proxies && address_list_has(&proxies->introducing, c->address);
+    c->speaks_for_others = proxies && address_list_has(&proxies->trusted, c->address);
     c->accepted_ms = monotonic_ms();
     connection_awaits_request(c);
     return c;
@@ -319,6 +317,86 @@ struct connection *connection_admit(struct net_server *server, int fd,
     return NULL;
 }
 
+/* ---- proxies ---- */
+
+const struct net_proxies *connection_proxies(const struct connection *connection)
+{
+    return connection->server->proxies;
+}
+
+/* Under server->lock. returns false: no more can be refused */
+static bool refuse_late(struct connection *c)
+{
+    struct net_server *server = c->server;
+
+    if (c->refused)
+        return true;
+    if (c->is_evicted || server->refused_count >= overflow_connections(&server->limits))
+        return false;
+    c->refused = true;
+    server->refused_count++;
+    return true;
+}
+
+/* Acceptor and sweep look at the peer under the lock. */
+bool connection_introduce(struct connection *connection, const struct proxy_header *header)
+{
+    struct net_server *server = connection->server;
+    bool crowded = false, has_room = true;
+
+    assert(connection->magic == CONNECTION_MAGIC && connection->awaits_header);
+    lock_take(&server->lock);
+    connection->awaits_header = false;
+    if (header->has_client) {
+        memcpy(connection->address, header->client, sizeof connection->address);
+        address_write(header->client, header->port, connection->peer);
+        connection->is_forwarded = true;
+        connection->is_forwarded_tls = header->is_tls;
+        connection->speaks_for_others =
+            address_list_has(&server->proxies->trusted, connection->address);
+    }
+    crowded = !address_has_room(server, connection);
+    if (crowded)
+        has_room = refuse_late(connection);
+    if (!is_proxys(connection))
+        count_address(connection);
+    connection->awaits_header = !has_room; /* the protocol is not to know it */
+    lock_give(&server->lock);
+    if (crowded)
+        episode_refused(EPISODE_ADDRESS);
+    return has_room;
+}
+
+bool connection_serves(struct connection *connection, const uint8_t address[ADDRESS_SIZE])
+{
+    struct net_server *server = connection->server;
+    bool has_room;
+
+    assert(connection->speaks_for_others && !connection->is_counted);
+    if (server->limits.connections_per_address_max == 0)
+        return true;
+    lock_take(&server->lock);
+    memcpy(connection->address, address, sizeof connection->address);
+    has_room = count_has_room(server, connection);
+    if (has_room)
+        count_address(connection);
+    lock_give(&server->lock);
+    if (!has_room)
+        episode_refused(EPISODE_ADDRESS);
+    return has_room;
+}
+
+void connection_served(struct connection *connection)
+{
+    struct net_server *server = connection->server;
+
+    if (!connection->is_counted || !connection->speaks_for_others)
+        return;
+    lock_take(&server->lock);
+    forget_address(connection);
+    lock_give(&server->lock);
+}
+
 void connection_remove(struct connection *connection)
 {
     struct net_server *server = connection->server;
@@ -345,48 +423,7 @@ void connection_trust(struct connection *connection)
     lock_give(&server->lock);
 }
 
-/* ---- cutting ---- */
-
-static void sweep_list(const struct connection_list *list)
-{
-    uint64_t now = monotonic_ms();
-
-    for (struct connection *c = list->first; c; c = c->next) {
-        const char *why = connection_timeout_reason(c, now);
-
-        if (!why)
-            continue;
-        if (log_enabled(LOG_DEBUG))
-            log_line(LOG_DEBUG, "%s: cut: %s", c->peer, why);
-        shutdown(c->fd, SHUT_RDWR);
-    }
-}
-
-void connections_sweep(struct net_server *server)
-{
-    lock_take(&server->lock);
-    sweep_list(&server->untrusted);
-    sweep_list(&server->trusted);
-    lock_give(&server->lock);
-}
-
-static void cut_list(const struct connection_list *list, enum cut_which which)
-{
-    for (const struct connection *c = list->first; c; c = c->next) {
-        int phase = atomic_load(&c->phase);
-
-        if (which == CUT_ALL || phase == PHASE_REQUEST || phase == PHASE_CLOSE)
-            shutdown(c->fd, SHUT_RDWR);
-    }
-}
-
-void connections_cut(struct net_server *server, enum cut_which which)
-{
-    lock_take(&server->lock);
-    cut_list(&server->untrusted, which);
-    cut_list(&server->trusted, which);
-    lock_give(&server->lock);
-}
+/* ---- the end of all ---- */
 
 bool connections_wait_none(struct net_server *server, int timeout_ms)
 {

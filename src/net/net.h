@@ -4,10 +4,10 @@
  * A protocol is a small table of functions (struct net_protocol). They are called on a worker, for a
  * connection that has its turn, and never block:
  *
- *   begin()    once, before the first turn
+ *   begin()    once, before the first turn, when it is known whose connection it is
  *   turn()     there may be something to do: bytes arrived, the socket takes bytes again, it was posted
  *   posted()   connection_post() was called, perhaps by another thread; a turn follows
- *   end()      once, before the socket is closed
+ *   end()      once, before the socket is closed, if begin() was called
  *
  * In its turn a protocol receives and sends (net/connection.h), and says by what phase it left the
  * connection in what the client owes now: the acceptor closes who is late with that.
@@ -18,13 +18,14 @@
  *     authenticated. If none is idle, a new one is passed to the protocol as refused, to be told so
  *     and closed
  *   - the same among the connections of one address, if there is a limit for that
+ *   - a proxy may introduce its client, by the PROXY protocol (struct net_proxies)
  *   - the handshake of TLS
  *   - idle and slow connections are cut
  *   - a connection may close by and by, when its client is still sending (linger.c) */
 #ifndef LAGRA_NET_NET_H
 #define LAGRA_NET_NET_H
 
-#include "base/bytes.h"
+#include "base/address.h"
 
 struct connection;
 struct net_server;
@@ -80,6 +81,17 @@ unsigned net_workers(const struct net_limits *limits);
  * or closed, and its own. Cheap if the number of workers is set. */
 unsigned net_descriptors(const struct net_limits *limits);
 
+/* Peers that stand before their clients. Both may name the same. */
+struct net_proxies {
+    /* What they say of their clients within the protocol (HTTP's headers) is believed. A limit for one address is
+     * for their clients, not for them. */
+    struct address_list trusted;
+    /* Their connections begin with a header of the PROXY protocol, before TLS too, and are from then on those of the
+     * client that it names; one that begins otherwise is closed. A header is not guessed at: who is passed through
+     * by a proxy that writes none could write one. source: proxy-protocol.txt 2, decision: 363 */
+    struct address_list introducing;
+};
+
 struct net_listen {
     const char *host;     /* numeric or a name; "0.0.0.0", "::1", "localhost" */
     uint16_t port;        /* 0: any free one */
@@ -87,6 +99,7 @@ struct net_listen {
     const char *key_pem;
     const char
         *local_path; /* not NULL: a Unix socket there (net/local.h), in the place of all else */
+    const struct net_proxies *proxies; /* as long as the server; NULL: none */
 };
 
 /* Starts one listener with its own workers and acceptor.

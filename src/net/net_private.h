@@ -9,7 +9,8 @@
  * through the atomic fields of its progress.
  *
  * Invariants:
- * (1) A protocol's begin() and end() are called once for each connection, by its worker.
+ * (1) A protocol's begin() and end() are called once for each connection, by its worker; neither for one that
+ *     ended before its PROXY header was there.
  * (2) A connection is listed from its accept until just before its socket is closed, so the socket
  *     of a listed connection may be shut down under the lock. */
 #ifndef LAGRA_NET_PRIVATE_H
@@ -57,6 +58,7 @@ struct net_server {
     const struct net_protocol *protocol;
     void *context; /* the protocol's */
     struct net_limits limits;
+    const struct net_proxies *proxies; /* NULL: none */
     bool is_local; /* constant, as is the next: serves this user's processes alone */
     bool is_tls;
     struct tls *tls; /* that new connections begin with; under lock */
@@ -93,15 +95,25 @@ bool connections_may_grow(struct net_server *server);
  * Acceptor. */
 struct connection *connection_admit(struct net_server *server, int fd,
                                     const struct sockaddr *address);
+struct proxy_header;
+/* The connection is that of the client that the header names, if it names one, and may be refused as one of its
+ * address. returns false: there is no room even for a refusal. Worker. */
+bool connection_introduce(struct connection *connection, const struct proxy_header *header);
 /* Makes room by cutting an idle connection, if there is one. Acceptor. */
 bool connections_make_room(struct net_server *server);
 /* Just before the socket is closed; frees it. Worker. */
 void connection_remove(struct connection *connection);
+
+/* ---- cutting them (cut.c) ---- */
+
 /* Shuts down the sockets of connections that are late; their workers then close them. Acceptor. */
 void connections_sweep(struct net_server *server);
 /* Shuts down the sockets of idle connections, or of all. */
 enum cut_which { CUT_IDLE, CUT_ALL };
 void connections_cut(struct net_server *server, enum cut_which which);
+
+/* ---- how many are left (connections.c) ---- */
+
 /* Waits until no connection is left, at most timeout_ms. Returns whether none is. */
 bool connections_wait_none(struct net_server *server, int timeout_ms);
 unsigned connections_count(struct net_server *server);
@@ -152,6 +164,9 @@ void worker_await_posters(struct worker *worker);
 
 /* Once, when the connection's turns begin. returns false: it cannot be served. Worker. */
 bool transport_begin(struct connection *connection);
+/* The PROXY header that the connection begins with. returns 1: *ret_header is set, and what follows it comes next;
+ * TRANSPORT_WAITS, TRANSPORT_FAILED. Worker. */
+ssize_t transport_receive_header(struct connection *connection, struct proxy_header *ret_header);
 /* Before the socket is closed, or in the place of that for now. Worker. */
 enum transport_end {
     TRANSPORT_CUT,

@@ -97,6 +97,7 @@ struct net_server *net_start(const struct net_listen *listen, const struct net_l
     server = server_new(limits, protocol, context);
     server->tls = tls;
     server->is_tls = tls != NULL;
+    server->proxies = listen->proxies;
     server->is_local = listen->local_path != NULL;
     server->listener = listen->local_path
                            ? local_listen(listen->local_path, ret_problem)

@@ -15,7 +15,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/episode.h"
 #include "base/log.h"
+#include "net/proxy_header.h"
 
 /* Of what a client may have sent that was not to send any more: read, so that the kernel does not
  * reset the connection and with it the answer (rfc: 9112 9.6). Of others linger.c reads more. */
@@ -58,6 +60,45 @@ ssize_t transport_receive(struct connection *connection, char *to, size_t size)
     n = connection->tls ? tls_receive(connection, to, size) : receive_plain(connection, to, size);
     assert(n >= TRANSPORT_FAILED && n <= (ssize_t)size);
     return n;
+}
+
+/* Takes what was looked at out of the socket. */
+static bool skip(const struct connection *connection, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = recv(connection->fd, connection->worker->input, size, 0);
+
+        if (n <= 0)
+            return false;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+/* Looked at until it is whole, and taken then: what follows may be TLS, and is GnuTLS's to read. */
+ssize_t transport_receive_header(struct connection *connection, struct proxy_header *ret_header)
+{
+    char *input = connection->worker->input;
+    ssize_t n;
+
+    do {
+        n = recv(connection->fd, input, PROXY_HEADER_MAX, MSG_PEEK);
+    } while (n < 0 && errno == EINTR);
+    if (n == 0 || (n < 0 && !is_no_room(errno)))
+        return TRANSPORT_FAILED; /* 0: a probe, which connects, and that is all */
+    switch (proxy_header_find(bytes_of(input, n > 0 ? (size_t)n : 0), ret_header)) {
+    case PROXY_WHOLE:
+        return skip(connection, ret_header->size) ? 1 : TRANSPORT_FAILED;
+    case PROXY_PART:
+        if (connection->ended)
+            return TRANSPORT_FAILED; /* no more will come */
+        connection->readable = false;
+        return TRANSPORT_WAITS;
+    case PROXY_MALFORMED:
+        break;
+    }
+    episode_goes_on(EPISODE_PROXY, connection->peer);
+    return TRANSPORT_FAILED;
 }
 
 static size_t total_of(const struct iovec *parts, size_t count)

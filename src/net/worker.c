@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "net/proxy_header.h"
 
 #define EVENTS_MAX 128
 
@@ -58,7 +59,8 @@ static void close_connection(struct connection *connection, bool orderly)
     int fd = connection->fd;
 
     assert(!connection->is_ready);
-    connection->server->protocol->end(connection);
+    if (!connection->awaits_header)
+        connection->server->protocol->end(connection);
     input_free(&connection->input);
     transport_end(connection, orderly ? TRANSPORT_ORDERLY : TRANSPORT_CUT);
     linger_end(connection);
@@ -75,11 +77,32 @@ static enum turn take_linger_turn(struct connection *connection)
     return turn;
 }
 
+/* returns TURN_GOES_ON: the connection's client is known, and the protocol knows the connection */
+static enum turn take_header(struct connection *connection)
+{
+    struct proxy_header header;
+    ssize_t n = transport_receive_header(connection, &header);
+
+    if (n < 0)
+        return n == TRANSPORT_WAITS ? TURN_WAITS : TURN_ENDS;
+    if (!connection_introduce(connection, &header))
+        return TURN_ENDS;
+    assert(!connection->awaits_header);
+    connection->server->protocol->begin(connection);
+    return TURN_GOES_ON;
+}
+
 /* returns TURN_GOES_ON: there was more to do than one turn may take */
 static enum turn take_turn(struct connection *connection)
 {
     if (connection->lingers)
         return take_linger_turn(connection);
+    if (connection->awaits_header) {
+        enum turn turn = take_header(connection);
+
+        if (turn != TURN_GOES_ON)
+            return turn;
+    }
     if (connection->tls && !connection->tls_is_up) {
         ssize_t n = tls_handshake(connection);
 
@@ -150,7 +173,8 @@ static void begin(const struct worker *worker, struct connection *c)
 {
     assert(c->worker == worker && !c->begun);
     c->begun = true;
-    c->server->protocol->begin(c);
+    if (!c->awaits_header)
+        c->server->protocol->begin(c);
     if (transport_begin(c) && watch(worker, c))
         return;
     log_line(LOG_WARN, "%s: no memory or watch for the connection", c->peer);

@@ -60,6 +60,8 @@ static bool add_development(const struct options *options, bool loopback, struct
         fprintf(stderr, "lagra: as Azurite does, " DEVELOPMENT_ACCOUNT
                         " is served with its published key beyond this machine\n");
     accounts_add_development(accounts);
+    if (!options->allow_development_account)
+        accounts_confine(accounts);
     return true;
 }
 
@@ -112,6 +114,8 @@ static void warn_of_unplaced(const struct trust *trust)
 static struct trust *make_trust(const struct options *options)
 {
     struct trust_options wanted = { .basic = options->oauth_basic,
+                                    .is_confined =
+                                        options->oauth_basic && !options->allow_unchecked_tokens,
                                     .issuer = options->oauth_issuer,
                                     .audience = options->oauth_audience };
     struct trust_problem problem;

@@ -28,13 +28,13 @@ static void read_reason(struct fetch *fetch, char reason[REASON_MAX + 1])
 }
 
 /* NULL: it does what it is for (service/health.c). path: of what is asked */
-static const char *ask(struct fetcher *fetcher, const char *scheme,
-                       const struct listen_options *listen, const char *path, char *problem,
-                       size_t problem_size)
+static const char *ask(struct fetcher *fetcher, const struct running_service *service,
+                       const char *path, char *problem, size_t problem_size)
 {
-    const char *host = running_reached_at(listen->host);
+    const char *scheme = service->is_https ? "https" : "http";
+    const char *host = running_reached_at(service->listen.host);
     char url[HOST_MAX + 32];
-    struct fetch_asked asked = { .seconds_max = SECONDS_MAX };
+    struct fetch_asked asked = { .seconds_max = SECONDS_MAX, .introduces = service->awaits_header };
     struct fetch *fetch = NULL;
     const char *why = NULL;
     char reason[REASON_MAX + 1];
@@ -42,7 +42,7 @@ static const char *ask(struct fetcher *fetcher, const char *scheme,
     if (strlen(host) > HOST_MAX)
         return "does not answer: the host is too long";
     snprintf(url, sizeof url, strchr(host, ':') ? "%s://[%s]:%u%s" : "%s://%s:%u%s", scheme, host,
-             listen->port, path);
+             service->listen.port, path);
     asked.url = bytes_from_string(url);
     if (fetch_open(fetcher, &asked, &fetch)) {
         snprintf(problem, problem_size, "does not answer: %s: %s", url, fetch_problem(fetch));
@@ -72,8 +72,7 @@ static void ask_service(const struct running_service *service, void *context)
 {
     struct asking *asking = context;
     char problem[2 * HOST_MAX + REASON_MAX];
-    const char *why = ask(asking->fetcher, service->is_https ? "https" : "http", &service->listen,
-                          asking->path, problem, sizeof problem);
+    const char *why = ask(asking->fetcher, service, asking->path, problem, sizeof problem);
 
     asking->count++;
     if (!why)
@@ -87,6 +86,8 @@ static void ask_named(struct asking *asking, const struct options *options)
     for (size_t i = 0; i < SERVICE_COUNT; i++) {
         const struct running_service service = { .service = (enum service_index)i,
                                                  .is_https = options->cert_path != NULL,
+                                                 .awaits_header = running_awaits_header(
+                                                     options, options->listen[i].host),
                                                  .listen = options->listen[i] };
 
         if (service.listen.wanted)

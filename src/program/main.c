@@ -123,6 +123,7 @@ static bool start_listener(struct running *run, size_t i)
         .port = listen->port,
         .cert_pem = run->certificate.chain,
         .key_pem = run->certificate.key,
+        .proxies = &run->options.proxies,
     };
     const char *problem = "";
 
@@ -145,6 +146,7 @@ static void announce(const struct running *run, size_t i)
     struct running_service service = {
         .service = (enum service_index)i,
         .is_https = run->certificate.chain != NULL,
+        .awaits_header = running_awaits_header(&run->options, run->options.listen[i].host),
         .listen = run->options.listen[i],
     };
 

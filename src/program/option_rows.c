@@ -37,6 +37,8 @@ const struct option_row option_rows[] = {
     { "workers",               0,  "N",    "threads for each service (one a core)",             MEMBER(workers), SET_COUNT },
     { "maxConnections",        0,  "N",    "at most so many connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
     { "maxConnectionsPerAddress", 0, "N",  "at most so many of them from one address",          MEMBER(connections_per_address_max), SET_COUNT },
+    { "trustProxy",            0,  "LIST", "addresses and CIDR blocks of proxies whose X-Forwarded-For, -Proto and -Host, or Forwarded, are believed", MEMBER(proxies.trusted), SET_ADDRESSES },
+    { "proxyProtocol",         0,  "LIST", "those of proxies whose connections begin with a header of the PROXY protocol (1 or 2), to SMB too", MEMBER(proxies.introducing), SET_ADDRESSES },
     { "diskReserve",           0,  "MIB",  "refuse what grows while less of the disk is free (640, or a quarter of it; 12 is the least)", MEMBER(disk_reserve_mib), SET_COUNT },
     { "keepReading",           0,  NULL,   "serve reads when a write or sync of the disk has failed (else it ends, exit code 3)", MEMBER(keep_reading), SET_TRUE },
     { "rehydrateSeconds",      0,  "N",    "an archived blob can be read again after N seconds, after N/10 with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
@@ -208,7 +210,7 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
     case SET_COUNT:
         return apply_number(row, value, named, member);
     case SET_ADDRESSES:
-        if (addresses_parse(bytes_from_string(value), (struct address_list *)(void *)member))
+        if (address_list_parse(bytes_from_string(value), (struct address_list *)(void *)member))
             return OPTIONS_RUN;
         return refuse_value(named, "addresses and CIDR blocks with commas between", value);
     case SET_TRUE:

@@ -6,6 +6,7 @@
 #define LAGRA_PROGRAM_OPTIONS_H
 
 #include "fetch/fetch.h"
+#include "net/net.h"
 
 enum service_index { SERVICE_BLOB, SERVICE_QUEUE, SERVICE_TABLE, SERVICE_FILE, SERVICE_COUNT };
 
@@ -47,6 +48,7 @@ struct options {
     unsigned workers;                     /* of each service; 0: one a core */
     unsigned connections_max;             /* of each service; 0: the default */
     unsigned connections_per_address_max; /* 0: no limit */
+    struct net_proxies proxies;           /* in front of all ports but the management port */
     struct fetcher_options fetcher;       /* of sources of copies on other servers */
     unsigned rehydrate_seconds;           /* of an archived blob */
     unsigned disk_reserve_mib;            /* 0: the default of store.h */

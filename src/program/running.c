@@ -7,8 +7,16 @@
 #include <unistd.h>
 
 /* The place of a lock, from the lowest bit: 0, so that locks of neighbours are not joined; port;
- * IPv4 address; is it IPv6 (then the address is 0: ::1); is it HTTPS; service. */
-enum { PORT_BIT = 1, ADDRESS_BIT = 17, IPV6_BIT = 49, HTTPS_BIT = 50, SERVICE_BIT = 51 };
+ * IPv4 address; is it IPv6 (then the address is 0: ::1); is it HTTPS; does it await a
+ * PROXY header; service. */
+enum {
+    PORT_BIT = 1,
+    ADDRESS_BIT = 17,
+    IPV6_BIT = 49,
+    HTTPS_BIT = 50,
+    HEADER_BIT = 51,
+    SERVICE_BIT = 52
+};
 #define PLACES_END ((uint64_t)SERVICE_COUNT << SERVICE_BIT)
 
 static int open_program(void)
@@ -39,6 +47,16 @@ static bool address_bits(const char *host, uint64_t *ret_bits)
     return true;
 }
 
+bool running_awaits_header(const struct options *options, const char *host)
+{
+    uint8_t address[ADDRESS_SIZE];
+
+    /* From one of the addresses of loopback who asks comes from the first. */
+    host = host_is_loopback(host) && !strchr(host, ':') ? "127.0.0.1" : running_reached_at(host);
+    return address_parse(bytes_from_string(host), address) &&
+           address_list_has(&options->proxies.introducing, address);
+}
+
 bool running_announce(const struct running_service *service)
 {
     static int program = -1; /* open until the process ends: with it go its locks */
@@ -50,6 +68,7 @@ bool running_announce(const struct running_service *service)
     if (program < 0 || !address_bits(service->listen.host, &address))
         return false;
     lock.l_start = (off_t)((uint64_t)service->service << SERVICE_BIT |
+                           (uint64_t)service->awaits_header << HEADER_BIT |
                            (uint64_t)service->is_https << HTTPS_BIT | address |
                            (uint64_t)service->listen.port << PORT_BIT);
     return fcntl(program, F_OFD_SETLK, &lock) == 0;
@@ -69,6 +88,7 @@ static bool read_place(uint64_t place, char host[INET_ADDRSTRLEN],
     *ret_service = (struct running_service){
         .service = (enum service_index)(place >> SERVICE_BIT),
         .is_https = place >> HTTPS_BIT & 1,
+        .awaits_header = place >> HEADER_BIT & 1,
         .listen = { .host = host, .port = (uint16_t)(place >> PORT_BIT), .wanted = true },
     };
     return true;

@@ -12,7 +12,9 @@ bool smb_listener_start(const struct options *options, const struct net_limits *
                         struct decide_pool *pool, struct smb_listener *ret_listener)
 {
     struct smb_options smb = { .allow_unencrypted = options->smb_allow_unencrypted };
-    struct net_listen where = { .host = options->smb.host, .port = options->smb.port };
+    struct net_listen where = { .host = options->smb.host,
+                                .port = options->smb.port,
+                                .proxies = &options->proxies };
     struct net_limits own = smb_limits_default;
     const char *problem = "";
 

@@ -123,7 +123,7 @@ static enum error route_parts(struct flow *flow)
 
         request->authority = work->call.request->authority;
         request->peer = work->call.request->peer;
-        request->peer_is_loopback = work->call.request->peer_is_loopback;
+        request->is_forwarded = work->call.request->is_forwarded;
         request->secure = work->call.request->secure;
         request->listener_tag = work->call.request->listener_tag;
         work_init(part, work->call.endpoint, work->call.arena, request, &batch->response);

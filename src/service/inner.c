@@ -25,6 +25,7 @@ static struct inner *begin(const struct endpoint *endpoint, struct arena *arena,
         .header_count = asked->header_count,
         .peer = asked->peer,
         .secure = asked->secure,
+        .is_forwarded = asked->is_forwarded,
     };
     prepare_init(&inner->call, &inner->decision, endpoint, arena, &inner->request, &inner->problem);
     inner->decision.access = STORE_MAY_BLOCK;

@@ -17,7 +17,8 @@ struct inner_request {
     size_t header_count;
     struct demands demands; /* beside the rights that the operation's row requires */
     bool secure;            /* counts as over TLS */
-    struct bytes peer;      /* of the request that names the source */
+    bool is_forwarded;      /* as the request that names the source */
+    struct bytes peer;      /* of that request */
     /* The caller's identity, used if the source belongs to `account`. NULL, or another account: the
      * identity is that of the credentials in the query and the headers. */
     const struct identity *identity;

@@ -54,7 +54,7 @@ static enum error prepare(struct work *work, struct work *part, struct batch_par
 
     request->authority = work->call.request->authority;
     request->peer = work->call.request->peer;
-    request->peer_is_loopback = work->call.request->peer_is_loopback;
+    request->is_forwarded = work->call.request->is_forwarded;
     request->secure = work->call.request->secure;
     request->listener_tag = work->call.request->listener_tag;
     request->content_length = asked->body.len;

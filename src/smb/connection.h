@@ -51,6 +51,7 @@ void smb_packet_free(struct smb_packet *packet);
 /* What a machine asks of its owner. */
 struct smb_host {
     uint8_t address[16]; /* of the client; IPv4 as mapped into IPv6 */
+    bool is_forwarded;   /* a proxy introduced the client */
     /* The frame is the host's from now on. Owner's thread. */
     void (*send)(struct smb_host *host, struct smb_packet *packet);
     /* smb_connection_run() is to be called, once however many posts came before. Any thread; short. */

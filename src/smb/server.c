@@ -344,6 +344,7 @@ static void begin(struct connection *connection)
         .send = on_send, .post = on_post, .authenticated = on_authenticated, .ended = on_ended
     };
     memcpy(link->host.address, connection->address, sizeof link->host.address);
+    link->host.is_forwarded = connection->is_forwarded;
     keep_alive(connection->fd);
     link->machine = smb_connection_new(connection_context(connection), &link->host,
                                        bytes_from_string(connection->peer));

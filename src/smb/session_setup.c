@@ -76,6 +76,10 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
 {
     enum nt_status status = STATUS_SUCCESS;
 
+    /* decision: 364 */
+    if (session->connection->host->is_forwarded &&
+        account_is_confined(spnego_account(session->logon)))
+        return STATUS_ACCESS_DENIED;
     /* Who logs on again stays who he was, with the keys of the first time. ms-smb2: 3.3.5.5.2 */
     if (session->state == SESSION_VALID) {
         if (!is_account_of(session, account_name(spnego_account(session->logon))))

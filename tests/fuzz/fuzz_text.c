@@ -79,7 +79,7 @@ static void check_url(struct arena *arena, struct bytes text)
          url.host.ptr < text.ptr || url.host.ptr + url.host.len > text.ptr + text.len ||
          memchr(url.authority.ptr, '@', url.authority.len)))
         abort();
-    if (text.ptr && addresses_parse(text, &list) && list.count == 0)
+    if (text.ptr && address_list_parse(text, &list) && list.count == 0)
         abort();
 }
 

@@ -1,6 +1,7 @@
 // HTTP/1.1 by hand over one socket: exact bytes, header order kept, keep-alive, bodies sent and
 // read as slowly as a test wants. Nothing is corrected or retried. rfc: 9112
 
+import { once } from 'node:events';
 import net from 'node:net';
 import tls from 'node:tls';
 
@@ -51,15 +52,19 @@ export class Connection {
     #error = null;
     #wake = () => {};
 
-    /** Opens a connection to host:port; secure: by TLS, whatever the certificate. */
-    static async open(host, port, secure = false) {
-        const socket = secure ? tls.connect({ host, port, rejectUnauthorized: false, allowHalfOpen: true })
-            : net.connect({ host, port, noDelay: true, allowHalfOpen: true });
+    /** Opens a connection to host:port; secure: by TLS, whatever the certificate.
+     *  from    the address that it comes from
+     *  header  bytes that go out first, before TLS: of the PROXY protocol */
+    static async open(host, port, secure = false, { from, header = '' } = {}) {
+        let socket = net.connect({ host, port, noDelay: true, allowHalfOpen: true, localAddress: from });
 
-        await new Promise((resolve, reject) => {
-            socket.once(secure ? 'secureConnect' : 'connect', resolve);
-            socket.once('error', reject);
-        });
+        await once(socket, 'connect');
+        if (header.length > 0)
+            socket.write(header);
+        if (secure) {
+            socket = tls.connect({ socket, rejectUnauthorized: false, allowHalfOpen: true });
+            await once(socket, 'secureConnect');
+        }
         return new Connection(socket);
     }
 

@@ -62,6 +62,7 @@ export class Server {
      *  args      more arguments, such as ['--inMemoryPersistence']
      *  words     the only arguments: folder and ports are set elsewhere
      *  secure    true: they make it listen with TLS
+     *  header    its connections begin with it: of the PROXY protocol
      *  env       more environment variables */
     static async start(options = {}) {
         const server = new Server(options);
@@ -160,7 +161,8 @@ export class Server {
             ended = how;
         });
         while (Date.now() < limit && !ended) {
-            const connection = this.port > 0 && await Connection.open(this.host, this.port, this.secure).catch(() => null);
+            const connection = this.port > 0 && await Connection.open(this.host, this.port, this.secure, { header: this.#options.header })
+                .catch(() => null);
             if (connection) {
                 const headers = [['Host', `${this.host}:${this.port}`]];
                 const request = { method: 'GET', target: '/', headers };

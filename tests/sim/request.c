@@ -912,7 +912,6 @@ static void make_request(struct sent *sent, struct server *server, size_t *ret_s
     struct request *request = &sent->exchange.request;
 
     request->peer = bytes_of(direct_peer, sizeof direct_peer - 1);
-    request->peer_is_loopback = true;
     request->listener_tag = &server->endpoint;
     if (sim_service()->write) {
         sim_service()->write(sent->ask, sent->exchange.arena, &sent->draft);

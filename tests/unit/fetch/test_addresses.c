@@ -16,7 +16,7 @@ static bool permits(const char *allowed, const char *address)
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
 
     if (allowed)
-        assert_true(addresses_parse(bytes_from_string(allowed), &list));
+        assert_true(address_list_parse(bytes_from_string(allowed), &list));
     if (inet_pton(AF_INET, address, &v4.sin_addr) == 1)
         return addresses_permit(&list, (const struct sockaddr *)&v4);
     assert_int_equal(inet_pton(AF_INET6, address, &v6.sin6_addr), 1);
@@ -104,7 +104,7 @@ static void malformed_lists(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct address_list list = { .count = 0 };
 
-        assert_false(addresses_parse(bytes_from_string(bad[i]), &list));
+        assert_false(address_list_parse(bytes_from_string(bad[i]), &list));
     }
 }
 

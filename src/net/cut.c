@@ -1,0 +1,48 @@
+/* Cutting connections: those that are late (limits.c), and at the end of a server the idle ones, then all. A socket
+ * is shut down; its worker sees the end of the stream, and closes it. */
+#include "net/net_private.h"
+
+#include <sys/socket.h>
+
+#include "base/log.h"
+
+static void sweep_list(const struct connection_list *list)
+{
+    uint64_t now = monotonic_ms();
+
+    for (struct connection *c = list->first; c; c = c->next) {
+        const char *why = connection_timeout_reason(c, now);
+
+        if (!why)
+            continue;
+        if (log_enabled(LOG_DEBUG))
+            log_line(LOG_DEBUG, "%s: cut: %s", c->peer, why);
+        shutdown(c->fd, SHUT_RDWR);
+    }
+}
+
+void connections_sweep(struct net_server *server)
+{
+    lock_take(&server->lock);
+    sweep_list(&server->untrusted);
+    sweep_list(&server->trusted);
+    lock_give(&server->lock);
+}
+
+static void cut_list(const struct connection_list *list, enum cut_which which)
+{
+    for (const struct connection *c = list->first; c; c = c->next) {
+        int phase = atomic_load(&c->phase);
+
+        if (which == CUT_ALL || phase == PHASE_REQUEST || phase == PHASE_CLOSE)
+            shutdown(c->fd, SHUT_RDWR);
+    }
+}
+
+void connections_cut(struct net_server *server, enum cut_which which)
+{
+    lock_take(&server->lock);
+    cut_list(&server->untrusted, which);
+    cut_list(&server->trusted, which);
+    lock_give(&server->lock);
+}
