@@ -142,7 +142,8 @@ static void add_page(struct text *query, const struct page_ask *page)
 static void add_signature(struct text *query, const struct ask *ask)
 {
     static const char version[] = "2020-08-04", expiry[] = "2100-01-01T00:00:00Z";
-    const char *letters = ask->signature == SIGNED_BY_SAS ? queue_letters[ask->sas] : "";
+    const char *letters =
+        queue_letters[ask->signature == SIGNED_BY_POLICY ? ask->terms.letters : ask->sas];
     char plain[400], policy[8] = "", signature[64];
 
     if (ask->signature < SIGNED_BY_SAS)
@@ -153,8 +154,8 @@ static void add_signature(struct text *query, const struct ask *ask)
                    letters, expiry, container_names[ask->container], policy, version);
     request_mac(plain, signature, sizeof signature);
     begin_parameter(query, "sv");
-    text_printf(query, "%s&se=%s&%s=%s", version, expiry, policy[0] ? "si" : "sp",
-                policy[0] ? policy : letters);
+    text_printf(query, "%s&se=%s%s%s%s%s", version, expiry, policy[0] ? "&si=" : "", policy,
+                letters[0] ? "&sp=" : "", letters);
     add_escaped(query, "sig", signature);
 }
 

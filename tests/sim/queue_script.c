@@ -210,6 +210,8 @@ static void draw_offence(struct draws *draws, struct ask *ask)
         ask->sas = kind < 7 ? 1 + draw(draws, SAS_LETTERS - 1) : draw(draws, POLICIES);
         if (kind < 5)
             ask->sas = SAS_ALL;
+        if (kind == 11) /* beside those of the policy */
+            ask->terms.letters = draw(draws, 2) == 0 ? SAS_ALL : 1 + draw(draws, SAS_LETTERS - 1);
     } else if (kind < 15) {
         for (unsigned i = 0; i < MALFORMED; i++) {
             const struct queue_malformed *row = &malformed[(at + i) % MALFORMED];

@@ -61,10 +61,11 @@ void table_ask_format(const struct table_ask *table, char *to, size_t size)
             (size_t)snprintf(to + used, size - used, " policies=%s,%s",
                              table_letters[table->policies[0]], table_letters[table->policies[1]]);
     if (table->sas.is_used && used + 60 < size)
-        used += (size_t)snprintf(to + used, size - used, " by SAS %s%u %d..%d",
-                                 table->sas.by_policy ? "p" : "", table->sas.letters,
-                                 table->sas.has_first ? (int)table->sas.first : -1,
-                                 table->sas.has_last ? (int)table->sas.last : -1);
+        used += (size_t)snprintf(
+            to + used, size - used, " by SAS %s%u%s%s %d..%d", table->sas.by_policy ? "p" : "",
+            table->sas.letters, table->sas.beside > 0 ? " and " : "",
+            table_letters[table->sas.beside], table->sas.has_first ? (int)table->sas.first : -1,
+            table->sas.has_last ? (int)table->sas.last : -1);
     if (table->op == TABLE_QUERY || table->op == TABLE_BATCHED_QUERY || table->op == TABLE_LIST)
         (void)snprintf(
             to + used, size - used, " filter=%d %s place=%u other=%u value=%u top=%u from=%u%s",

@@ -90,10 +90,11 @@ struct table_query {
 };
 
 /* A shared access signature that opens the places from `first` to `last`, by letters or by a stored
- * policy. Where the row is not said, all of the partition is meant. */
+ * policy; by both it opens nothing. Where the row is not said, all of the partition is meant. */
 struct table_sas {
     bool is_used, by_policy;
     unsigned letters; /* of table_letters; by a policy: its number */
+    unsigned beside;  /* letters said beside the policy; 0: none */
     bool has_first, has_last, says_first_row, says_last_row;
     unsigned first, last;
 };

@@ -103,13 +103,36 @@ static const char *letters_of(const struct table_change *change)
     return change->op == TABLE_INSERT ? "a" : change->op == TABLE_DELETE ? "d" : "r";
 }
 
-/* A policy counts as it is: one that is gone opens nothing. True: it is refused. */
+static bool has_letters(unsigned letters, const char *needed)
+{
+    return strspn(needed, table_letters[letters]) == strlen(needed);
+}
+
+/* By the letters that the signature says itself, whatever its policy says. True: it is refused. */
+static bool lacks_own_letters(const struct table_sas *sas, const char *needed,
+                              struct table_expected *ret_expected)
+{
+    unsigned letters = sas->by_policy ? sas->beside : sas->letters;
+
+    if (!sas->is_used || (sas->by_policy && letters == 0) || has_letters(letters, needed))
+        return false;
+    *ret_expected = refusal(403, "AuthorizationPermissionMismatch");
+    return true;
+}
+
+/* A policy counts as it is: one that is gone opens nothing, nor does one that says what the signature says
+ * too, as each does. decision: 70. True: it is refused. */
 static bool lacks_letters(const struct table_sas *sas, const unsigned *policies, const char *needed,
                           struct table_expected *ret_expected)
 {
-    unsigned letters = sas->by_policy ? policies[sas->letters] : sas->letters;
+    unsigned letters;
 
-    if (!sas->is_used || (letters > 0 && strspn(needed, table_letters[letters]) == strlen(needed)))
+    if (lacks_own_letters(sas, needed, ret_expected))
+        return true;
+    if (!sas->is_used || !sas->by_policy)
+        return false;
+    letters = sas->beside > 0 ? 0 : policies[sas->letters];
+    if (letters > 0 && has_letters(letters, needed))
         return false;
     *ret_expected =
         refusal(403, letters > 0 ? "AuthorizationPermissionMismatch" : "AuthenticationFailed");
@@ -158,7 +181,7 @@ static bool find_malformed(const struct table_ask *ask, struct table_expected *r
             return true;
         }
         /* What a policy says is not known yet. */
-        if (!ask->sas.by_policy && lacks_letters(&ask->sas, NULL, letters_of(part), ret_expected)) {
+        if (lacks_own_letters(&ask->sas, letters_of(part), ret_expected)) {
             ret_expected->part = (int)i;
             return true;
         }

@@ -182,7 +182,7 @@ static void add_sas(const struct table_ask *ask, struct arena *arena, struct dra
                            sas->has_last ? table_partition_of(sas->last) : "",
                            sas->has_last && sas->says_last_row ? table_row_of(sas->last) : "" };
     static const char *const names[] = { "spk", "srk", "epk", "erk" };
-    const char *letters = sas->by_policy ? "" : table_letters[sas->letters];
+    const char *letters = table_letters[sas->by_policy ? sas->beside : sas->letters];
     char plain[400], mac[64], policy[8] = "";
     struct text text;
 
@@ -198,8 +198,8 @@ static void add_sas(const struct table_ask *ask, struct arena *arena, struct dra
         text_add(&text, draft->query);
         text_add_char(&text, '&');
     }
-    text_printf(&text, "sv=" SAS_VERSION "&tn=%s&se=" SAS_EXPIRY "&%s=%s", lower[ask->table],
-                policy[0] ? "si" : "sp", policy[0] ? policy : letters);
+    text_printf(&text, "sv=" SAS_VERSION "&tn=%s&se=" SAS_EXPIRY "%s%s%s%s", lower[ask->table],
+                policy[0] ? "&si=" : "", policy, letters[0] ? "&sp=" : "", letters);
     for (unsigned i = 0; i < 4; i++) {
         if (keys[i][0] == '\0')
             continue;

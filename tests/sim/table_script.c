@@ -136,6 +136,8 @@ static void draw_sas(struct draws *draws, struct table_sas *sas)
         sas->letters = draw(draws, TABLE_POLICIES);
     else
         sas->letters = draw(draws, 2) == 0 ? TABLE_LETTERS_ALL : 1 + draw(draws, TABLE_LETTERS - 1);
+    if (sas->by_policy && draw(draws, 6) == 0)
+        sas->beside = draw(draws, 2) == 0 ? TABLE_LETTERS_ALL : 1 + draw(draws, TABLE_LETTERS - 1);
     sas->last = sas->first + draw(draws, TABLE_PLACES - sas->first);
     if (!sas->says_first_row)
         sas->first -= sas->first % TABLE_ROWS;
