@@ -35,7 +35,7 @@ const struct file_use *rest_use(enum rest_use use)
 }
 
 /* Rule 16. Of opens for attributes alone neither asks the other anything. */
-static bool open_bears(const struct file_open *open, const struct file_use *use)
+bool opens_bear(const struct file_open *open, const struct file_use *use)
 {
     if (use->needs_no_open)
         return false;
@@ -76,7 +76,7 @@ static struct opens_verdict judge_sharing(const struct file_opens *opens,
     for (size_t i = 0; i < opens->open_count; i++) {
         const struct file_open *open = &opens->opens[i];
 
-        if (open_bears(open, use))
+        if (opens_bear(open, use))
             continue;
         if (!may_be_closed(opens, open, own))
             return (struct opens_verdict){ .error = E_SharingViolation };

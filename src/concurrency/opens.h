@@ -1,6 +1,6 @@
 /* Opens of a file, and whether an operation may go on beside them: access, sharing, caching, delete
  * pending. An operation of the File REST API counts as an open that lasts no time; one of SMB stays.
- * Pure; nothing here waits, sends or stores. The numbered rules (16-21) are in README.md.
+ * Pure; nothing here waits, sends or stores. The numbered rules (16-22) are in README.md.
  * source: MS-FSA 2.1.5.1.2.2 (sharing), MS-SMB2 3.3.4.7 (breaks); Azure Files "Manage file locks";
  * semantics 8.2 to 8.4. Any thread. */
 #ifndef LAGRA_CONCURRENCY_OPENS_H
@@ -78,6 +78,9 @@ enum rest_use {
     REST_USES
 };
 const struct file_use *rest_use(enum rest_use use);
+
+/* Do this open and the operation share the file? What the open's client caches does not matter. */
+bool opens_bear(const struct file_open *open, const struct file_use *use);
 
 /* One break to be sent: caching number `caching` is to go down to `to`. */
 struct caching_break {

@@ -12,6 +12,10 @@
  * file_enter(); none is built without. SMB's open, read, write, lock and close call the functions below
  * in decisions of their own. All are pure, as decide functions are, and may run again.
  *
+ * Nobody answers for an open that is away (open_record.h): where it is in the way, or would have to give up
+ * something, it is ended in the decision that meets it; one that persists stays, and loses what it cached at
+ * once. concurrency/README.md rule 22
+ *
  * Breaks are stored in the record alone: `breaks_to` of an entry is less than what it `holds` until its client
  * has answered. Any thread. */
 #ifndef LAGRA_FILE_GATE_H
@@ -74,7 +78,8 @@ struct gate_open {
     struct guid caching_key; /* of its lease; of its own making where it has none */
     bool is_oplock;          /* which is R, RW or RWH */
     bool persists;
-    bool deletes; /* FILE_DELETE_ON_CLOSE */
+    const struct handle_kept *kept; /* of one that persists; its ticks and what is its client's */
+    bool deletes;                   /* FILE_DELETE_ON_CLOSE */
     uint64_t session;
     struct bytes client_address, client_name;
 };
@@ -101,10 +106,26 @@ enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint
 /* What the key has. returns false: nothing */
 bool gate_caching(const struct file_gate *gate, const struct guid *key,
                   struct file_caching *ret_caching);
-/* A handle that persists has another connection: the index shows it. returns OK, E_ResourceNotFound, as
- * decision_fail_store() */
-enum error gate_reconnect(struct file_gate *gate, uint64_t handle, uint64_t session,
-                          struct bytes client_address, struct bytes client_name);
+/* ---- a client that is away, and comes back: gate_away.c ---- */
+
+/* Its client has lost the connection. *ret_stays: it is kept until d->now and kept->ticks; false: nothing has
+ * changed, and the caller closes it. It stays if it persists, or if its client caches the handle and was not
+ * asked for anything; not if it deletes, or is to be deleted. MS-SMB2 3.3.7.1
+ * returns OK, E_ResourceNotFound, as decision_fail_store() */
+enum error gate_leave(struct file_gate *gate, uint64_t handle, const struct handle_kept *kept,
+                      bool *ret_stays);
+/* A handle that is away, as it was left. returns OK, E_ResourceNotFound: it is not, or its time is over;
+ * as decision_fail_store() */
+enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret_handle);
+/* Its client is there again. Of *from session, client_address and client_name count. *ret_caching: what it has;
+ * zeros: nothing. returns as gate_away() */
+enum error gate_return(struct file_gate *gate, uint64_t handle, const struct handle *from,
+                       struct file_caching *ret_caching);
+/* It is away, and its time is over. */
+bool gate_is_overdue(const struct file_gate *gate, uint64_t handle);
+
+/* ---- what is done by a handle ---- */
+
 /* The disposition of the file. returns OK, E_ResourceNotFound, E_ReadOnlyAttribute,
  * E_SharingViolation: not opened to be deleted */
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending);

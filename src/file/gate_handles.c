@@ -2,15 +2,6 @@
 #include <assert.h>
 
 #include "file/gate_private.h"
-#include "service/small_record.h"
-
-struct open_entry *gate_find_open(struct file_gate *gate, uint64_t handle)
-{
-    for (size_t i = 0; i < gate->set.open_count; i++)
-        if (gate->set.opens[i].id == handle)
-            return &gate->set.opens[i];
-    return NULL;
-}
 
 /* NO_CACHING: no entry has that key. */
 static uint16_t find_caching(const struct file_gate *gate, const struct guid *key)
@@ -115,7 +106,8 @@ enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
     struct open_entry open = { .id = new_id(gate),
                                .epoch = open_epoch(),
                                .persists = asked->persists,
-                               .deletes = asked->deletes };
+                               .deletes = asked->deletes,
+                               .kept_ticks = asked->persists ? asked->kept->ticks : 0 };
     enum error e;
 
     assert(asked->access <= ACCESS_ALL && asked->share <= ACCESS_ALL);
@@ -140,28 +132,14 @@ enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
                                    .client_address = asked->client_address,
                                    .client_name = asked->client_name,
                                    .opened = gate->d->now };
+    if (asked->persists)
+        ret_handle->kept = *asked->kept;
     gate_write(gate);
     handle_put(gate->part->changes, gate->d->arena, ret_handle);
     return OK;
 }
 
 /* ---- close ---- */
-
-/* returns OK, as decision_fail_store() */
-static enum error drop_locks(struct file_gate *gate, uint64_t owner)
-{
-    enum error e = gate_read_locks(gate);
-    size_t kept = 0;
-
-    for (size_t i = 0; !e && i < gate->lock_count; i++)
-        if (gate->locks[i].owner != owner)
-            gate->locks[kept++] = gate->locks[i];
-    if (!e && kept < gate->lock_count) {
-        gate->lock_count = kept;
-        gate->locks_changed = true;
-    }
-    return e;
-}
 
 static void set_pending(struct file_gate *gate, bool is_pending)
 {
@@ -184,17 +162,19 @@ enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bo
 {
     struct open_entry *open = gate_find_open(gate, handle);
     bool was_pending = gate->set.is_delete_pending;
+    bool is_kept;
     enum error e;
     size_t index;
 
     *ret_deletes = false;
     if (!open)
         return E_ResourceNotFound;
-    e = drop_locks(gate, handle);
+    e = gate_drop_locks(gate, handle);
     if (e)
         return e;
     if (open->deletes && !by_force)
         set_pending(gate, true);
+    is_kept = open->persists || open->away_until > 0;
     index = (size_t)(open - gate->set.opens);
     gate->set.open_count--;
     memmove(open, open + 1, (gate->set.open_count - index) * sizeof *open);
@@ -204,7 +184,7 @@ enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bo
     if (gate->set.open_count == 0)
         set_pending(gate, false);
     gate_write(gate);
-    handle_delete(gate->part->changes, gate->node, handle);
+    handle_delete(gate->part->changes, gate->node, handle, is_kept);
     if (gate->set.is_delete_pending != was_pending)
         index_pending(gate);
     return OK;
@@ -226,49 +206,10 @@ void gate_close_all(struct file_gate *gate, bool *ret_deletes)
     gate->d->wakes = true;
     gate_write(gate);
     for (size_t i = 0; i < count; i++)
-        handle_delete(gate->part->changes, gate->node, closed[i].id);
+        handle_delete(gate->part->changes, gate->node, closed[i].id,
+                      closed[i].persists || closed[i].away_until > 0);
     if (was_pending)
         index_pending(gate);
-}
-
-/* The handle as the index has it. */
-static enum store_result read_handle(struct file_gate *gate, uint64_t id, struct handle *ret_handle)
-{
-    struct decision *d = gate->d;
-    struct bytes key = handle_key(d->arena, gate->node, id);
-    struct index_iterator *iterator = index_iterator_open(
-        d->store, gate->part->partition.space, key, key, bytes_from_string(""), d->access);
-    struct index_record record;
-    enum store_result result = index_iterator_next(iterator, &record);
-
-    if (!result && !handle_decode(record.key, record.value, ret_handle))
-        result = record_is_unknown("the entry of a handle", record.value);
-    index_iterator_close(iterator);
-    return result;
-}
-
-enum error gate_reconnect(struct file_gate *gate, uint64_t handle, uint64_t session,
-                          struct bytes client_address, struct bytes client_name)
-{
-    struct open_entry *open = gate_find_open(gate, handle);
-    struct handle shown;
-    enum store_result result;
-
-    if (!open)
-        return E_ResourceNotFound;
-    result = read_handle(gate, handle, &shown);
-    if (result)
-        return decision_fail_store(gate->d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
-    open->epoch = open_epoch();
-    shown.epoch = open->epoch;
-    shown.session = session;
-    shown.client_address = client_address;
-    shown.client_name = client_name;
-    shown.reconnected = gate->d->now;
-    gate->is_changed = true;
-    gate_write(gate);
-    handle_put(gate->part->changes, gate->d->arena, &shown);
-    return OK;
 }
 
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending)

@@ -8,6 +8,14 @@
 enum error gate_read_locks(struct file_gate *gate);
 /* NULL: no such handle. */
 struct open_entry *gate_find_open(struct file_gate *gate, uint64_t handle);
+/* Removes the locks of an owner. returns OK, as decision_fail_store() */
+enum error gate_drop_locks(struct file_gate *gate, uint64_t owner);
+/* After a verdict on the operation: ends what is away and in its way, and lets those that persist lose what they
+ * are asked for. *ret_again: then the rules are to be asked again.
+ * returns OK, as decision_fail_store() */
+enum error gate_settle_away(struct file_gate *gate, const struct file_use *use,
+                            const struct opens_verdict *verdict, const struct caching_break *breaks,
+                            bool *ret_again);
 /* Asks the rules, and notes what they break. own: the caching of the one who asks; NO_CACHING
  * returns as gate_pass() */
 enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16_t own);

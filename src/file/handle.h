@@ -32,17 +32,7 @@
 #define LAGRA_FILE_HANDLE_H
 
 #include "file/mount.h"
-
-/* When a handle's own times move no more by themselves, and what it shows meanwhile. Value of the open, from
- * command to command: a command that returns new ones says so, and the caller puts them in the place of the
- * old ones once it is committed. MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.14.2; decision: 357 */
-struct handle_times {
-    bool keeps_accessed, keeps_written, keeps_changed; /* a client set them, or said -1 */
-    /* The last write time that the handle shows although it has written since: until shown_until, or where
-     * that is 0 until it flushes, sets something or closes. 0: it shows what is. */
-    instant shown_written, shown_until;
-    bool has_written; /* since it was opened, or since what is named above */
-};
+#include "file/open_record.h"
 
 /* An open, as the one who holds it keeps it. */
 struct held_handle {

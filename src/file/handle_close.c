@@ -1,4 +1,4 @@
-/* Closing by SMB, and going on with a handle by another connection: see handle_open.h. */
+/* Closing by SMB: see handle_open.h. */
 #include "file/file_operations.h"
 #include "file/handle_open.h"
 #include "file/handle_private.h"
@@ -31,7 +31,7 @@ static void settle_times(struct decision *d, struct handle_close *close)
     file_write_modified(d, file);
 }
 
-static enum error close_open(struct decision *d, struct handle_close *close, struct file_gate *gate)
+enum error handle_close_open(struct decision *d, struct handle_close *close, struct file_gate *gate)
 {
     bool was_pending = gate->set.is_delete_pending, deletes;
     enum error e = gate_close(gate, close->handle->id, false, &deletes);
@@ -57,20 +57,9 @@ enum error handle_close_attempt(struct decision *d, void *of)
     if (e == E_ResourceNotFound || e == E_ShareNotFound)
         return OK;
     if (!e && gate)
-        e = close_open(d, close, gate);
+        e = handle_close_open(d, close, gate);
     if (e)
         return e;
     close->info = handle_show(d, NULL, gate);
     return OK;
-}
-
-enum error handle_reconnect_attempt(struct decision *d, void *of)
-{
-    const struct handle_reconnect *again = of;
-    struct file_gate *gate;
-    enum error e = handle_find(d, again->mount, again->handle, HANDLE_CHANGES, &gate);
-
-    return e ? e
-             : gate_reconnect(gate, again->handle->id, again->session, again->client_address,
-                              again->client_name);
 }

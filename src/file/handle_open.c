@@ -90,6 +90,7 @@ static enum error grant(struct decision *d, struct handle_open *open)
 static enum error pass(struct decision *d, struct handle_open *open, struct file_gate *gate)
 {
     bool is_file = file_state(d)->file.kind == TREE_FILE;
+    struct handle_kept kept = open->kept;
     const struct gate_open asked = {
         .access = access_mask_shares(open->handle.granted),
         .share = open->share,
@@ -97,7 +98,8 @@ static enum error pass(struct decision *d, struct handle_open *open, struct file
         .caching = is_file ? open->caching : 0,
         .caching_key = open->caching_key,
         .is_oplock = open->is_oplock,
-        .persists = open->persists,
+        .persists = is_file && open->persists,
+        .kept = &kept,
         .deletes = open->deletes,
         .session = open->session,
         .client_address = open->client_address,
@@ -105,8 +107,10 @@ static enum error pass(struct decision *d, struct handle_open *open, struct file
     };
     struct file_caching caching;
     struct handle handle;
-    enum error e = gate_open(gate, &asked, &handle, &open->gives_caching);
+    enum error e;
 
+    kept.granted = open->handle.granted;
+    e = gate_open(gate, &asked, &handle, &open->gives_caching);
     if (e)
         return e;
     open->handle.id = handle.id;

@@ -45,7 +45,8 @@ struct handle_open {
     uint8_t caching;
     bool is_oplock; /* which is none, R, RW or RWH */
     struct guid caching_key;
-    bool persists; /* SMB 3 persistent handle: counts after a restart too */
+    bool persists;           /* SMB 3 persistent handle: counts after a restart too */
+    struct handle_kept kept; /* of one that persists: its ticks and what is its client's */
     uint64_t session;
     struct bytes client_address, client_name; /* "203.0.113.7:53412" */
 
@@ -89,15 +90,5 @@ struct handle_close {
  * (docs/smb.md). One that was closed by force, or whose share is gone, is closed: OK, without info. Locks of the handle are given back, others woken;
  * a directory that is not empty any more is not deleted. returns OK */
 attempt_fn handle_close_attempt;
-
-/* A persistent or durable handle has a new connection: what lists of handles show.
- * returns OK, E_ResourceNotFound */
-struct handle_reconnect {
-    const struct mount *mount;
-    const struct held_handle *handle;
-    uint64_t session;
-    struct bytes client_address, client_name;
-};
-attempt_fn handle_reconnect_attempt;
 
 #endif

@@ -72,7 +72,7 @@ struct index_iterator *handle_scan(struct decision *d, bool recursive,
     return iterator;
 }
 
-enum store_result handle_next(struct index_iterator *iterator, unsigned *work,
+enum store_result handle_next(struct index_iterator *iterator, instant now, unsigned *work,
                               struct handle *ret_handle)
 {
     struct index_record record;
@@ -85,7 +85,7 @@ enum store_result handle_next(struct index_iterator *iterator, unsigned *work,
             log_line(LOG_ERROR, "the record of an open handle has an unknown form");
             result = STORE_CORRUPT;
         }
-    } while (!result && !handle_counts(ret_handle) && *work < HANDLE_WORK_MAX);
+    } while (!result && !handle_counts(ret_handle, now) && *work < HANDLE_WORK_MAX);
     return result;
 }
 

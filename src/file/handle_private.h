@@ -30,6 +30,12 @@ enum handle_use {
 enum error handle_find(struct decision *d, const struct mount *mount,
                        const struct held_handle *handle, enum handle_use use,
                        struct file_gate **ret_gate);
+/* The same after handle_begin(). */
+enum error handle_find_begun(struct decision *d, const struct held_handle *handle,
+                             enum handle_use use, struct file_gate **ret_gate);
+/* The same once state->place and ->part are of the handle's node. */
+enum error handle_load(struct decision *d, const struct held_handle *handle,
+                       struct file_gate **ret_gate);
 /* What is open of the part's node, with what the file has that the gate asks for. */
 enum error handle_gate(struct decision *d, struct decision_part *part, uint64_t node,
                        const struct file *file, struct file_gate **ret_gate);
@@ -38,6 +44,13 @@ enum error handle_gate(struct decision *d, struct decision_part *part, uint64_t 
 struct handle_info handle_show(const struct decision *d, const struct handle_times *times,
                                const struct file_gate *gate);
 struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64_t parent);
+
+/* ---- closing: handle_close.c ---- */
+
+struct handle_close;
+/* Closes the handle of the attempt, and deletes the node if it was the last one of what is to be deleted. */
+enum error handle_close_open(struct decision *d, struct handle_close *close,
+                             struct file_gate *gate);
 
 /* ---- times: handle_times.c ---- */
 

@@ -74,7 +74,7 @@ static enum error refuse_open_below(struct decision *d, uint64_t directory)
     enum store_result result;
     struct handle handle;
 
-    while (!(result = handle_next(handles, &work, &handle))) {
+    while (!(result = handle_next(handles, d->now, &work, &handle))) {
         struct arena_mark mark = arena_mark(arena);
         struct handle_place place;
 

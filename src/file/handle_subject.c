@@ -104,19 +104,30 @@ enum error handle_find(struct decision *d, const struct mount *mount,
                        const struct held_handle *handle, enum handle_use use,
                        struct file_gate **ret_gate)
 {
-    struct file_state *state;
     enum error e;
 
     *ret_gate = NULL;
     if (handle->snapshot > 0 && use != HANDLE_READS)
         return E_ShareSnapshotOperationNotSupported;
     e = handle_begin(d, mount, handle->snapshot);
-    if (e)
-        return e;
-    state = file_state(d);
-    e = handle->snapshot > 0 ? find_in_snapshot(d, handle) : find_now(d, handle, use);
-    if (e)
-        return e;
+    return e ? e : handle_find_begun(d, handle, use, ret_gate);
+}
+
+enum error handle_find_begun(struct decision *d, const struct held_handle *handle,
+                             enum handle_use use, struct file_gate **ret_gate)
+{
+    enum error e = handle->snapshot > 0 ? find_in_snapshot(d, handle) : find_now(d, handle, use);
+
+    return e ? e : handle_load(d, handle, ret_gate);
+}
+
+enum error handle_load(struct decision *d, const struct held_handle *handle,
+                       struct file_gate **ret_gate)
+{
+    struct file_state *state = file_state(d);
+    enum error e;
+
+    *ret_gate = NULL;
     decision_move_subject(d, state->part);
     decision_read_clock(d);
     e = file_load(d);

@@ -3,10 +3,14 @@
  *   "g"         u8 1; u8 1 if a delete is pending; varint lock count;
  *               varint caching count; each: 16 raw key, u8 holds, u8 breaks_to;
  *               varint open count; each, by id: varint id, varint epoch, u8 access, u8 share,
- *               varint caching + 1 (0: none), u8 1 persists + 2 deletes
+ *               varint caching + 1 (0: none), u8 1 persists + 2 deletes + 4 away;
+ *               if it persists: varint kept ticks; if it is away: varint until
  *   "k"         u8 1; varint count; each: varint owner, varint offset, varint length, u8 exclusive
- *   'h' index   u8 1; varint epoch; u8 persists; u8 access; varint session; bytes address;
- *               bytes name; varint opened; varint reconnected
+ *   'h' index   u8 2; varint epoch; u8 persists; u8 access; varint session; bytes address;
+ *               bytes name; varint opened; varint reconnected; since version 2: varint away until;
+ *               varint ticks, varint granted, u8 1 keeps accessed + 2 written + 4 changed + 8 has written,
+ *               varint shown written, varint shown until, bytes of the client
+ *   'r' index   u8 1; varint node
  *   'p' index   u8 1
  * A delete is pending only as long as an open counts. */
 #include "file/open_record.h"
@@ -18,10 +22,9 @@
 #include "base/endian.h"
 #include "service/small_record.h"
 
-#define RECORD_VERSION  1
-#define HANDLE_KEY_SIZE (1 + 8 + 8)
+#define RECORD_VERSION 1
 
-enum { OPEN_PERSISTS = 1, OPEN_DELETES = 2, OPEN_FLAGS = 3 };
+enum { OPEN_PERSISTS = 1, OPEN_DELETES = 2, OPEN_AWAY = 4, OPEN_FLAGS = 7 };
 
 static const struct bytes set_key = BYTES("g");
 static const struct bytes locks_key = BYTES("k");
@@ -80,6 +83,12 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
     o.open.caching = caching > 0 ? (uint16_t)(caching - 1) : NO_CACHING;
     o.persists = flags & OPEN_PERSISTS;
     o.deletes = flags & OPEN_DELETES;
+    o.kept_ticks = o.persists ? decode_u64(in) : 0;
+    o.away_until = flags & OPEN_AWAY ? decode_u64(in) : 0;
+    if (in->bad || o.kept_ticks > HANDLE_KEPT_TICKS_MAX)
+        return false;
+    if (o.persists && o.epoch != open_epoch()) /* its time begins anew with the process */
+        o.away_until = open_epoch() + o.kept_ticks;
     *ret_open = o;
     return true;
 }
@@ -106,7 +115,7 @@ static bool decode_opens(struct decoder *in, struct arena *arena, struct open_se
         if (counts(&open))
             set->opens[set->open_count++] = open;
         else
-            set->left[set->left_count++] = open.id;
+            set->left[set->left_count++] = open;
     }
     return true;
 }
@@ -178,8 +187,12 @@ static void encode_open(struct text *out, const struct open_entry *at)
     encode_u8(out, at->open.access);
     encode_u8(out, at->open.share);
     encode_u64(out, at->open.caching == NO_CACHING ? 0 : at->open.caching + 1u);
-    encode_u8(out,
-              (uint8_t)((at->persists ? OPEN_PERSISTS : 0) | (at->deletes ? OPEN_DELETES : 0)));
+    encode_u8(out, (uint8_t)((at->persists ? OPEN_PERSISTS : 0) | (at->deletes ? OPEN_DELETES : 0) |
+                             (at->away_until > 0 ? OPEN_AWAY : 0)));
+    if (at->persists)
+        encode_u64(out, at->kept_ticks);
+    if (at->away_until > 0)
+        encode_u64(out, at->away_until);
 }
 
 void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set)
@@ -293,116 +306,4 @@ void byte_locks_write(struct changes *changes, struct arena *arena, const struct
         encode_u8(&out, locks[i].is_exclusive);
     }
     changes_put(changes, RECORD_INNER, locks_key, text_bytes(&out), NULL, 0);
-}
-
-/* ---- the index ---- */
-
-struct bytes handle_prefix(struct arena *arena, const uint64_t *node)
-{
-    char *key = arena_bytes(arena, 1 + 8);
-
-    key[0] = 'h';
-    if (node)
-        be64_put(key + 1, *node);
-    return bytes_of(key, node ? 1 + 8 : 1);
-}
-
-static struct bytes write_key(char key[HANDLE_KEY_SIZE], uint64_t node, uint64_t id)
-{
-    key[0] = 'h';
-    be64_put(key + 1, node);
-    be64_put(key + 1 + 8, id);
-    return bytes_of(key, HANDLE_KEY_SIZE);
-}
-
-struct bytes handle_key(struct arena *arena, uint64_t node, uint64_t id)
-{
-    return write_key(arena_bytes(arena, HANDLE_KEY_SIZE), node, id);
-}
-
-void handle_put(struct changes *changes, struct arena *arena, const struct handle *handle)
-{
-    char key[HANDLE_KEY_SIZE];
-    struct text out;
-
-    text_init(&out, arena, 64 + handle->client_address.len + handle->client_name.len);
-    encode_u8(&out, RECORD_VERSION);
-    encode_u64(&out, handle->epoch);
-    encode_u8(&out, handle->persists);
-    encode_u8(&out, handle->access);
-    encode_u64(&out, handle->session);
-    encode_bytes(&out, handle->client_address);
-    encode_bytes(&out, handle->client_name);
-    encode_u64(&out, handle->opened);
-    encode_u64(&out, handle->reconnected);
-    changes_index_put(changes, write_key(key, handle->node, handle->id), text_bytes(&out));
-}
-
-void handle_delete(struct changes *changes, uint64_t node, uint64_t id)
-{
-    char key[HANDLE_KEY_SIZE];
-
-    changes_index_delete(changes, write_key(key, node, id));
-}
-
-bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_handle)
-{
-    struct handle h = { .node = 0 };
-    struct decoder in;
-    uint8_t persists;
-
-    if (key.len != HANDLE_KEY_SIZE || key.ptr[0] != 'h')
-        return false;
-    h.node = be64_get(key.ptr + 1);
-    h.id = be64_get(key.ptr + 1 + 8);
-    decoder_init(&in, value);
-    if (decode_u8(&in) != RECORD_VERSION)
-        return false;
-    h.epoch = decode_u64(&in);
-    persists = decode_u8(&in);
-    h.access = decode_u8(&in);
-    h.session = decode_u64(&in);
-    h.client_address = decode_bytes(&in);
-    h.client_name = decode_bytes(&in);
-    h.opened = decode_u64(&in);
-    h.reconnected = decode_u64(&in);
-    if (!decoder_ok(&in) || persists > 1 || h.access > ACCESS_ALL || h.id == 0)
-        return false;
-    h.persists = persists;
-    *ret_handle = h;
-    return true;
-}
-
-static struct bytes pending_key(char key[1 + 8], uint64_t node)
-{
-    key[0] = 'p';
-    be64_put(key + 1, node);
-    return bytes_of(key, 1 + 8);
-}
-
-void pending_put(struct changes *changes, uint64_t node)
-{
-    char key[1 + 8];
-
-    changes_index_put(changes, pending_key(key, node), bytes_from_string("\x01"));
-}
-
-void pending_delete(struct changes *changes, uint64_t node)
-{
-    char key[1 + 8];
-
-    changes_index_delete(changes, pending_key(key, node));
-}
-
-struct bytes pending_first(struct arena *arena, uint64_t node)
-{
-    return pending_key(arena_bytes(arena, 1 + 8), node);
-}
-
-bool pending_decode(struct bytes key, uint64_t *ret_node)
-{
-    if (key.len != 1 + 8 || key.ptr[0] != 'p')
-        return false;
-    *ret_node = be64_get(key.ptr + 1);
-    return true;
 }

@@ -4,13 +4,17 @@
  *   partition <id>   INNER "g"   the opens, the caching of clients, delete pending: struct open_set
  *                    INNER "k"   the byte-range locks, where there are any
  *   index of the     'h' id id'  the open id' of the node id: struct handle. For lists of handles
- *   share's space    'p' id      a delete of the node id is pending. For lists of directories
+ *   share's space    'r' id'     the node of the open id', which its client may come back to
+ *                    'p' id      a delete of the node id is pending. For lists of directories
  *
  * Absent: nothing is open, and an operation reads only that one absent record.
  *
  * Each open has the epoch of the process that holds it (open_epoch()). The opens of a
  * process that has ended are ignored. They need no clean-up: the next write of the record leaves them out. An
  * open that persists (a persistent handle of SMB 3) counts whatever its epoch.
+ *
+ * An open whose client has lost its connection may be kept for a while: it is *away*, until an instant that its
+ * entry has. One that persists is away, too, from the start of a process that is not its own.
  *
  * No record is trusted: malformed ones are logged, and STORE_CORRUPT. Any thread. */
 #ifndef LAGRA_FILE_OPEN_RECORD_H
@@ -22,9 +26,11 @@
 #include "store/store.h"
 
 /* Of a file. Azure has 2,000 handles to a file; the rest is what fits one record. decision: 336 */
-#define OPENS_MAX      2000
-#define CACHINGS_MAX   512
-#define BYTE_LOCKS_MAX 2000
+#define OPENS_MAX             2000
+#define CACHINGS_MAX          512
+#define BYTE_LOCKS_MAX        2000
+/* The longest that an open is kept for its client to come back. */
+#define HANDLE_KEPT_TICKS_MAX (300 * TICKS_PER_SECOND)
 
 /* Of this process: no other one that opened this store has the same. */
 uint64_t open_epoch(void);
@@ -36,7 +42,9 @@ struct open_entry {
     uint64_t epoch;
     struct file_open open; /* its caching: index into the set's */
     bool persists;
-    bool deletes; /* FILE_DELETE_ON_CLOSE */
+    bool deletes;        /* FILE_DELETE_ON_CLOSE */
+    uint64_t kept_ticks; /* of one that persists: so long it is away at most */
+    instant away_until;  /* 0: its client is there */
 };
 
 /* The caching of a client, for one open (an oplock) or for all opens with one lease key. */
@@ -54,7 +62,7 @@ struct open_set {
     bool is_delete_pending;
     size_t lock_count;
     /* Also in the record: opens of processes that have ended. */
-    uint64_t *left; /* ids of their opens */
+    struct open_entry *left;
     size_t left_count;
 };
 
@@ -79,6 +87,25 @@ bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock
 
 /* ---- the index: for lists of handles ---- */
 
+/* When a handle's own times move no more by themselves, and what it shows meanwhile. Value of the open, from
+ * command to command: a command that returns new ones says so, and the caller puts them in the place of the
+ * old ones once it is committed. MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.14.2; decision: 357 */
+struct handle_times {
+    bool keeps_accessed, keeps_written, keeps_changed; /* a client set them, or said -1 */
+    /* The last write time that the handle shows although it has written since: until shown_until, or where
+     * that is 0 until it flushes, sets something or closes. 0: it shows what is. */
+    instant shown_written, shown_until;
+    bool has_written; /* since it was opened, or since what is named above */
+};
+
+/* What a client that comes back to its open finds again. */
+struct handle_kept {
+    uint64_t ticks;   /* it is away so long at most */
+    uint32_t granted; /* MAY_* */
+    struct handle_times times;
+    struct bytes of_client; /* what smb/ keeps; ptr NULL: nobody can come back to it */
+};
+
 struct handle {
     uint64_t node, id;
     uint64_t epoch;
@@ -89,14 +116,20 @@ struct handle {
     struct bytes client_name;    /* may be empty */
     instant opened;
     instant reconnected; /* 0: never */
+    instant away_until;  /* 0: its client is there */
+    struct handle_kept kept;
 };
-static inline bool handle_counts(const struct handle *handle)
-{
-    return handle->persists || handle->epoch == open_epoch();
-}
+bool handle_counts(const struct handle *handle, instant now);
 
+/* Also what finds it by its id, if there is something kept. */
 void handle_put(struct changes *changes, struct arena *arena, const struct handle *handle);
-void handle_delete(struct changes *changes, uint64_t node, uint64_t id);
+/* is_kept: it persists, or is away, or was: what finds it by its id goes, too. */
+void handle_delete(struct changes *changes, uint64_t node, uint64_t id, bool is_kept);
+/* Its client has come back: nothing finds it by its id any more. */
+void handle_delete_return(struct changes *changes, uint64_t id);
+/* The key by which it is found by its id, and the node in its value; false: malformed. */
+struct bytes handle_return_key(struct arena *arena, uint64_t id);
+bool handle_return_decode(struct bytes value, uint64_t *ret_node);
 bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_handle);
 /* The prefix for all handles of a node or, with NULL, of the share; in the arena. */
 struct bytes handle_prefix(struct arena *arena, const uint64_t *node);

@@ -28,6 +28,8 @@ bool smb_listener_start(const struct options *options, const struct net_limits *
     own.connections_max = limits->connections_max;
     own.connections_per_address_max = limits->connections_per_address_max;
     ret_listener->service = smb_service_new(&smb, store, accounts, pool);
+    if (!smb_service_start(ret_listener->service))
+        return false;
     ret_listener->server = net_start(&where, &own, &smb_protocol, ret_listener->service, &problem);
     if (!ret_listener->server) {
         fprintf(stderr, "lagra: SMB cannot listen on %s port %u: %s\n", where.host, where.port,

@@ -190,7 +190,8 @@ static void leave(struct smb_open *open)
     free(caching);
 }
 
-void caching_join(struct smb_open *open, const struct lease_asked *lease)
+static void join(struct smb_open *open, const struct lease_asked *lease, const struct guid *key,
+                 uint16_t epoch)
 {
     struct smb_connection *connection = open->tree->session->connection;
     struct smb_caching *caching = lease->is_lease ? caching_find(connection, &lease->key) : NULL;
@@ -199,10 +200,10 @@ void caching_join(struct smb_open *open, const struct lease_asked *lease)
         caching = xcalloc(1, sizeof *caching);
         caching->connection = connection;
         caching->lease = *lease;
-        caching->epoch = lease->epoch;
+        caching->epoch = epoch;
         caching->listener = (struct break_listener){
             .space = open->tree->mount.space,
-            .key = caching_key(connection, lease),
+            .key = *key,
             .asked = asked,
         };
         atomic_init(&caching->told, 0);
@@ -213,6 +214,28 @@ void caching_join(struct smb_open *open, const struct lease_asked *lease)
     caching->opens++;
     open->caching = caching;
     open->leaves_caching = leave;
+}
+
+void caching_join(struct smb_open *open, const struct lease_asked *lease)
+{
+    struct guid key = caching_key(open->tree->session->connection, lease);
+
+    join(open, lease, &key, lease->epoch);
+}
+
+void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
+                        const struct guid *key, uint16_t epoch)
+{
+    join(open, lease, key, epoch);
+}
+
+void caching_returned(struct smb_open *open, uint8_t holds)
+{
+    struct smb_caching *caching = open->caching;
+
+    caching->node = open->handle.node;
+    if (!caching->is_breaking)
+        caching->holds = holds;
 }
 
 bool caching_granted(struct smb_open *open, const struct handle_open *opened)

@@ -55,6 +55,11 @@ struct smb_caching {
 /* For an open that is being opened: that of its lease, which may be there already, or a new one. Held by the
  * open until it is gone. */
 void caching_join(struct smb_open *open, const struct lease_asked *asked);
+/* The same for one that comes back, whose caching has this key of the registry (break_news.h). */
+void caching_join_again(struct smb_open *open, const struct lease_asked *asked,
+                        const struct guid *key, uint16_t epoch);
+/* It has come back, and has so much. */
+void caching_returned(struct smb_open *open, uint8_t holds);
 /* It was opened, and was given so much. returns false: the lease is of another file.
  * ms-smb2: 3.3.5.9.8 */
 bool caching_granted(struct smb_open *open, const struct handle_open *opened);

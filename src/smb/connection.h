@@ -33,7 +33,10 @@ struct smb_service;
 /* Everything passed in stays the caller's, and outlives the service. Start-up. */
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
                                     const struct accounts *accounts, struct decide_pool *pool);
-/* No connection may be left. */
+/* Starts the thread that closes handles whose clients did not come back. returns false: it could not be started.
+ * Without it they stay until somebody is in their way. Start-up. */
+bool smb_service_start(struct smb_service *service);
+/* No connection may be left. Ends that thread. */
 void smb_service_free(struct smb_service *service);
 
 /* ---- one connection ---- */

@@ -1,6 +1,5 @@
 /* CREATE: opens a directory or file, with its contexts. ms-smb2: 2.2.13, 2.2.14, 3.3.5.9 */
-#include "smb/caching.h"
-#include "smb/create_contexts.h"
+#include "smb/create.h"
 
 #include <assert.h>
 
@@ -16,41 +15,8 @@
 #define OPTIONS_MODE          0x0000103Eu /* MS-FSCC 2.4.26 */
 #define ATTRIBUTES_KNOWN      0x00007FB7u
 #define ACCESS_RESERVED       0x0CE0FE00u
-#define NAMES_MAX             256u /* more than a path may have */
-
-struct create {
-    struct handle_open open;
-    struct create_contexts contexts;
-    uint8_t level;
-    uint32_t options;
-};
 
 /* ---- what is asked ---- */
-
-/* Streams are not served. ms-smb2: 3.3.5.9 */
-enum nt_status smb_read_names(struct arena *arena, struct bytes path,
-                              const struct bytes **ret_names, size_t *ret_count)
-{
-    struct bytes *names = arena_array(arena, NAMES_MAX, sizeof *names);
-    size_t count = 0;
-
-    if (path.len > 0 && path.ptr[0] == '\\')
-        return STATUS_INVALID_PARAMETER;
-    if (memchr(path.ptr, ':', path.len))
-        return STATUS_OBJECT_NAME_INVALID;
-    for (struct bytes rest = path; path.len > 0 && rest.ptr; count++) {
-        if (count == NAMES_MAX)
-            return STATUS_OBJECT_NAME_INVALID;
-        bytes_cut(rest, '\\', &names[count], &rest);
-        if (names[count].len == 0)
-            return STATUS_OBJECT_NAME_INVALID;
-        if (bytes_is(names[count], ".."))
-            return STATUS_OBJECT_PATH_SYNTAX_BAD;
-    }
-    *ret_names = names;
-    *ret_count = count;
-    return STATUS_SUCCESS;
-}
 
 static enum nt_status check_options(struct handle_open *open, uint32_t options)
 {
@@ -74,40 +40,45 @@ static enum nt_status check_options(struct handle_open *open, uint32_t options)
     return STATUS_SUCCESS;
 }
 
-static enum nt_status read_fixed(struct smb_request *request, struct wire_reader *r,
-                                 struct create *create, struct bytes *ret_path)
+static enum nt_status read_fixed(struct wire_reader *r, struct create *create)
 {
     struct handle_open *open = &create->open;
-    uint32_t impersonation, share, disposition, options, contexts_at, contexts_size;
+    uint32_t contexts_at, contexts_size;
     uint16_t path_at, path_size;
 
     wire_skip(r, 1); /* SecurityFlags */
     create->level = wire_u8(r);
-    impersonation = wire_u32(r);
+    create->impersonation = wire_u32(r);
     wire_skip(r, 8 + 8); /* SmbCreateFlags, Reserved */
     open->desired = wire_u32(r);
     open->attributes = wire_u32(r);
-    share = wire_u32(r);
-    disposition = wire_u32(r);
-    options = wire_u32(r);
+    create->share = wire_u32(r);
+    create->disposition = wire_u32(r);
+    create->options = wire_u32(r);
     path_at = wire_u16(r);
     path_size = wire_u16(r);
     contexts_at = wire_u32(r);
     contexts_size = wire_u32(r);
-    *ret_path = wire_buffer(r, path_at, path_size, SMB_HEADER_SIZE + 56);
+    create->path = wire_buffer(r, path_at, path_size, SMB_HEADER_SIZE + 56);
     create->contexts.bytes = wire_buffer(r, contexts_at, contexts_size, SMB_HEADER_SIZE + 56);
-    if (!wire_ok(r) || path_size % 2 || disposition > OPEN_OVERWRITES_OR_NEW ||
-        share > ACCESS_ALL || open->attributes & ~ATTRIBUTES_KNOWN)
+    return wire_ok(r) && path_size % 2 == 0 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+}
+
+/* Of who comes back to an open nothing of this is looked at. */
+static enum nt_status check_fixed(struct create *create)
+{
+    struct handle_open *open = &create->open;
+
+    if (create->disposition > OPEN_OVERWRITES_OR_NEW || create->share > ACCESS_ALL ||
+        open->attributes & ~ATTRIBUTES_KNOWN)
         return STATUS_INVALID_PARAMETER;
-    if (impersonation > IMPERSONATION_LAST)
+    if (create->impersonation > IMPERSONATION_LAST)
         return STATUS_BAD_IMPERSONATION_LEVEL;
     if (open->desired == 0 || open->desired & ACCESS_RESERVED)
         return STATUS_ACCESS_DENIED;
-    open->share = (uint8_t)share;
-    open->disposition = (enum open_disposition)disposition;
-    (void)request;
-    create->options = options;
-    return check_options(open, options);
+    open->share = (uint8_t)create->share;
+    open->disposition = (enum open_disposition)create->disposition;
+    return check_options(open, create->options);
 }
 
 /* What it would like to cache. */
@@ -128,23 +99,56 @@ static void ask_caching(struct smb_open *place, struct create *create)
     create->open.caching_key = place->caching->listener.key;
 }
 
-enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *r)
+/* What persists has to be kept before anything happens to the server. */
+static void ask_persistence(struct smb_request *request, struct create *create)
+{
+    const struct durable_open open = { .is_available = smb_tree_is_available(request->tree),
+                                       .is_file = true };
+    struct smb_open *place = request->open;
+
+    if (durable_granted(&create->contexts.durable, &open) != DURABLE_PERSISTENT)
+        return;
+    place->durable = (struct smb_durable){
+        .kind = DURABLE_PERSISTENT,
+        .create = create->contexts.durable.create,
+        .timeout_ms = durable_timeout_ms(&create->contexts.durable),
+    };
+    place->mode = create->options & OPTIONS_MODE;
+    create->open.persists = true;
+    create->open.kept.ticks = place->durable.timeout_ms * (TICKS_PER_SECOND / 1000);
+    create->open.kept.of_client = open_kept(place, request->message->arena);
+}
+
+static enum nt_status read_create(struct smb_request *request, struct wire_reader *r,
+                                  struct create *create)
 {
     struct arena *arena = request->message->arena;
-    struct create *create = arena_alloc(arena, sizeof *create);
+    const struct durable_asked *durable = &create->contexts.durable;
+    enum nt_status status = read_fixed(r, create);
+
+    if (!status && !wire_utf8(arena, create->path, &create->path))
+        status = STATUS_OBJECT_NAME_INVALID;
+    if (!status)
+        status =
+            create_contexts_read(&create->contexts, request->message->connection->agreed.dialect);
+    if (status || durable->returns_1 || durable->returns_2)
+        return status;
+    status = check_fixed(create);
+    return status
+               ? status
+               : smb_read_names(arena, create->path, &create->open.names, &create->open.name_count);
+}
+
+enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct create *create = arena_alloc(request->message->arena, sizeof *create);
+    const struct durable_asked *durable = &create->contexts.durable;
     struct smb_open *place;
     enum nt_status status;
-    struct bytes path;
 
     if (request->tree->is_pipes) /* there are none */
         return smb_refuse(request, STATUS_OBJECT_NAME_NOT_FOUND);
-    status = read_fixed(request, r, create, &path);
-    if (!status && !wire_utf8(arena, path, &path))
-        status = STATUS_OBJECT_NAME_INVALID;
-    if (!status)
-        status = smb_read_names(arena, path, &create->open.names, &create->open.name_count);
-    if (!status)
-        status = create_contexts_read(&create->contexts);
+    status = read_create(request, r, create);
     if (status)
         return smb_refuse(request, status);
     place = open_new(request->tree);
@@ -152,12 +156,15 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
         return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
     request->open = open_hold(place);
     request->parameters = create;
+    if (durable->returns_1 || durable->returns_2)
+        return reconnect_begin(request, create);
     create->open.mount = &request->tree->mount;
     create->open.snapshot = create->contexts.snapshot;
     create->open.descriptor = create->contexts.descriptor;
     create->open.session = request->session->id;
     create->open.client_address = request->message->connection->peer;
     ask_caching(place, create);
+    ask_persistence(request, create);
     return smb_decide(request, handle_open_attempt, &create->open);
 }
 
@@ -190,11 +197,30 @@ static void keep_path(struct smb_open *open, struct arena *arena, const struct h
     memcpy((char *)(uintptr_t)open->path.ptr, path.ptr, path.len);
 }
 
+/* By what it caches now; one that persists does so already. */
+static void become_durable(struct smb_open *open, const struct create *create)
+{
+    const struct durable_asked *asked = &create->contexts.durable;
+    const struct durable_open opened = {
+        .is_available = create->open.persists,
+        .is_file = open->handle.kind == TREE_FILE && open->handle.snapshot == 0,
+        .caches_handle = open->caching && (create->open.gives_caching & CACHING_HANDLE),
+    };
+
+    open->durable = (struct smb_durable){ .kind = durable_granted(asked, &opened) };
+    if (open->durable.kind == DURABLE_NONE)
+        return;
+    open->durable.create = asked->create;
+    open->durable.timeout_ms = durable_timeout_ms(asked);
+}
+
 enum smb_step smb_create_decided(struct smb_request *request)
 {
     struct create *create = request->parameters;
     struct smb_open *open = request->open;
 
+    if (create->contexts.durable.returns_1 || create->contexts.durable.returns_2)
+        return reconnect_decided(request, create);
     if (request->error)
         return smb_refuse(request, refusal(create, request->error));
     open->handle = create->open.handle;
@@ -213,6 +239,7 @@ enum smb_step smb_create_decided(struct smb_request *request)
         open_close(open);
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     }
+    become_durable(open, create);
     message_set_open(request->message, open);
     return smb_refuse(request, STATUS_SUCCESS);
 }
@@ -226,7 +253,7 @@ void smb_create_over(struct smb_request *request)
 
 static uint8_t level_given(const struct create *create)
 {
-    if (create->level == OPLOCK_LEASE)
+    if (create->came_back ? create->contexts.lease.is_lease : create->level == OPLOCK_LEASE)
         return create->contexts.lease.is_lease ? OPLOCK_LEASE : OPLOCK_NONE;
     return level_of_caching(create->open.gives_caching);
 }

@@ -3,10 +3,12 @@
 
 #include <assert.h>
 
-#define LEASE_SIZE_1 32u
-#define LEASE_SIZE_2 52u
-#define LEASE_BREAKS 0x2u /* SMB2_LEASE_FLAG_BREAK_IN_PROGRESS */
-#define LEASE_PARENT 0x4u /* SMB2_LEASE_FLAG_PARENT_LEASE_KEY_SET */
+#define LEASE_SIZE_1     32u
+#define LEASE_SIZE_2     52u
+#define LEASE_BREAKS     0x2u /* SMB2_LEASE_FLAG_BREAK_IN_PROGRESS */
+#define LEASE_PARENT     0x4u /* SMB2_LEASE_FLAG_PARENT_LEASE_KEY_SET */
+
+#define DURABLE_PERSISTS 0x2u /* SMB2_DHANDLE_FLAG_PERSISTENT */
 
 /* ---- reading ---- */
 
@@ -75,40 +77,79 @@ static enum nt_status read_attributes(struct bytes data, struct create_contexts 
     return data.len == 0 ? STATUS_SUCCESS : STATUS_EAS_NOT_SUPPORTED;
 }
 
-/* Asked for, and not granted: no context answers it. ms-smb2: 3.3.5.9.6, 3.3.5.9.10 */
-static enum nt_status read_durable(struct bytes data, struct create_contexts *contexts)
+/* Fields that say nothing are passed over: SMB2_CREATE_DURABLE_HANDLE_REQUEST is all reserved.
+ * ms-smb2: 2.2.13.2.3, 2.2.13.2.4, 2.2.13.2.11, 2.2.13.2.12 */
+static enum nt_status read_durable_1(struct bytes data, struct create_contexts *contexts)
 {
-    (void)contexts;
-    return data.len == 16 || data.len == 32 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+    contexts->durable.wants_1 = true;
+    return data.len == 16 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
-static enum nt_status read_reconnect(struct bytes data, struct create_contexts *contexts)
+static enum nt_status read_return_1(struct bytes data, struct create_contexts *contexts)
 {
-    (void)contexts;
-    return data.len == 16 || data.len == 36 ? STATUS_OBJECT_NAME_NOT_FOUND
-                                            : STATUS_INVALID_PARAMETER;
+    if (data.len != 16)
+        return STATUS_INVALID_PARAMETER;
+    contexts->durable.returns_1 = true;
+    contexts->durable.id = le64_get(data.ptr);
+    return STATUS_SUCCESS;
 }
 
-static enum nt_status read_context(struct bytes name, struct bytes data,
+static enum nt_status read_durable_2(struct bytes data, struct create_contexts *contexts)
+{
+    struct durable_asked *asked = &contexts->durable;
+    struct wire_reader r;
+
+    if (data.len != 32)
+        return STATUS_INVALID_PARAMETER;
+    wire_reader_init(&r, data);
+    asked->wants_2 = true;
+    asked->timeout_ms = wire_u32(&r);
+    asked->is_persistent = wire_u32(&r) & DURABLE_PERSISTS;
+    wire_skip(&r, 8);
+    asked->create = wire_guid(&r);
+    return STATUS_SUCCESS;
+}
+
+static enum nt_status read_return_2(struct bytes data, struct create_contexts *contexts)
+{
+    struct durable_asked *asked = &contexts->durable;
+    struct wire_reader r;
+
+    if (data.len != 36)
+        return STATUS_INVALID_PARAMETER;
+    wire_reader_init(&r, data);
+    asked->returns_2 = true;
+    asked->id = wire_u64(&r);
+    wire_skip(&r, 8); /* Volatile: of the connection that is gone */
+    asked->create = wire_guid(&r);
+    asked->is_persistent = wire_u32(&r) & DURABLE_PERSISTS;
+    return STATUS_SUCCESS;
+}
+
+/* Contexts of a later dialect than the connection's are not known. */
+static enum nt_status read_context(struct bytes name, struct bytes data, enum smb_dialect dialect,
                                    struct create_contexts *contexts)
 {
     static const struct {
         const char *name;
+        enum smb_dialect since;
         enum nt_status (*read)(struct bytes data, struct create_contexts *contexts);
     } known[] = {
-        { "RqLs", read_lease },      { "TWrp", read_time_warp }, { "SecD", read_descriptor },
-        { "MxAc", read_maximum },    { "QFid", read_ids },       { "AlSi", read_allocation },
-        { "ExtA", read_attributes }, { "DHnQ", read_durable },   { "DH2Q", read_durable },
-        { "DHnC", read_reconnect },  { "DH2C", read_reconnect },
+        { "RqLs", SMB_210, read_lease },      { "TWrp", SMB_210, read_time_warp },
+        { "SecD", SMB_210, read_descriptor }, { "MxAc", SMB_210, read_maximum },
+        { "QFid", SMB_210, read_ids },        { "AlSi", SMB_210, read_allocation },
+        { "ExtA", SMB_210, read_attributes }, { "DHnQ", SMB_210, read_durable_1 },
+        { "DHnC", SMB_210, read_return_1 },   { "DH2Q", SMB_300, read_durable_2 },
+        { "DH2C", SMB_300, read_return_2 },
     };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (bytes_is(name, known[i].name))
+        if (bytes_is(name, known[i].name) && dialect >= known[i].since)
             return known[i].read(data, contexts);
     return STATUS_SUCCESS;
 }
 
-enum nt_status create_contexts_read(struct create_contexts *contexts)
+enum nt_status create_contexts_read(struct create_contexts *contexts, enum smb_dialect dialect)
 {
     struct bytes rest = contexts->bytes;
     enum nt_status status = STATUS_SUCCESS;
@@ -133,10 +174,10 @@ enum nt_status create_contexts_read(struct create_contexts *contexts)
         data = wire_buffer(&r, data_at, data_size, 16);
         if (!wire_ok(&r) || count == SMB_CONTEXTS_MAX || next % 8 || (next > 0 && next >= rest.len))
             return STATUS_INVALID_PARAMETER;
-        status = read_context(name, data, contexts);
+        status = read_context(name, data, dialect, contexts);
         rest = next > 0 ? bytes_from(rest, next) : bytes_of(rest.ptr, 0);
     }
-    return status;
+    return status ? status : durable_check(&contexts->durable);
 }
 
 /* ---- writing ---- */
@@ -195,6 +236,21 @@ static void put_ids(struct list *list, const struct smb_open *open)
     wire_put_zeros(list->w, 16);
 }
 
+/* What of it was granted; nothing to who has come back. ms-smb2: 2.2.14.2.3, 2.2.14.2.12 */
+static void put_durable(struct list *list, const struct create_contexts *contexts,
+                        const struct smb_durable *durable)
+{
+    if (durable->kind == DURABLE_NONE || contexts->durable.returns_1 || contexts->durable.returns_2)
+        return;
+    begin(list, durable->kind == DURABLE_1 ? "DHnQ" : "DH2Q", 8);
+    if (durable->kind == DURABLE_1) {
+        wire_put_u64(list->w, 0);
+        return;
+    }
+    wire_put_u32(list->w, durable->timeout_ms);
+    wire_put_u32(list->w, durable->kind == DURABLE_PERSISTENT ? DURABLE_PERSISTS : 0);
+}
+
 void create_contexts_write(const struct create_contexts *contexts, const struct smb_open *open,
                            const struct handle_open *opened, struct wire_writer *w, size_t fixed_at)
 {
@@ -209,6 +265,7 @@ void create_contexts_write(const struct create_contexts *contexts, const struct 
     }
     if (contexts->wants_ids)
         put_ids(&list, open);
+    put_durable(&list, contexts, &open->durable);
     if (list.last == 0)
         return;
     wire_set_u32(w, fixed_at, (uint32_t)list.first);

@@ -3,6 +3,7 @@
 #define LAGRA_SMB_CREATE_CONTEXTS_H
 
 #include "smb/caching.h"
+#include "smb/durable.h"
 
 struct create_contexts {
     struct bytes bytes; /* as they came */
@@ -11,12 +12,12 @@ struct create_contexts {
     struct bytes descriptor; /* SecD; ptr NULL: none */
     bool wants_maximum;      /* MxAc */
     bool wants_ids;          /* QFid */
+    struct durable_asked durable;
 };
 
 /* returns STATUS_SUCCESS, STATUS_INVALID_PARAMETER
- *         STATUS_OBJECT_NAME_NOT_FOUND  a durable handle is to be found again: none is kept
  *         STATUS_EAS_NOT_SUPPORTED      extended attributes are not served */
-enum nt_status create_contexts_read(struct create_contexts *contexts);
+enum nt_status create_contexts_read(struct create_contexts *contexts, enum smb_dialect dialect);
 /* Those that answer what was asked, and where they are, at `fixed_at` in the message. */
 void create_contexts_write(const struct create_contexts *contexts, const struct smb_open *open,
                            const struct handle_open *opened, struct wire_writer *w,

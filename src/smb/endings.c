@@ -1,4 +1,5 @@
-/* The end of a session, and of a tree: what is parked in it is answered, and its handles are closed. */
+/* The end of a session, and of a tree: what is parked in it is answered, and its handles are closed; those of a
+ * session that are durable are kept. ms-smb2: 3.3.5.6, 3.3.5.8, 3.3.7.1 */
 #include "smb/smb_private.h"
 
 #include <assert.h>
@@ -16,13 +17,33 @@ static void cancel_parked(struct smb_session *session, const struct smb_tree *tr
     }
 }
 
+static void leave_opens(const struct smb_session *session)
+{
+    const struct open_table *table = session->connection->opens;
+    struct smb_open *open;
+
+    for (uint32_t slot = 0; (open = opens_next(table, &slot));)
+        if (open->tree->session == session)
+            open_leave(open);
+}
+
+static void close_opens(const struct smb_tree *tree)
+{
+    const struct open_table *table = tree->session->connection->opens;
+    struct smb_open *open;
+
+    for (uint32_t slot = 0; (open = opens_next(table, &slot));)
+        if (open->tree == tree)
+            open_close(open);
+}
+
 void session_end(struct smb_session *session)
 {
     assert(session->state != SESSION_ENDS);
     session->state = SESSION_ENDS;
     service_remove_session(session->connection->service, session);
     cancel_parked(session, NULL);
-    opens_close_all(session, NULL);
+    leave_opens(session);
     while (session->trees)
         smb_tree_end(session->trees);
     session_release(session);
@@ -40,7 +61,7 @@ void smb_tree_end(struct smb_tree *tree)
     session->tree_count--;
     if (session->state != SESSION_ENDS) {
         cancel_parked(session, tree);
-        opens_close_all(session, tree);
+        close_opens(tree);
     }
     smb_tree_release(tree);
 }

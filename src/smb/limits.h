@@ -5,30 +5,34 @@
 
 /* MaxReadSize, MaxWriteSize, MaxTransactSize: one command's data. More: STATUS_INVALID_PARAMETER.
  * ms-smb2: 3.3.5.4 */
-#define SMB_IO_MAX             (1u << 20)
+#define SMB_IO_MAX              (1u << 20)
 /* Ids that the window spans; what is asked beyond is not granted. As Windows. ms-smb2: 3.3.1.2 */
-#define SMB_CREDITS_MAX        8192u
+#define SMB_CREDITS_MAX         8192u
 /* Sessions of a connection, complete or not: STATUS_INSUFFICIENT_RESOURCES. */
-#define SMB_SESSIONS_MAX       256u
+#define SMB_SESSIONS_MAX        256u
 /* Trees of a session: STATUS_INSUFFICIENT_RESOURCES. */
-#define SMB_TREES_MAX          1024u
+#define SMB_TREES_MAX           1024u
 /* Handles of a connection: STATUS_INSUFFICIENT_RESOURCES. */
-#define SMB_OPENS_MAX          16384u
+#define SMB_OPENS_MAX           16384u
+/* Handles that are kept although their client has lost its connection, of an account and of all: one more is
+ * closed. ms-smb2: 3.3.7.1 */
+#define SMB_KEPT_OF_ACCOUNT_MAX 16384u
+#define SMB_KEPT_MAX            65536u
 /* Requests of a connection that are parked: STATUS_INSUFFICIENT_RESOURCES. ms-smb2: 3.3.4.2 */
-#define SMB_PARKED_MAX         512u
+#define SMB_PARKED_MAX          512u
 /* Bytes of messages in work, and of frames that wait to be sent: no further message is taken before one of
  * them is done (smb_connection_has_room()). */
-#define SMB_WORK_BYTES_MAX     ((size_t)16 << 20)
-#define SMB_UNSENT_BYTES_MAX   ((size_t)16 << 20)
+#define SMB_WORK_BYTES_MAX      ((size_t)16 << 20)
+#define SMB_UNSENT_BYTES_MAX    ((size_t)16 << 20)
 /* What the requests of a compound may read, list and write together: STATUS_INSUFFICIENT_RESOURCES. */
-#define SMB_COMPOUND_BYTES_MAX (16u << 20)
+#define SMB_COMPOUND_BYTES_MAX  (16u << 20)
 /* What one message may make its arena hold, and the answer to it. A decision of a directory's listing is the
  * largest. */
-#define SMB_MESSAGE_ARENA_MAX  ((size_t)64 << 20)
-#define SMB_ANSWER_ARENA_MAX   ((size_t)96 << 20)
+#define SMB_MESSAGE_ARENA_MAX   ((size_t)64 << 20)
+#define SMB_ANSWER_ARENA_MAX    ((size_t)96 << 20)
 /* Contexts of one negotiation, and of one create: STATUS_INVALID_PARAMETER. */
-#define SMB_CONTEXTS_MAX       64u
+#define SMB_CONTEXTS_MAX        64u
 /* The longest security buffer of a session setup: STATUS_INVALID_PARAMETER. */
-#define SMB_TOKEN_MAX          ((size_t)64 << 10)
+#define SMB_TOKEN_MAX           ((size_t)64 << 10)
 
 #endif

@@ -5,12 +5,14 @@
 #include "smb/smb_private.h"
 
 /* SecurityMode. ms-smb2: 2.2.3 */
-#define SMB_SIGNING_ENABLED  0x0001u
-#define SMB_SIGNING_REQUIRED 0x0002u
+#define SMB_SIGNING_ENABLED        0x0001u
+#define SMB_SIGNING_REQUIRED       0x0002u
 /* Capabilities. ms-smb2: 2.2.3, 2.2.4 */
-#define SMB_CAP_LEASING      0x00000002u
-#define SMB_CAP_LARGE_MTU    0x00000004u
-#define SMB_CAP_ENCRYPTION   0x00000040u
+#define SMB_CAP_LEASING            0x00000002u
+#define SMB_CAP_LARGE_MTU          0x00000004u
+#define SMB_CAP_MULTI_CHANNEL      0x00000008u
+#define SMB_CAP_PERSISTENT_HANDLES 0x00000010u
+#define SMB_CAP_ENCRYPTION         0x00000040u
 
 /* dialects: as they come, two bytes each. returns SMB_NO_DIALECT: none that the server has */
 enum smb_dialect negotiate_dialect(struct bytes dialects);

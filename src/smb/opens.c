@@ -175,7 +175,7 @@ static enum smb_step closing_begin(struct smb_request *request, struct wire_read
 }
 
 /* A share that is deleted took its handles with it. */
-static enum smb_step closing_decided(struct smb_request *request)
+enum smb_step open_closed(struct smb_request *request)
 {
     if (request->error && request->error != E_ShareNotFound && request->error != E_ResourceNotFound)
         log_line(LOG_WARN, "SMB: a handle of %.*s was not closed: %s",
@@ -188,7 +188,7 @@ static const struct smb_row closing = {
     .command = SMB_CLOSE,
     .name = "closing",
     .begin = closing_begin,
-    .decided = closing_decided,
+    .decided = open_closed,
 };
 
 struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *row)
@@ -212,15 +212,13 @@ void open_close(struct smb_open *open)
     smb_run(request_of_own(open, &closing));
 }
 
-void opens_close_all(struct smb_session *session, const struct smb_tree *tree)
+struct smb_open *opens_next(const struct open_table *table, uint32_t *slot)
 {
-    const struct open_table *table = session->connection->opens;
+    while (*slot < table->size) {
+        struct smb_open *open = table->slots[(*slot)++];
 
-    for (uint32_t slot = 0; slot < table->size; slot++) {
-        struct smb_open *open = table->slots[slot];
-
-        if (open && open->is_open && open->tree->session == session &&
-            (!tree || open->tree == tree))
-            open_close(open);
+        if (open && open->is_open)
+            return open;
     }
+    return NULL;
 }

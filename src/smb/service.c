@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "smb/kept.h"
 #include "smb/logons.h"
 
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
@@ -18,6 +19,7 @@ struct smb_service *smb_service_new(const struct smb_options *options, struct st
     service->guid = guid_new();
     service->started = clock_wall();
     service->logons = logons_new();
+    service->kept = kept_new(store);
     lock_init(&service->lock, RANK_SMB);
     return service;
 }
@@ -25,9 +27,16 @@ struct smb_service *smb_service_new(const struct smb_options *options, struct st
 void smb_service_free(struct smb_service *service)
 {
     assert(service->session_count == 0);
+    kept_stop(service->kept);
+    kept_free(service->kept);
     logons_free(service->logons);
     lock_release(&service->lock);
     free(service);
+}
+
+bool smb_service_start(struct smb_service *service)
+{
+    return kept_start(service->kept);
 }
 
 static struct smb_session **bucket_of(struct smb_service *service, uint64_t id)

@@ -14,6 +14,7 @@
 #include "smb/connection.h"
 #include "smb/credits.h"
 #include "smb/crypto.h"
+#include "smb/durable.h"
 #include "smb/limits.h"
 #include "smb/status.h"
 
@@ -34,7 +35,8 @@ struct smb_service {
     struct guid guid; /* ServerGuid: of the process */
     instant started;
     struct logons *logons; /* that failed, by address */
-    struct lock lock;      /* RANK_SMB */
+    struct kept_handles *kept;
+    struct lock lock; /* RANK_SMB */
     /* Under the lock: sessions by id, for PreviousSessionId. */
     struct smb_session *buckets[SMB_SESSION_BUCKETS];
     unsigned session_count;
@@ -160,6 +162,8 @@ struct smb_tree *smb_tree_new(struct smb_session *session);
 struct smb_tree *smb_tree_find(struct smb_session *session, uint32_t id);
 struct smb_tree *smb_tree_hold(struct smb_tree *tree);
 void smb_tree_release(struct smb_tree *tree);
+/* Its files may be opened with handles that persist. */
+bool smb_tree_is_available(const struct smb_tree *tree);
 /* Nobody finds it from now on. */
 void smb_tree_end(struct smb_tree *tree);
 
@@ -167,6 +171,13 @@ void smb_tree_end(struct smb_tree *tree);
 
 struct smb_caching; /* caching.h */
 struct smb_watch;   /* change_notify.c */
+
+/* What happens to it when its connection or session ends. durable.h */
+struct smb_durable {
+    enum durable_kind kind;
+    struct guid create; /* of the client's making; zeros: none */
+    uint32_t timeout_ms;
+};
 
 struct smb_open {
     struct smb_tree *tree; /* held */
@@ -176,6 +187,7 @@ struct smb_open {
     bool is_open;                  /* false: it is being opened, or closed: nobody finds it */
     uint64_t volatile_id;
     struct held_handle handle;
+    struct smb_durable durable;
     uint64_t position; /* behind what it read or wrote */
     uint32_t mode;     /* of its create options: FILE_MODE_.. of FileModeInformation */
     struct bytes path; /* owned; of one in a snapshot: UTF-8, '/' between names; else ptr NULL */
@@ -212,8 +224,12 @@ void open_release(struct smb_open *open);
 void open_gone(struct smb_open *open);
 /* Nobody finds it from now on; it is closed by and by. */
 void open_close(struct smb_open *open);
-/* All of a session; of one of its trees alone, unless tree is NULL. */
-void opens_close_all(struct smb_session *session, const struct smb_tree *tree);
+/* The same, but it is kept for its client where it can be. */
+void open_leave(struct smb_open *open);
+/* The request that closes it has been decided: it is gone. */
+enum smb_step open_closed(struct smb_request *request);
+/* Those that are open, one after the other; NULL: no more. *slot: 0 at first */
+struct smb_open *opens_next(const struct open_table *table, uint32_t *slot);
 /* One of them that has this caching; NULL: none. */
 struct smb_open *opens_first_with(const struct open_table *table,
                                   const struct smb_caching *caching);

@@ -1,15 +1,19 @@
 /* TREE_CONNECT and TREE_DISCONNECT. A tree is a share of the session's account, or IPC$, which clients probe and
  * which has nothing in it. ms-smb2: 3.3.5.7, 3.3.5.8 */
+#include "smb/negotiate.h"
 #include "smb/smb_private.h"
 
 #include "file/mount.h"
 
-#define SHARE_TYPE_DISK  0x01u
-#define SHARE_TYPE_PIPE  0x02u
-#define ACCESS_EVERY     0x001F01FFu /* FILE_ALL_ACCESS: whoever has the key may do everything */
+#define SHARE_TYPE_DISK    0x01u
+#define SHARE_TYPE_PIPE    0x02u
+#define ACCESS_EVERY       0x001F01FFu /* FILE_ALL_ACCESS: whoever has the key may do everything */
+
+/* Of Capabilities: handles may persist. */
+#define SHARE_IS_AVAILABLE 0x00000010u /* SMB2_SHARE_CAP_CONTINUOUS_AVAILABILITY */
 
 /* Of ShareFlags: clients do not cache files of their own accord (manual caching is 0). */
-#define SHARE_NO_CACHING 0x00000030u
+#define SHARE_NO_CACHING   0x00000030u
 
 struct tree_connect {
     bool is_pipes;
@@ -88,13 +92,20 @@ enum smb_step smb_tree_connect_decided(struct smb_request *request)
 void smb_tree_connect_answer(struct smb_request *request, struct wire_writer *w)
 {
     bool is_pipes = request->tree->is_pipes;
+    bool is_available = smb_tree_is_available(request->tree);
 
     wire_put_u16(w, 16); /* StructureSize */
     wire_put_u8(w, is_pipes ? SHARE_TYPE_PIPE : SHARE_TYPE_DISK);
     wire_put_u8(w, 0);
-    wire_put_u32(w, is_pipes ? SHARE_NO_CACHING : 0); /* ShareFlags */
-    wire_put_u32(w, 0);                               /* Capabilities */
+    wire_put_u32(w, is_pipes ? SHARE_NO_CACHING : 0);       /* ShareFlags */
+    wire_put_u32(w, is_available ? SHARE_IS_AVAILABLE : 0); /* Capabilities */
     wire_put_u32(w, ACCESS_EVERY);
+}
+
+bool smb_tree_is_available(const struct smb_tree *tree)
+{
+    return !tree->is_pipes &&
+           (tree->session->connection->agreed.capabilities & SMB_CAP_PERSISTENT_HANDLES);
 }
 
 enum smb_step smb_tree_disconnect_begin(struct smb_request *request, struct wire_reader *r)

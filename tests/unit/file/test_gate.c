@@ -589,8 +589,10 @@ static void locks_of_handles(void **state)
 static void epochs(void **state)
 {
     struct world *w = *state;
+    const struct handle_kept keeps = { .ticks = 60 * TICKS_PER_SECOND,
+                                       .of_client = bytes_from_string("x") };
     struct gate_open persistent = {
-        .access = R, .share = R, .persists = true, .caching_key = guid_new()
+        .access = R, .share = R, .persists = true, .kept = &keeps, .caching_key = guid_new()
     };
     uint64_t lost = open_with(w, RW, 0), kept;
     uint8_t caching;

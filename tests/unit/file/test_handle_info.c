@@ -221,34 +221,13 @@ static void descriptors(void **state)
     assert_int_equal(run(f, handle_set_descriptor_attempt, &set), E_FileInvalidPermission);
 }
 
-/* Rule: a list of handles shows by which connection a handle is held now. */
-static void reconnects(void **state)
-{
-    struct fixture *f = *state;
-    struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_NEW);
-    struct handle_reconnect again = { .mount = the_mount(),
-                                      .handle = &handle,
-                                      .session = 9,
-                                      .client_address = BYTES("203.0.113.9:1"),
-                                      .client_name = BYTES("again") };
-    struct reply list;
-
-    assert_int_equal(run(f, handle_reconnect_attempt, &again), OK);
-    list = ask(f, "GET /sha/x?comp=listhandles", NULL, NULL);
-    assert_ok(list, 200);
-    assert_non_null(strstr(arena_string(handles_arena(), list.body), "203.0.113.9:1"));
-    assert_non_null(strstr(arena_string(handles_arena(), list.body), "<LastReconnectTime>"));
-    closed(f, &handle);
-    assert_int_equal(run(f, handle_reconnect_attempt, &again), E_ResourceNotFound);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, handles_setup, handles_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(given),   TEST(frozen), TEST(set_shows),   TEST(attributes),
-        TEST(lengths), TEST(path),   TEST(descriptors), TEST(reconnects),
+        TEST(lengths), TEST(path),   TEST(descriptors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,116 @@
+/* Opens whose clients are away: they have lost their connection, and may come back. MS-SMB2 3.3.7.1, 3.3.5.9.7,
+ * 3.3.5.9.12, 3.3.4.6, 3.3.4.7 */
+#include "file/gate_private.h"
+
+#include "service/small_record.h"
+
+/* ---- leaving ---- */
+
+/* The handle as the index has it. */
+static enum error read_handle(struct file_gate *gate, uint64_t id, struct handle *ret_handle)
+{
+    struct decision *d = gate->d;
+    struct bytes key = handle_key(d->arena, gate->node, id);
+    struct index_iterator *iterator = index_iterator_open(
+        d->store, gate->part->partition.space, key, key, bytes_from_string(""), d->access);
+    struct index_record record;
+    enum store_result result = index_iterator_next(iterator, &record);
+
+    if (!result && !handle_decode(arena_copy(d->arena, record.key),
+                                  arena_copy(d->arena, record.value), ret_handle))
+        result = record_is_unknown("the entry of a handle", record.value);
+    index_iterator_close(iterator);
+    if (result)
+        return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    return OK;
+}
+
+/* One that persists has answered what it was asked for by going. */
+static bool may_stay(struct file_gate *gate, const struct open_entry *open)
+{
+    struct file_caching *caching =
+        open->open.caching == NO_CACHING ? NULL : &gate->set.cachings[open->open.caching].caching;
+
+    if (open->deletes || gate->set.is_delete_pending)
+        return false;
+    if (!open->persists)
+        return caching && (caching->holds & CACHING_HANDLE) && caching->holds == caching->breaks_to;
+    if (caching && caching->holds != caching->breaks_to) {
+        caching->holds = caching->breaks_to;
+        gate->d->wakes = true;
+    }
+    return true;
+}
+
+enum error gate_leave(struct file_gate *gate, uint64_t handle, const struct handle_kept *kept,
+                      bool *ret_stays)
+{
+    struct open_entry *open = gate_find_open(gate, handle);
+    struct handle shown;
+    enum error e;
+
+    *ret_stays = false;
+    if (!open)
+        return E_ResourceNotFound;
+    if (!may_stay(gate, open))
+        return OK;
+    e = read_handle(gate, handle, &shown);
+    if (e)
+        return e;
+    open->away_until = gate->d->now + kept->ticks;
+    shown.away_until = open->away_until;
+    shown.kept = *kept;
+    gate->is_changed = true;
+    gate_write(gate);
+    handle_put(gate->part->changes, gate->d->arena, &shown);
+    *ret_stays = true;
+    return OK;
+}
+
+/* ---- coming back ---- */
+
+bool gate_is_overdue(const struct file_gate *gate, uint64_t handle)
+{
+    for (size_t i = 0; i < gate->set.open_count; i++)
+        if (gate->set.opens[i].id == handle)
+            return gate->set.opens[i].away_until > 0 &&
+                   gate->set.opens[i].away_until <= gate->d->now;
+    return false;
+}
+
+enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret_handle)
+{
+    const struct open_entry *open = gate_find_open(gate, handle);
+
+    if (!open || open->away_until <= gate->d->now) /* 0: its client is there */
+        return E_ResourceNotFound;
+    return read_handle(gate, handle, ret_handle);
+}
+
+enum error gate_return(struct file_gate *gate, uint64_t handle, const struct handle *from,
+                       struct file_caching *ret_caching)
+{
+    struct open_entry *open = gate_find_open(gate, handle);
+    struct handle shown;
+    enum error e = gate_away(gate, handle, &shown);
+
+    if (e)
+        return e;
+    open->epoch = shown.epoch = open_epoch();
+    open->away_until = shown.away_until = 0;
+    shown.session = from->session;
+    shown.client_address = from->client_address;
+    shown.client_name = from->client_name;
+    shown.reconnected = gate->d->now;
+    if (!shown.persists)
+        shown.kept.of_client = bytes_of(NULL, 0);
+    gate->is_changed = true;
+    gate_write(gate);
+    handle_put(gate->part->changes, gate->d->arena, &shown);
+    if (!shown.persists)
+        handle_delete_return(gate->part->changes, handle);
+    *ret_caching = open->open.caching == NO_CACHING
+                       ? (struct file_caching){ .holds = 0 }
+                       : gate->set.cachings[open->open.caching].caching;
+    return OK;
+}

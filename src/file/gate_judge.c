@@ -1,0 +1,111 @@
+/* What the rules say of an operation, and operations without a handle. Those with one: gate_handles.c */
+#include "file/break_news.h"
+#include "file/gate_private.h"
+
+/* Begins to wait, or goes on with it until its time is over. */
+static enum error wait(struct file_gate *gate, const struct file_use *use)
+{
+    struct decision *d = gate->d;
+    uint32_t seconds = use->is_open ? GATE_OPEN_WAIT_MAX_S : GATE_WAIT_MAX_S;
+
+    if (d->waits_until > 0 && d->now >= d->waits_until)
+        return E_ClientCacheFlushDelay;
+    if (d->input && d->input->timeout_s > 0 && d->input->timeout_s < seconds)
+        seconds = d->input->timeout_s;
+    if (d->waits_until == 0)
+        d->waits_until = d->now + seconds * TICKS_PER_SECOND;
+    gate_write(gate);
+    return DECIDE_WAITS;
+}
+
+/* Asks the holder to go down to that. One who has only read gives it up without an answer: MS-SMB2 3.3.4.7. */
+static void ask(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
+{
+    const struct break_news news = { .space = gate->part->partition.space,
+                                     .node = gate->node,
+                                     .key = holder->key,
+                                     .holds = holder->caching.holds,
+                                     .to = to };
+
+    holder->caching.breaks_to = to;
+    if (holder->caching.holds == CACHING_READ)
+        holder->caching.holds = to;
+    gate->is_changed = true;
+    break_news_add(gate->d, &news);
+}
+
+/* What the rules say of what is open now. */
+static struct opens_verdict verdict_of(struct file_gate *gate, const struct file_use *use,
+                                       uint16_t own, struct caching_break *ret_breaks)
+{
+    struct arena *arena = gate->d->arena;
+    struct open_set *set = &gate->set;
+    struct file_open *opens = arena_array(arena, set->open_count, sizeof *opens);
+    struct file_caching *cachings = arena_array(arena, set->caching_count, sizeof *cachings);
+    struct file_opens all = { .opens = opens,
+                              .open_count = set->open_count,
+                              .cachings = cachings,
+                              .caching_count = set->caching_count,
+                              .is_delete_pending = set->is_delete_pending,
+                              .is_read_only = gate->is_read_only,
+                              .is_leased = gate->is_leased };
+
+    for (size_t i = 0; i < set->open_count; i++)
+        opens[i] = set->opens[i].open;
+    for (size_t i = 0; i < set->caching_count; i++)
+        cachings[i] = set->cachings[i].caching;
+    return opens_judge(&all, use, own, ret_breaks);
+}
+
+/* Whether the caller commits what has changed of the gate. */
+static bool writes_gate(const struct file_gate *gate)
+{
+    return !gate->d->operation || decision_may_change(gate->d);
+}
+
+enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16_t own)
+{
+    struct open_set *set = &gate->set;
+    struct caching_break *breaks = arena_array(gate->d->arena, set->caching_count, sizeof *breaks);
+    struct opens_verdict verdict;
+    bool again = true, has_settled = false;
+
+    while (again) {
+        enum error e;
+
+        verdict = verdict_of(gate, use, own, breaks);
+        e = gate_settle_away(gate, use, &verdict, breaks, &again);
+        if (e)
+            return e;
+        has_settled |= again;
+    }
+    for (size_t i = 0; i < verdict.break_count; i++)
+        ask(gate, &set->cachings[breaks[i].caching], breaks[i].to);
+    if (verdict.error)
+        return verdict.error;
+    /* An operation that changes nothing has what was settled committed as a break is, and is decided again. */
+    return verdict.waits || (has_settled && !writes_gate(gate)) ? wait(gate, use) : OK;
+}
+
+enum error gate_pass(struct file_gate *gate, enum rest_use use)
+{
+    return gate_judge(gate, rest_use(use), NO_CACHING);
+}
+
+enum error gate_pass_read(struct file_gate *gate, uint64_t offset, uint64_t length)
+{
+    const struct byte_range range = { offset, length };
+    enum error e = gate_read_locks(gate);
+
+    for (size_t i = 0; !e && i < gate->lock_count; i++)
+        if (byte_lock_bars_read(&gate->locks[i], NO_OWNER, &range))
+            e = E_FileLockConflict;
+    return e;
+}
+
+enum error gate_pass_write(struct file_gate *gate)
+{
+    enum error e = gate_read_locks(gate);
+
+    return !e && gate->lock_count > 0 ? E_FileLockConflict : e;
+}

@@ -1,0 +1,147 @@
+/* Handles whose client is away: see handle_away.h. */
+#include "file/handle_away.h"
+
+#include "file/file_operations.h"
+#include "file/handle_private.h"
+
+static enum error begin_close(struct decision *d, struct handle_close *close,
+                              struct file_gate **ret_gate)
+{
+    enum error e = handle_find(d, close->mount, close->handle, HANDLE_READS, ret_gate);
+
+    close->deleted = false;
+    close->info = (struct handle_info){ .node = close->handle->node };
+    return e;
+}
+
+enum error handle_leave_attempt(struct decision *d, void *of)
+{
+    struct handle_leave *leave = of;
+    struct file_gate *gate;
+    enum error e = begin_close(d, &leave->close, &gate);
+
+    leave->stays = false;
+    if (e == E_ResourceNotFound || e == E_ShareNotFound)
+        return OK;
+    if (!e && gate)
+        e = gate_leave(gate, leave->close.handle->id, &leave->kept, &leave->stays);
+    leave->until = d->now + leave->kept.ticks;
+    if (!e && gate && !leave->stays)
+        e = handle_close_open(d, &leave->close, gate);
+    return e;
+}
+
+enum error handle_overdue_attempt(struct decision *d, void *of)
+{
+    struct handle_overdue *overdue = of;
+    struct file_gate *gate;
+    enum error e = begin_close(d, &overdue->close, &gate);
+
+    if (e == E_ResourceNotFound || e == E_ShareNotFound)
+        return OK;
+    if (!e && gate && gate_is_overdue(gate, overdue->close.handle->id))
+        e = handle_close_open(d, &overdue->close, gate);
+    return e;
+}
+
+/* ---- coming back ---- */
+
+/* The node of a handle that is kept. returns OK, E_ResourceNotFound, as decision_fail_store() */
+static enum error find_node(struct decision *d, uint64_t id, uint64_t *ret_node)
+{
+    struct bytes key = handle_return_key(d->arena, id);
+    struct index_iterator *iterator = index_iterator_open(d->store, file_state(d)->share.space, key,
+                                                          key, bytes_from_string(""), d->access);
+    struct index_record record;
+    enum store_result result = index_iterator_next(iterator, &record);
+
+    if (!result && !handle_return_decode(record.value, ret_node))
+        result = record_is_unknown("the way back to a handle", record.value);
+    decision_saw(d, index_iterator_sequence(iterator));
+    index_iterator_close(iterator);
+    if (result == STORE_NOT_FOUND)
+        return E_ResourceNotFound;
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+enum error handle_away_attempt(struct decision *d, void *of)
+{
+    struct handle_away *away = of;
+    struct file_state *state;
+    struct file_gate *gate;
+    struct handle shown;
+    enum error e = handle_begin(d, away->mount, 0);
+
+    away->handle = (struct held_handle){ .id = away->id };
+    if (!e)
+        e = find_node(d, away->id, &away->handle.node);
+    if (!e)
+        e = handle_find_begun(d, &away->handle, HANDLE_READS, &gate);
+    if (!e)
+        e = gate_away(gate, away->id, &shown);
+    if (e)
+        return e;
+    state = file_state(d);
+    away->handle.kind = state->place.entry.kind;
+    away->handle.parent =
+        tree_place_is_root(&state->place) ? TREE_ROOT : tree_place_parent(&state->place);
+    away->handle.granted = shown.kept.granted;
+    away->handle.times = shown.kept.times;
+    away->kept = shown.kept;
+    away->persists = shown.persists;
+    return OK;
+}
+
+/* By the names that the client says. returns OK, E_InvalidInput: another file, or none, has them */
+static enum error find_named(struct decision *d, const struct handle_return *back)
+{
+    struct file_state *state = file_state(d);
+    struct tree_path path;
+    enum tree_result found;
+    enum error e = handle_path(d, back->names, back->name_count, &path);
+
+    if (e)
+        return E_InvalidInput;
+    found = tree_find(&state->tree, &path, TREE_TO_READ, &state->place);
+    if (found) {
+        e = file_fail_tree(d, found);
+        return e == E_ParentNotFound || e == E_ResourceNotFound ? E_InvalidInput : e;
+    }
+    if (!state->place.exists || state->place.entry.id != back->handle->node)
+        return E_InvalidInput;
+    return tree_open_node(&state->tree, &state->place, &state->part)
+               ? decision_fail_store(d, state->tree.failed)
+               : OK;
+}
+
+static enum error find(struct decision *d, const struct handle_return *back,
+                       struct file_gate **ret_gate)
+{
+    enum error e = handle_begin(d, back->mount, 0);
+
+    if (e)
+        return e;
+    if (!back->names)
+        return handle_find_begun(d, back->handle, HANDLE_CHANGES, ret_gate);
+    e = find_named(d, back);
+    return e ? e : handle_load(d, back->handle, ret_gate);
+}
+
+enum error handle_return_attempt(struct decision *d, void *of)
+{
+    struct handle_return *back = of;
+    const struct handle from = { .session = back->session,
+                                 .client_address = back->client_address,
+                                 .client_name = back->client_name };
+    struct file_caching caching;
+    struct file_gate *gate;
+    enum error e = find(d, back, &gate);
+
+    if (!e)
+        e = gate_return(gate, back->handle->id, &from, &caching);
+    if (e)
+        return e;
+    back->gives_caching = caching.holds;
+    back->info = handle_show(d, &back->handle->times, gate);
+    return OK;
+}

@@ -1,0 +1,324 @@
+/* See kept.h. */
+#include "smb/kept.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "smb/limits.h"
+
+#define BUCKETS      1024u
+#define ARENA_BYTES  (64u << 10)
+/* The clock may be set while the thread sleeps. */
+#define SLEEP_MAX_MS 60000
+
+struct kept {
+    struct kept *next; /* of the bucket, by id; then of those that are closed */
+    struct mount mount;
+    struct held_handle handle;
+    instant until;
+};
+
+struct of_account {
+    struct of_account *next;
+    unsigned count;
+    size_t len;
+    char name[]; /* not terminated */
+};
+
+struct kept_handles {
+    struct store *store;
+    struct thread thread;
+    struct lock lock; /* RANK_SMB */
+    /* Under the lock. */
+    pthread_cond_t changed;
+    bool stops;
+    struct kept *buckets[BUCKETS];
+    struct of_account *accounts[BUCKETS];
+    unsigned count; /* places taken */
+    instant next;   /* none is over before; 0: there is none */
+};
+
+struct kept_handles *kept_new(struct store *store)
+{
+    struct kept_handles *kept = xcalloc(1, sizeof *kept);
+
+    kept->store = store;
+    lock_init(&kept->lock, RANK_SMB);
+    lock_condition_init(&kept->changed);
+    return kept;
+}
+
+static struct bytes copy(struct bytes from)
+{
+    return bytes_of(memcpy(xmalloc(from.len + 1), from.ptr, from.len), from.len);
+}
+
+static void free_one(struct kept *one)
+{
+    free((char *)(uintptr_t)one->mount.account.ptr);
+    free((char *)(uintptr_t)one->mount.share.ptr);
+    free(one);
+}
+
+static void free_all(struct kept *first)
+{
+    while (first) {
+        struct kept *next = first->next;
+
+        free_one(first);
+        first = next;
+    }
+}
+
+void kept_free(struct kept_handles *kept)
+{
+    assert(!kept->thread.running);
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        free_all(kept->buckets[i]);
+        while (kept->accounts[i]) {
+            struct of_account *next = kept->accounts[i]->next;
+
+            free(kept->accounts[i]);
+            kept->accounts[i] = next;
+        }
+    }
+    pthread_cond_destroy(&kept->changed);
+    lock_release(&kept->lock);
+    free(kept);
+}
+
+/* ---- places ---- */
+
+/* Where the account's count is, or would be. */
+static struct of_account **account_at(struct kept_handles *kept, struct bytes name)
+{
+    unsigned hash = 0;
+    struct of_account **at;
+
+    lock_assert_held(&kept->lock);
+    for (size_t i = 0; i < name.len; i++)
+        hash = hash * 31 + (unsigned char)name.ptr[i];
+    at = &kept->accounts[hash % BUCKETS];
+    while (*at && !bytes_equal(bytes_of((*at)->name, (*at)->len), name))
+        at = &(*at)->next;
+    return at;
+}
+
+static struct of_account *account_new(struct bytes name)
+{
+    struct of_account *account = xcalloc(1, sizeof *account + name.len);
+
+    account->len = name.len;
+    memcpy(account->name, name.ptr, name.len);
+    return account;
+}
+
+bool kept_reserve(struct kept_handles *kept, struct bytes account)
+{
+    struct of_account **at;
+    bool has_room;
+
+    lock_take(&kept->lock);
+    at = account_at(kept, account);
+    has_room = kept->count < SMB_KEPT_MAX && (!*at || (*at)->count < SMB_KEPT_OF_ACCOUNT_MAX);
+    if (has_room) {
+        if (!*at)
+            *at = account_new(account);
+        (*at)->count++;
+        kept->count++;
+    }
+    lock_give(&kept->lock);
+    return has_room;
+}
+
+static void give_place(struct kept_handles *kept, struct bytes name)
+{
+    struct of_account **at = account_at(kept, name);
+    struct of_account *account = *at;
+
+    assert(account && account->count > 0 && kept->count > 0);
+    kept->count--;
+    if (--account->count > 0)
+        return;
+    *at = account->next;
+    free(account);
+}
+
+void kept_release(struct kept_handles *kept, struct bytes account)
+{
+    lock_take(&kept->lock);
+    give_place(kept, account);
+    lock_give(&kept->lock);
+}
+
+/* ---- those that are kept ---- */
+
+void kept_add(struct kept_handles *kept, const struct mount *mount,
+              const struct held_handle *handle, instant until)
+{
+    struct kept *one = xcalloc(1, sizeof *one);
+    struct kept **at = &kept->buckets[handle->id % BUCKETS];
+
+    one->mount = (struct mount){ .account = copy(mount->account),
+                                 .share = copy(mount->share),
+                                 .space = mount->space };
+    one->handle = *handle;
+    one->until = until;
+    lock_take(&kept->lock);
+    one->next = *at;
+    *at = one;
+    if (kept->next == 0 || until < kept->next)
+        kept->next = until;
+    pthread_cond_signal(&kept->changed);
+    lock_give(&kept->lock);
+}
+
+void kept_remove(struct kept_handles *kept, uint64_t id)
+{
+    struct kept **at = &kept->buckets[id % BUCKETS];
+    struct kept *one;
+
+    lock_take(&kept->lock);
+    while (*at && (*at)->handle.id != id)
+        at = &(*at)->next;
+    one = *at;
+    if (one) {
+        *at = one->next;
+        give_place(kept, one->mount.account);
+        free_one(one);
+    }
+    lock_give(&kept->lock);
+}
+
+instant kept_next(struct kept_handles *kept)
+{
+    instant next;
+
+    lock_take(&kept->lock);
+    next = kept->next;
+    lock_give(&kept->lock);
+    return next;
+}
+
+unsigned kept_count(struct kept_handles *kept)
+{
+    unsigned count;
+
+    lock_take(&kept->lock);
+    count = kept->count;
+    lock_give(&kept->lock);
+    return count;
+}
+
+/* ---- those that nobody came back to ---- */
+
+/* Takes them out, and finds when the next one is over. */
+static struct kept *take_overdue(struct kept_handles *kept, instant now)
+{
+    struct kept *overdue = NULL;
+
+    lock_take(&kept->lock);
+    if (kept->next == 0 || now < kept->next) {
+        lock_give(&kept->lock);
+        return NULL;
+    }
+    kept->next = 0;
+    for (unsigned i = 0; i < BUCKETS; i++)
+        for (struct kept **at = &kept->buckets[i]; *at;) {
+            struct kept *one = *at;
+
+            if (one->until <= now) {
+                *at = one->next;
+                one->next = overdue;
+                overdue = one;
+                give_place(kept, one->mount.account);
+                continue;
+            }
+            if (kept->next == 0 || one->until < kept->next)
+                kept->next = one->until;
+            at = &one->next;
+        }
+    lock_give(&kept->lock);
+    return overdue;
+}
+
+static void close_one(struct store *store, const struct kept *one)
+{
+    struct arena *arena = arena_new(ARENA_BYTES);
+    struct handle_overdue overdue = { .close = { .mount = &one->mount, .handle = &one->handle } };
+    struct input input = { .account = one->mount.account,
+                           .identity = { .kind = IDENTITY_ACCOUNT_KEY, .at = clock_wall() } };
+    struct problem problem;
+    struct decision d = { .service = &file_service,
+                          .input = &input,
+                          .arena = arena,
+                          .store = store,
+                          .access = STORE_MAY_BLOCK,
+                          .problem = &problem,
+                          .now = clock_now(),
+                          .attempt = arena_mark(arena) };
+    enum error e = deciding_run_unawaited(&d, handle_overdue_attempt, &overdue);
+
+    deciding_end(&d);
+    if (e)
+        log_line(LOG_WARN, "SMB: a handle that nobody came back to was not closed: %s",
+                 decision_is_unfinished(e) ? "its share is gone" : error_code(e));
+    arena_free(arena);
+}
+
+void kept_close_overdue(struct kept_handles *kept, instant now)
+{
+    struct kept *overdue = take_overdue(kept, now);
+
+    for (const struct kept *one = overdue; one; one = one->next)
+        close_one(kept->store, one);
+    free_all(overdue);
+}
+
+/* ---- the thread ---- */
+
+static void sleep_until_next(struct kept_handles *kept)
+{
+    instant now = clock_now();
+    int timeout_ms = -1;
+
+    if (kept->next > 0) {
+        uint64_t ms = kept->next > now ? (kept->next - now) / (TICKS_PER_SECOND / 1000) + 1 : 0;
+
+        timeout_ms = ms < SLEEP_MAX_MS ? (int)ms : SLEEP_MAX_MS;
+    }
+    lock_wait(&kept->lock, &kept->changed, timeout_ms);
+}
+
+static void *run(void *argument)
+{
+    struct kept_handles *kept = argument;
+
+    thread_give_way();
+    lock_take(&kept->lock);
+    while (!kept->stops) {
+        sleep_until_next(kept);
+        lock_give(&kept->lock);
+        kept_close_overdue(kept, clock_now());
+        lock_take(&kept->lock);
+    }
+    lock_give(&kept->lock);
+    return NULL;
+}
+
+bool kept_start(struct kept_handles *kept)
+{
+    return thread_start(&kept->thread, run, kept);
+}
+
+void kept_stop(struct kept_handles *kept)
+{
+    lock_take(&kept->lock);
+    kept->stops = true;
+    pthread_cond_signal(&kept->changed);
+    lock_give(&kept->lock);
+    thread_join(&kept->thread);
+}

@@ -1,0 +1,39 @@
+/* Handles that are kept although their client has lost its connection: how many there may be, and their end when
+ * nobody comes back to them. What they are lies in the records of their files (file/handle_away.h); here is when
+ * they are to be closed. After a restart there is nothing here: a persistent handle that nobody comes back to
+ * then is in nobody's way once its time is over, and goes with the next change of what is open of its file.
+ *
+ * Nothing here runs by itself but for the thread of kept_start(): tests call kept_close_overdue(). */
+#ifndef LAGRA_SMB_KEPT_H
+#define LAGRA_SMB_KEPT_H
+
+#include "file/handle_away.h"
+
+struct kept_handles;
+
+struct kept_handles *kept_new(struct store *store);
+/* No thread runs. */
+void kept_free(struct kept_handles *kept);
+/* Starts the thread that closes what is overdue. returns false: none could be started. Main thread. */
+bool kept_start(struct kept_handles *kept);
+/* Ends the thread, if there is one. Main thread. */
+void kept_stop(struct kept_handles *kept);
+
+/* Takes a place for one of the account's: before it is decided that it stays. returns false: there are
+ * SMB_KEPT_MAX, or of that account SMB_KEPT_OF_ACCOUNT_MAX. Any thread. */
+bool kept_reserve(struct kept_handles *kept, struct bytes account);
+/* Gives the place back: it was not kept. Any thread. */
+void kept_release(struct kept_handles *kept, struct bytes account);
+/* It is kept, in the place that was taken. Any thread. */
+void kept_add(struct kept_handles *kept, const struct mount *mount,
+              const struct held_handle *handle, instant until);
+/* Its client has come back; nothing if it is not there. Any thread. */
+void kept_remove(struct kept_handles *kept, uint64_t id);
+
+/* Closes those whose time is over; blocks on the store. */
+void kept_close_overdue(struct kept_handles *kept, instant now);
+/* When the next one is; 0: there is none. Any thread. */
+instant kept_next(struct kept_handles *kept);
+unsigned kept_count(struct kept_handles *kept);
+
+#endif

@@ -1,0 +1,78 @@
+/* Durable opens whose connection or session ends: they are kept for their client. ms-smb2: 3.3.7.1 */
+#include "smb/create.h"
+#include "smb/kept.h"
+
+#include <assert.h>
+
+struct bytes open_kept(const struct smb_open *open, struct arena *arena)
+{
+    const struct smb_caching *caching = open->caching;
+    struct durable_kept kept = {
+        .kind = open->durable.kind,
+        .create = open->durable.create,
+        .client = open->tree->session->connection->agreed.client_guid,
+        .timeout_ms = open->durable.timeout_ms,
+        .mode = open->mode,
+        .position = open->position,
+    };
+
+    if (caching) {
+        kept.is_lease = caching->lease.is_lease;
+        kept.lease_key = caching->lease.key;
+        kept.lease_epoch = caching->epoch;
+        kept.has_caching = true;
+        kept.caching_key = caching->listener.key;
+    }
+    return durable_encode(arena, &kept);
+}
+
+static enum smb_step leaving_begin(struct smb_request *request, struct wire_reader *r)
+{
+    struct handle_leave *leave = arena_alloc(request->message->arena, sizeof *leave);
+    const struct smb_open *open = request->open;
+
+    (void)r;
+    leave->close.mount = &request->tree->mount;
+    leave->close.handle = &open->handle;
+    leave->kept = (struct handle_kept){
+        .ticks = open->durable.timeout_ms * (TICKS_PER_SECOND / 1000),
+        .granted = open->handle.granted,
+        .times = open->handle.times,
+        .of_client = open_kept(open, request->message->arena),
+    };
+    request->parameters = leave;
+    return smb_decide(request, handle_leave_attempt, leave);
+}
+
+static enum smb_step leaving_decided(struct smb_request *request)
+{
+    const struct handle_leave *leave = request->parameters;
+    struct kept_handles *kept = request->message->connection->service->kept;
+    const struct mount *mount = &request->tree->mount;
+
+    if (!request->error && leave->stays)
+        kept_add(kept, mount, &request->open->handle, leave->until);
+    else
+        kept_release(kept, mount->account);
+    return open_closed(request);
+}
+
+static const struct smb_row leaving = {
+    .command = SMB_CLOSE,
+    .name = "leaving",
+    .begin = leaving_begin,
+    .decided = leaving_decided,
+};
+
+void open_leave(struct smb_open *open)
+{
+    struct kept_handles *kept = open->tree->session->connection->service->kept;
+
+    if (open->durable.kind == DURABLE_NONE || !kept_reserve(kept, open->tree->mount.account)) {
+        open_close(open);
+        return;
+    }
+    assert(open->is_open);
+    open->is_open = false;
+    smb_run(request_of_own(open, &leaving));
+}

@@ -1,0 +1,29 @@
+/* The names of a path, as CREATE and renames have them. */
+#include "smb/smb_private.h"
+
+#define NAMES_MAX 256u /* more than a path may have */
+
+/* Streams are not served. ms-smb2: 3.3.5.9 */
+enum nt_status smb_read_names(struct arena *arena, struct bytes path,
+                              const struct bytes **ret_names, size_t *ret_count)
+{
+    struct bytes *names = arena_array(arena, NAMES_MAX, sizeof *names);
+    size_t count = 0;
+
+    if (path.len > 0 && path.ptr[0] == '\\')
+        return STATUS_INVALID_PARAMETER;
+    if (memchr(path.ptr, ':', path.len))
+        return STATUS_OBJECT_NAME_INVALID;
+    for (struct bytes rest = path; path.len > 0 && rest.ptr; count++) {
+        if (count == NAMES_MAX)
+            return STATUS_OBJECT_NAME_INVALID;
+        bytes_cut(rest, '\\', &names[count], &rest);
+        if (names[count].len == 0)
+            return STATUS_OBJECT_NAME_INVALID;
+        if (bytes_is(names[count], ".."))
+            return STATUS_OBJECT_PATH_SYNTAX_BAD;
+    }
+    *ret_names = names;
+    *ret_count = count;
+    return STATUS_SUCCESS;
+}

@@ -1,0 +1,103 @@
+/* A client that comes back to an open which was kept for it: what is kept is read and looked at, then the open is
+ * made again in this connection. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
+#include "smb/create.h"
+#include "smb/kept.h"
+
+enum smb_step reconnect_begin(struct smb_request *request, struct create *create)
+{
+    struct reconnect *reconnect = &create->reconnect;
+
+    reconnect->away.mount = &request->tree->mount;
+    reconnect->away.id = create->contexts.durable.id;
+    return smb_decide(request, handle_away_attempt, &reconnect->away);
+}
+
+static enum nt_status check(struct smb_request *request, const struct create *create,
+                            struct durable_kept *ret_kept)
+{
+    const struct reconnect *reconnect = &create->reconnect;
+    const struct lease_asked *lease = &create->contexts.lease;
+    const struct durable_return by = {
+        .asked = &create->contexts.durable,
+        .client = request->message->connection->agreed.client_guid,
+        .is_lease = lease->is_lease,
+        .lease_key = lease->key,
+    };
+
+    if (request->error == E_ResourceNotFound || request->error == E_ShareNotFound)
+        return STATUS_OBJECT_NAME_NOT_FOUND;
+    if (request->error)
+        return nt_status_of(request->error);
+    if (!durable_decode(reconnect->away.kept.of_client, ret_kept))
+        return STATUS_OBJECT_NAME_NOT_FOUND;
+    return durable_may_return(ret_kept, &by);
+}
+
+/* What is kept may be come back to: its caching is listened to before, so that no break is missed. With a lease the
+ * name counts, too. */
+static enum smb_step found(struct smb_request *request, struct create *create)
+{
+    struct reconnect *reconnect = &create->reconnect;
+    const struct smb_connection *connection = request->message->connection;
+    struct lease_asked *lease = &create->contexts.lease;
+    struct handle_return *back = &reconnect->back;
+    enum nt_status status = check(request, create, &reconnect->kept);
+
+    if (!status && reconnect->kept.is_lease &&
+        smb_read_names(request->message->arena, create->path, &back->names, &back->name_count))
+        status = STATUS_INVALID_PARAMETER;
+    if (status)
+        return smb_refuse(request, status);
+    if (reconnect->kept.has_caching)
+        caching_join_again(request->open, lease, &reconnect->kept.caching_key,
+                           reconnect->kept.lease_epoch);
+    reconnect->is_found = true;
+    back->mount = &request->tree->mount;
+    back->handle = &reconnect->away.handle;
+    back->session = request->session->id;
+    back->client_address = connection->peer;
+    return smb_decide(request, handle_return_attempt, back);
+}
+
+/* It is there again, as it was. */
+static enum smb_step came_back(struct smb_request *request, struct create *create)
+{
+    const struct reconnect *reconnect = &create->reconnect;
+    const struct durable_kept *kept = &reconnect->kept;
+    struct smb_open *open = request->open;
+
+    create->came_back = true;
+    create->open.action = OPENED_EXISTING;
+    create->open.handle = reconnect->away.handle;
+    create->open.info = reconnect->back.info;
+    create->open.gives_caching = reconnect->back.gives_caching;
+    kept_remove(request->message->connection->service->kept, reconnect->away.id);
+    open->handle = reconnect->away.handle;
+    open->is_open = true;
+    open->mode = kept->mode;
+    open->position = kept->position;
+    open->durable = (struct smb_durable){ .kind = kept->kind,
+                                          .create = kept->create,
+                                          .timeout_ms = kept->timeout_ms };
+    if (request->tree->ends || request->session->state != SESSION_VALID) {
+        open_leave(open);
+        return smb_refuse(request, STATUS_NETWORK_NAME_DELETED);
+    }
+    if (open->caching)
+        caching_returned(open, create->open.gives_caching);
+    message_set_open(request->message, open);
+    return smb_refuse(request, STATUS_SUCCESS);
+}
+
+enum smb_step reconnect_decided(struct smb_request *request, struct create *create)
+{
+    if (!create->reconnect.is_found)
+        return found(request, create);
+    if (request->error == E_InvalidInput)
+        return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    if (request->error == E_ResourceNotFound || request->error == E_ShareNotFound)
+        return smb_refuse(request, STATUS_OBJECT_NAME_NOT_FOUND);
+    if (request->error)
+        return smb_refuse(request, nt_status_of(request->error));
+    return came_back(request, create);
+}
