@@ -416,3 +416,23 @@ enum store_result local_snapshot_hold(struct snapshot *snapshot)
     (void)snapshot;
     return STORE_OK;
 }
+
+enum store_result store_backup_begin(struct store *store, struct backup_state *ret_state)
+{
+    enum store_result result = STORE_NOT_FOUND;
+
+    if (store->operations->backup_begin)
+        result = store->operations->backup_begin(store, ret_state);
+    assert(result != STORE_WAIT && result != STORE_CONFLICT);
+    return result;
+}
+
+bool store_backup_copied(struct store *store, uint32_t extent)
+{
+    return store->operations->backup_copied(store, extent);
+}
+
+bool store_backup_end(struct store *store)
+{
+    return store->operations->backup_end(store);
+}

@@ -9,6 +9,7 @@
 #ifndef LAGRA_STORE_STORE_PRIVATE_H
 #define LAGRA_STORE_STORE_PRIVATE_H
 
+#include "store/backup.h"
 #include "store/deferred.h"
 #include "store/piece.h"
 
@@ -132,6 +133,11 @@ struct store_operations {
                                      uint32_t offset, uint32_t length, struct piece_file *ret_file,
                                      struct waiter *waiter);
     void (*piece_give)(struct store *store, const struct piece_file *file);
+
+    /* NULL, all three: it has no files. */
+    enum store_result (*backup_begin)(struct store *store, struct backup_state *ret_state);
+    bool (*backup_copied)(struct store *store, uint32_t extent);
+    bool (*backup_end)(struct store *store);
 
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
 #ifdef LAGRA_GATES

@@ -232,6 +232,8 @@ static void look_after_disk(struct collector *collector)
     disk_space_tend(&embedded->space);
     if (disk_space_is_low(&embedded->space))
         records_empty_aside(embedded->space.folder);
+    if (disk_space_is_low(&embedded->space) && embedded->reclaim.kept_count > 0)
+        reclaim_press(embedded);
     if (!disk_space_is_low(&embedded->space) || sequence == collector->given_back ||
         now_ms() - collector->given_back_ms < LOW_MS)
         return;

@@ -30,8 +30,9 @@
 struct embedded {
     struct store store;
     struct deferred deferred;
-    int lock_file; /* held locked while open */
-    int synced;    /* the file of the syncer's and the guard's records */
+    int lock_file;        /* held locked while open */
+    char *backup_records; /* the path of backup.h */
+    int synced;           /* the file of the syncer's and the guard's records */
     bool sync;
     atomic_bool failed;           /* store invariant 6 */
     atomic_bool starved;          /* store_wants_reopening() */

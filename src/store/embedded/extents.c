@@ -73,7 +73,7 @@ enum store_result extents_open(struct extents *extents, int folder, const char *
             close(fd);
         return STORE_IO;
     }
-    *extents = (struct extents){ .folder = folder, .next_id = 1 };
+    *extents = (struct extents){ .folder = folder, .next_id = 1, .hold = EXTENT_HOLD_NONE };
     lock_init(&extents->lock, RANK_EXTENTS);
     lock_condition_init(&extents->created);
     while ((entry = file_next_entry(directory)))
@@ -293,7 +293,8 @@ static bool remove_if_unused(struct extents *extents, uint32_t id)
 
     lock_take(&extents->lock);
     extent = extents_find(extents, id);
-    unused = extent && extent != extents->active && extent->counted && extent->used_bytes == 0;
+    unused = extent && extent != extents->active && extent->counted && extent->used_bytes == 0 &&
+             !extents_holds(extents, id);
     if (unused) {
         size_t at = place_of(extents, id);
 

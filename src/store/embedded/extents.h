@@ -51,6 +51,15 @@ struct staged_piece {
 
 #define STAGED_BUCKETS 1024
 
+/* For a backup: bytes that records referred to when it began are neither punched nor removed in the
+ * extents from..to. */
+struct extent_hold {
+    uint32_t from, to; /* from > to: in none */
+    bool is_active;    /* from extents_hold() to extents_end_hold() */
+    bool is_lost;      /* given up before its end */
+};
+#define EXTENT_HOLD_NONE ((struct extent_hold){ .from = 1, .to = 0 })
+
 struct extents {
     int folder;
     struct lock lock;
@@ -64,7 +73,8 @@ struct extents {
     uint64_t active_end;       /* where its free end begins; under lock */
     _Atomic uint64_t frontier; /* written under lock */
     uint32_t next_id;
-    bool creating; /* some thread makes a new one; under lock */
+    bool creating;           /* some thread makes a new one; under lock */
+    struct extent_hold hold; /* under lock */
     pthread_cond_t created;
     struct staged_piece *staged[STAGED_BUCKETS];
 };
@@ -126,6 +136,20 @@ bool extents_id_at(struct extents *extents, size_t at, uint32_t *ret_id);
 size_t extents_count(struct extents *extents);
 /* Removes sealed extents that nothing is in. Collector. */
 void extents_sweep(struct extents *extents);
+
+/* Holds all extents, those to come too. False: they are held already. Any thread, as the next six. */
+bool extents_hold(struct extents *extents);
+/* The state to be held has been taken: it refers to nothing behind this place, the end of the newest
+ * extent (id 0: there is none). What is newer is held no longer. */
+void extents_hold_to_end(struct extents *extents, uint32_t *ret_id, uint64_t *ret_end);
+/* Extents up to this one need no longer be held. False: the hold was lost. */
+bool extents_hold_after(struct extents *extents, uint32_t id);
+bool extents_is_held(struct extents *extents, uint32_t id);
+bool extents_any_held(struct extents *extents);
+/* Gives the hold up, if there is one: their space is needed. True: there was one. */
+bool extents_lose_hold(struct extents *extents);
+/* returns false if it was lost before */
+bool extents_end_hold(struct extents *extents);
 /* How many, and what they take of the file system. */
 void extents_measure(struct extents *extents, uint64_t *ret_count, uint64_t *ret_allocated_bytes);
 

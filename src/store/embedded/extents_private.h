@@ -1,9 +1,15 @@
-/* Inside the set of extents only (extents.c, extent_alloc.c). All under extents.lock. */
+/* Inside the set of extents only (extents.c, extent_alloc.c, extent_hold.c). All under extents.lock. */
 #ifndef LAGRA_STORE_EMBEDDED_EXTENTS_PRIVATE_H
 #define LAGRA_STORE_EMBEDDED_EXTENTS_PRIVATE_H
 
 #include "store/embedded/extents.h"
 
+/* Whether a backup does. */
+static inline bool extents_holds(const struct extents *extents, uint32_t id)
+{
+    lock_assert_held(&extents->lock);
+    return extents->hold.from <= id && id <= extents->hold.to;
+}
 /* NULL: not found. */
 struct extent *extents_find(const struct extents *extents, uint32_t id);
 struct extent *extents_insert(struct extents *extents, uint32_t id);

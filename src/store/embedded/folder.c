@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "store/backup.h"
 
 static const char format[] = "lagra store 1\n";
 #define FORMAT_PREFIX "lagra store "
@@ -44,16 +45,17 @@ static enum store_result failed(const char *what, const char *problem, const cha
 
 /* What a folder holds, as far as its names say. */
 struct contents {
-    bool has_format, has_records, has_synced, has_own;
+    bool has_format, has_records, has_synced, has_own, has_backup_list;
     char azurites[NAME_MAX + 1]; /* one name; empty: none */
     char others[NAME_MAX + 1];   /* one of neither, and not harmless */
 };
 
 static bool is_own_name(const char *name)
 {
-    static const char *const own[] = { "lock",        "format",    "format.new", "synced",
-                                       "records",     "extents",   "aside",      "ballast",
-                                       "salvage.tmp", "admin.sock" };
+    static const char *const own[] = { "lock",        "format",     "format.new",     "synced",
+                                       "records",     "extents",    "aside",          "ballast",
+                                       "salvage.tmp", "backup.tmp", "backup.tmp.tmp", BACKUP_LIST,
+                                       "admin.sock" };
 
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (strcmp(name, own[i]) == 0)
@@ -98,6 +100,7 @@ static void look_at_name(int folder, const char *name, const char *const *known_
     contents->has_format |= strcmp(name, "format") == 0;
     contents->has_records |= strcmp(name, "records") == 0;
     contents->has_synced |= strcmp(name, "synced") == 0;
+    contents->has_backup_list |= strcmp(name, BACKUP_LIST) == 0;
     if (is_own_name(name))
         contents->has_own = true;
     else if (is_azurites_name(name))
@@ -136,6 +139,9 @@ static const char *refusal(const struct contents *contents, enum folder_use use)
 {
     const char *other = contents->others[0] ? contents->others : "records";
 
+    if (use != FOLDER_FILL && contents->has_backup_list)
+        return "it is a backup, whose files others may share: nothing was changed. Make a data "
+               "folder of it:\n  lagra backup restore FOLDER NEW-FOLDER";
     if (use != FOLDER_FILL && holds_store(contents))
         return NULL;
     if (use == FOLDER_FILL && (contents->has_own || contents->others[0] || contents->azurites[0]))
@@ -205,7 +211,7 @@ static enum store_result take_lock(int folder, int *ret_lock, const char **ret_p
 }
 
 /* Makes a new file with the line, complete or not at all. */
-static bool write_format(int folder)
+bool folder_write_format(int folder)
 {
     int fd = openat(folder, "format.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     bool written;
@@ -362,7 +368,7 @@ static enum store_result claim(struct folder *folder, enum folder_use use,
     if (has_format && has_format != STORE_NOT_FOUND)
         return has_format;
     result = take_lock(folder->fd, &folder->lock_file, ret_problem);
-    if (!result && has_format == STORE_NOT_FOUND && !write_format(folder->fd))
+    if (!result && has_format == STORE_NOT_FOUND && !folder_write_format(folder->fd))
         result = failed("write `format`", "the data folder cannot be written", ret_problem);
     return result;
 }

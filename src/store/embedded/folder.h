@@ -9,6 +9,7 @@
  *   manifest-NNNNNN   see manifest_guard.h
  *   aside/     files of records/ that a start did not need, see records_files.h
  *   ballast    see disk_space.h
+ *   backup.tmp/   while a backup runs, see backup.h
  *
  * Whose folder it is, its names say, before anything is written: somebody else's is left as it is.
  * decision: 271
@@ -49,6 +50,8 @@ enum store_result folder_open(const char *location, enum folder_use use,
 enum store_result folder_is_ours(int folder, const char **ret_problem, const char **ret_doubt);
 /* Makes the names in it durable, and its own. returns STORE_OK, STORE_IO */
 enum store_result folder_sync(const struct folder *folder, const char **ret_problem);
+/* Makes the file `format`, durably, whole or not at all. False: see errno. */
+bool folder_write_format(int folder);
 /* Of what the caller has not taken over. */
 void folder_release(struct folder *folder);
 

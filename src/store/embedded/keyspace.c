@@ -405,3 +405,16 @@ enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync)
     rocksdb_flush_wal(keyspace->db, sync, &error);
     return error ? keyspace_error("write the log of records", error) : STORE_OK;
 }
+
+enum store_result keyspace_checkpoint(const struct keyspace *keyspace, const char *path)
+{
+    char *error = NULL;
+    rocksdb_checkpoint_t *checkpoint = rocksdb_checkpoint_object_create(keyspace->db, &error);
+
+    if (!error) {
+        keyspace_enter(STORE_MAY_BLOCK);
+        rocksdb_checkpoint_create(checkpoint, path, /* log_size_for_flush= */ 0, &error);
+        rocksdb_checkpoint_object_destroy(checkpoint);
+    }
+    return error ? keyspace_error("make a checkpoint of the records", error) : STORE_OK;
+}

@@ -83,6 +83,11 @@ enum store_result keyspace_write(struct keyspace *keyspace, rocksdb_writebatch_t
  * disk. Syncer. */
 enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync);
 
+/* Makes the folder `path`, which does not exist, with the newest state or a later one: its tables are
+ * linked, so they stay when RocksDB deletes them. Waits for the disk.
+ * returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO (logged) */
+enum store_result keyspace_checkpoint(const struct keyspace *keyspace, const char *path);
+
 /* Waits a moment for RocksDB to catch up, after STORE_WAIT of keyspace_write(). Without a lock. */
 void keyspace_pause(void);
 /* Has deleted records give back their space soon, not when RocksDB gets to it. May wait for the disk.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "store/embedded/backup.h"
 #include "store/embedded/counters.h"
 #include "store/embedded/embedded_private.h"
 #include "store/embedded/figures.h"
@@ -118,6 +119,7 @@ static void embedded_close(struct store *store)
     close(embedded->extents.folder);
     close(embedded->synced);
     close(embedded->lock_file);
+    free(embedded->backup_records);
     free(embedded);
 }
 
@@ -164,6 +166,9 @@ static const struct store_operations embedded_operations = {
     .piece_read = embedded_piece_read,
     .piece_check = embedded_piece_check,
     .piece_give = embedded_piece_give,
+    .backup_begin = embedded_backup_begin,
+    .backup_copied = embedded_backup_copied,
+    .backup_end = embedded_backup_end,
     .collect_now = embedded_collect_now,
 #ifdef LAGRA_GATES
     .drop_caches = embedded_drop_caches,
@@ -269,6 +274,7 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
 {
     enum store_result result;
 
+    backup_remove_records(folder->fd);
     result = disk_space_open(&embedded->space, folder->fd, options->disk_reserve, collector_poke,
                              &embedded->collector, ret_problem);
     if (result) {
@@ -338,6 +344,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded->sync = options->sync;
     embedded->when_failed = options->failed;
     embedded->lock_file = folder.lock_file;
+    embedded->backup_records = backup_records_path(options->location);
     embedded->stripes = stripes_new();
     embedded->records = record_cache_new();
     embedded->store.deferred = &embedded->deferred;
@@ -357,6 +364,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         record_cache_free(embedded->records);
         deferred_release(&embedded->deferred);
         close(embedded->lock_file);
+        free(embedded->backup_records);
         free(embedded);
         return result;
     }

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "store/embedded/embedded_private.h"
 
 void reclaim_init(struct reclaim *reclaim, void (*added)(void *context), void *context)
@@ -20,6 +21,7 @@ void reclaim_release(struct reclaim *reclaim)
         free(reclaim->waiting);
         reclaim->waiting = next;
     }
+    free(reclaim->kept);
     lock_release(&reclaim->lock);
 }
 
@@ -84,22 +86,94 @@ static struct freed *take_durable(struct embedded *embedded, bool *ret_left)
     return taken;
 }
 
+static void punch(struct embedded *embedded, const struct freed_piece *run)
+{
+    uint64_t before;
+
+    extents_punch(&embedded->extents, run->extent, run->offset, run->length);
+    before = atomic_fetch_sub(&embedded->reclaim.pending_bytes, run->length);
+    assert(before >= run->length);
+}
+
+static void keep(struct reclaim *reclaim, const struct freed_piece *run)
+{
+    if (reclaim->kept_count == reclaim->kept_capacity) {
+        reclaim->kept_capacity = reclaim->kept_capacity > 0 ? 2 * reclaim->kept_capacity : 1024;
+        reclaim->kept = xrealloc(reclaim->kept, reclaim->kept_capacity * sizeof reclaim->kept[0]);
+    }
+    reclaim->kept[reclaim->kept_count++] = *run;
+    assert(reclaim->kept_count <= RECLAIM_KEPT_MAX);
+}
+
+/* Punches what is held no longer. */
+static void punch_kept(struct embedded *embedded)
+{
+    struct reclaim *reclaim = &embedded->reclaim;
+    size_t count = reclaim->kept_count;
+
+    reclaim->kept_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct freed_piece run = reclaim->kept[i];
+
+        if (extents_is_held(&embedded->extents, run.extent))
+            reclaim->kept[reclaim->kept_count++] = run;
+        else
+            punch(embedded, &run);
+    }
+    if (reclaim->kept_count > 0)
+        return;
+    free(reclaim->kept);
+    reclaim->kept = NULL;
+    reclaim->kept_capacity = 0;
+}
+
+void reclaim_press(struct embedded *embedded)
+{
+    punch_kept(embedded);
+    if (embedded->reclaim.kept_count == 0)
+        return;
+    if (extents_lose_hold(&embedded->extents))
+        log_line(LOG_WARN, "store: a backup is given up: what was deleted while it ran has to give "
+                           "back its space");
+    punch_kept(embedded);
+}
+
+/* A run of pieces that follow each other. */
+static void give_back_run(struct embedded *embedded, const struct freed_piece *run)
+{
+    struct reclaim *reclaim = &embedded->reclaim;
+
+    if (!extents_is_held(&embedded->extents, run->extent)) {
+        punch(embedded, run);
+        return;
+    }
+    if (reclaim->kept_count == RECLAIM_KEPT_MAX) {
+        punch_kept(embedded);
+        /* With few of them gone, all would be looked through again soon. */
+        if (reclaim->kept_count > RECLAIM_KEPT_MAX / 2)
+            reclaim_press(embedded);
+    }
+    /* It may be held no longer by now: then it goes at the end of the step. */
+    keep(reclaim, run);
+}
+
 /* Returns what a commit freed to the file system, pieces that follow each other in one. */
 static void give_back(struct embedded *embedded, const struct freed *freed)
 {
     for (size_t i = 0, next; i < freed->count; i = next) {
         const struct freed_piece *first = &freed->pieces[i];
-        uint64_t length = 0;
+        struct freed_piece run = { .extent = first->extent, .offset = first->offset };
 
         for (next = i; next < freed->count; next++) {
             const struct freed_piece *piece = &freed->pieces[next];
 
-            if (piece->extent != first->extent || piece->offset != first->offset + length)
+            if (piece->extent != run.extent || piece->offset != run.offset + run.length)
                 break;
             verified_forget(&embedded->verified, piece->extent, piece->offset);
-            length += extent_room(piece->length);
+            run.length += (uint32_t)extent_room(piece->length);
         }
-        extents_punch(&embedded->extents, first->extent, first->offset, length);
+        assert(run.length <= EXTENT_BYTES);
+        give_back_run(embedded, &run);
     }
 }
 
@@ -111,13 +185,11 @@ bool reclaim_step(struct embedded *embedded)
     while (freed) {
         struct freed *next = freed->next;
 
-        uint64_t bytes = bytes_of_freed(freed), before;
-
         give_back(embedded, freed);
-        before = atomic_fetch_sub(&embedded->reclaim.pending_bytes, bytes);
-        assert(before >= bytes);
         free(freed);
         freed = next;
     }
+    if (embedded->reclaim.kept_count > 0 && !extents_any_held(&embedded->extents))
+        punch_kept(embedded);
     return left;
 }

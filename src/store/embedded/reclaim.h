@@ -31,7 +31,12 @@ struct reclaim {
     void *context;
     _Atomic uint64_t
         pending_bytes; /* freed and not yet given back, also those not yet given here */
+    /* Durable, and nobody sees them, but a backup holds their extents (extents.h). Of the collector. */
+    struct freed_piece *kept;
+    size_t kept_count, kept_capacity;
 };
+/* When there are more, 64 MiB of memory, the backup has lost its hold. */
+#define RECLAIM_KEPT_MAX (4u << 20)
 
 void reclaim_init(struct reclaim *reclaim, void (*added)(void *context), void *context);
 /* Forgets what waits: the next start finds it by the index of pieces. */
@@ -46,5 +51,8 @@ void reclaim_add(struct reclaim *reclaim, struct freed *freed);
 /* Punches what may go by now. Returns true when something still waits. Waits for the disk.
  * Collector. */
 bool reclaim_step(struct embedded *embedded);
+/* Room is needed: punches what a backup holds no longer and, if it holds anything else, takes its hold
+ * from it, and punches that too. Collector. */
+void reclaim_press(struct embedded *embedded);
 
 #endif

@@ -1,0 +1,180 @@
+/* Copying and summing up files that may be sparse. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backup/backup_private.h"
+#include "base/arena.h"
+#include "base/crc.h"
+#include "base/file.h"
+
+#define BUFFER_BYTES ((size_t)1 << 20)
+
+/* Going through a file: what is done with each run of data. */
+struct pass {
+    struct backup_work *work;
+    const char *name;
+    int from;
+    char *buffer, *other; /* BUFFER_BYTES each; other: of `compare` alone */
+    uint32_t crc;
+    int to;
+    bool same;
+};
+
+/* Data in the buffer, `size` bytes at a place. False: failed, or enough has been seen. */
+typedef bool visit_data(struct pass *pass, uint64_t at, size_t size);
+
+static bool visit_run(struct pass *pass, uint64_t at, uint64_t end, visit_data *visit)
+{
+    while (at < end) {
+        size_t want = end - at < BUFFER_BYTES ? (size_t)(end - at) : BUFFER_BYTES;
+        ssize_t size = file_read_at(pass->from, pass->buffer, want, at);
+
+        if (size < 0)
+            return work_fail_errno(pass->work, "read %s", pass->name);
+        if ((size_t)size < want)
+            return work_fail(pass->work, "%s has become shorter", pass->name);
+        if (!visit(pass, at, want) || !work_read(pass->work, want))
+            return false;
+        at += want;
+    }
+    return true;
+}
+
+static void add_zeros(struct pass *pass, uint64_t count)
+{
+    static const char zeros[64 << 10];
+
+    for (; count > 0; count -= count < sizeof zeros ? count : sizeof zeros)
+        pass->crc = crc32c(pass->crc, zeros, count < sizeof zeros ? (size_t)count : sizeof zeros);
+}
+
+/* Where the next data and the end of it are, from a place on, up to an end. No more data: both are the end.
+ * A file system that knows no holes has data everywhere. */
+static bool find_data(struct pass *pass, uint64_t at, uint64_t end, uint64_t *ret_from,
+                      uint64_t *ret_to)
+{
+    off_t from = lseek(pass->from, (off_t)at, SEEK_DATA), to;
+
+    *ret_from = *ret_to = end;
+    if (from < 0 && errno == ENXIO)
+        return true;
+    if (from < 0)
+        return work_fail_errno(pass->work, "look for data in %s", pass->name);
+    if ((uint64_t)from >= end)
+        return true;
+    to = lseek(pass->from, from, SEEK_HOLE);
+    if (to < 0)
+        return work_fail_errno(pass->work, "look for data in %s", pass->name);
+    *ret_from = (uint64_t)from;
+    *ret_to = (uint64_t)to < end ? (uint64_t)to : end;
+    return true;
+}
+
+/* Visits all data up to `end`, adding holes to the sum. */
+static bool visit_all(struct pass *pass, uint64_t end, visit_data *visit)
+{
+    uint64_t at = 0, from, to;
+
+    pass->buffer = xmalloc(BUFFER_BYTES);
+    while (at < end && find_data(pass, at, end, &from, &to)) {
+        add_zeros(pass, from - at);
+        if (!visit_run(pass, from, to, visit))
+            break;
+        at = to;
+    }
+    free(pass->buffer);
+    return at >= end;
+}
+
+static bool add_data(struct pass *pass, uint64_t at, size_t size)
+{
+    (void)at;
+    pass->crc = crc32c(pass->crc, pass->buffer, size);
+    return true;
+}
+
+bool file_sum(struct backup_work *work, int fd, const char *name, uint32_t *ret_crc)
+{
+    struct pass pass = { .work = work, .name = name, .from = fd };
+    struct stat status;
+
+    if (fstat(fd, &status) < 0)
+        return work_fail_errno(work, "look at %s", name);
+    if (!visit_all(&pass, (uint64_t)status.st_size, add_data))
+        return false;
+    *ret_crc = pass.crc;
+    return true;
+}
+
+static bool copy_data(struct pass *pass, uint64_t at, size_t size)
+{
+    pass->crc = crc32c(pass->crc, pass->buffer, size);
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pwrite(pass->to, pass->buffer + done, size - done, (off_t)(at + done));
+
+        if (n < 0 && errno != EINTR)
+            return work_fail_errno(pass->work, "write %s", pass->name);
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return true;
+}
+
+/* Both files share their blocks. False: the file system cannot, nothing was done. */
+static bool clone_start(int from, int to, uint64_t end)
+{
+    return ioctl(to, FICLONE, from) == 0 && ftruncate(to, (off_t)end) == 0;
+}
+
+bool file_copy(struct backup_work *work, int from, int to, const char *name, uint64_t end,
+               uint64_t size, uint32_t *ret_crc)
+{
+    struct pass pass = { .work = work, .name = name, .from = from, .to = to };
+    bool copied;
+
+    if (clone_start(from, to, end)) {
+        pass.from = to;
+        copied = visit_all(&pass, end, add_data);
+    } else {
+        copied = visit_all(&pass, end, copy_data);
+    }
+    if (!copied)
+        return false;
+    add_zeros(&pass, size - end);
+    if (ftruncate(to, (off_t)size) < 0 || fsync(to) < 0)
+        return work_fail_errno(work, "write %s", name);
+    /* What was copied is read again by nobody soon: the server's pages are worth more. */
+    (void)posix_fadvise(to, 0, 0, POSIX_FADV_DONTNEED);
+    *ret_crc = pass.crc;
+    return true;
+}
+
+static bool compare_data(struct pass *pass, uint64_t at, size_t size)
+{
+    ssize_t n = file_read_at(pass->to, pass->other, size, at);
+
+    if (n < 0)
+        return work_fail_errno(pass->work, "read %s of the backup before", pass->name);
+    pass->same = (size_t)n == size && memcmp(pass->buffer, pass->other, size) == 0;
+    return pass->same;
+}
+
+bool file_covers(struct backup_work *work, int from, int to, const char *name, bool *ret_same)
+{
+    struct pass pass = { .work = work, .name = name, .from = from, .to = to, .same = true };
+    struct stat status;
+    bool done;
+
+    if (fstat(from, &status) < 0)
+        return work_fail_errno(work, "look at %s", name);
+    pass.other = xmalloc(BUFFER_BYTES);
+    done = visit_all(&pass, (uint64_t)status.st_size, compare_data) || !pass.same;
+    free(pass.other);
+    *ret_same = pass.same;
+    return done;
+}

@@ -1,0 +1,153 @@
+/* Folders of backups, and backups as folders. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backup/backup_private.h"
+#include "base/file.h"
+
+int folder_at(struct backup_work *work, int folder, const char *name, bool make)
+{
+    int fd;
+
+    if (make && mkdirat(folder, name, 0700) < 0) {
+        work_fail_errno(work, "make the folder %s", name);
+        return -1;
+    }
+    fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        work_fail_errno(work, "open the folder %s", name);
+    return fd;
+}
+
+bool folder_sync_all(struct backup_work *work, int folder)
+{
+    return fsync(folder) == 0 || work_fail_errno(work, "sync the folder");
+}
+
+/* ---- removing ---- */
+
+static DIR *open_listing(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!dir && fd >= 0)
+        close(fd);
+    return dir;
+}
+
+/* The files in a folder, and the folder. */
+bool folder_remove_files(struct backup_work *work, int parent, const char *name)
+{
+    DIR *dir = open_listing(parent, name);
+    const struct dirent *entry;
+    bool removed = true;
+
+    if (!dir)
+        return errno == ENOENT || work_fail_errno(work, "open the folder %s", name);
+    while (removed && (entry = file_next_entry(dir)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            removed = unlinkat(dirfd(dir), entry->d_name, 0) == 0;
+    removed = removed && unlinkat(parent, name, AT_REMOVEDIR) == 0;
+    if (!removed)
+        work_fail_errno(work, "remove the folder %s", name);
+    closedir(dir);
+    return removed;
+}
+
+bool folder_remove(struct backup_work *work, int parent, const char *name)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    bool removed;
+
+    if (fd < 0)
+        return errno == ENOENT || work_fail_errno(work, "open the folder %s", name);
+    /* Its list first: without it, it is no backup. */
+    removed = (unlinkat(fd, BACKUP_LIST, 0) == 0 || errno == ENOENT) &&
+              folder_remove_files(work, fd, "records") && folder_remove_files(work, fd, "extents");
+    close(fd);
+    return removed ? folder_remove_files(work, parent, name)
+                   : work_fail_errno(work, "remove the folder %s", name);
+}
+
+/* ---- names ---- */
+
+bool backup_is_name(const char *name)
+{
+    static const char form[] = "99999999T999999.999Z";
+
+    if (strlen(name) != BACKUP_NAME_SIZE - 1)
+        return false;
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] == '9' ? !isdigit((unsigned char)name[i]) : name[i] != form[i])
+            return false;
+    return true;
+}
+
+bool backup_find_newest(struct backup_work *work, int folder, char ret_name[BACKUP_NAME_SIZE])
+{
+    DIR *dir = open_listing(folder, ".");
+    const struct dirent *entry;
+    bool listed = dir;
+
+    ret_name[0] = '\0';
+    while (dir && (entry = file_next_entry(dir)))
+        if (backup_is_name(entry->d_name) && strcmp(entry->d_name, ret_name) > 0)
+            memcpy(ret_name, entry->d_name, BACKUP_NAME_SIZE);
+    listed = listed && errno == 0;
+    if (!listed)
+        work_fail_errno(work, "list the folder of backups");
+    if (dir)
+        closedir(dir);
+    return listed;
+}
+
+/* ---- opening one ---- */
+
+static bool read_list(struct backup_work *work, int backup, struct backup_list *ret_list)
+{
+    int fd = openat(backup, BACKUP_LIST, O_RDONLY | O_CLOEXEC);
+    bool listed;
+
+    if (fd < 0)
+        return work_fail_errno(work, "open " BACKUP_LIST);
+    listed = backup_list_read(fd, ret_list);
+    if (!listed && errno == 0)
+        work_fail(work, BACKUP_LIST " is damaged, or another version of Lagra wrote it");
+    else if (!listed)
+        work_fail_errno(work, "read " BACKUP_LIST);
+    close(fd);
+    return listed;
+}
+
+int backup_open(struct backup_work *work, const char *folder, struct backup_list *ret_list)
+{
+    char name[BACKUP_NAME_SIZE];
+    int fd = folder_at(work, AT_FDCWD, folder, false);
+    int backup = -1;
+
+    if (fd < 0)
+        return -1;
+    if (faccessat(fd, BACKUP_LIST, F_OK, 0) == 0) {
+        backup = fd;
+    } else if (backup_find_newest(work, fd, name)) {
+        if (name[0])
+            backup = folder_at(work, fd, name, false);
+        else
+            work_fail(work, "%s is no backup and has none in it", folder);
+        close(fd);
+    } else {
+        close(fd);
+    }
+    if (backup >= 0 && !read_list(work, backup, ret_list)) {
+        close(backup);
+        return -1;
+    }
+    return backup;
+}

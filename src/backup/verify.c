@@ -1,0 +1,242 @@
+/* Holding a backup against its list, and making a data folder of it. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backup/backup_private.h"
+#include "base/file.h"
+
+/* Totals of the progress. */
+static void add_up(struct backup_work *work, int backup, const struct backup_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        struct stat status;
+        uint64_t taken = 0;
+
+        if (fstatat(backup, list->files[i].name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+            taken = (uint64_t)status.st_blocks * 512;
+        work->progress.files_total++;
+        work->progress.bytes_total += taken < list->files[i].size ? taken : list->files[i].size;
+    }
+}
+
+/* ---- verifying ---- */
+
+struct verify {
+    struct backup_work *work;
+    void (*say)(struct backup_work *work, const char *sentence);
+    bool is_whole;
+};
+
+static void find(struct verify *verify, const char *name, const char *what)
+{
+    char sentence[BACKUP_PROBLEM_SIZE];
+
+    snprintf(sentence, sizeof sentence, "%s %s", name, what);
+    verify->say(verify->work, sentence);
+    if (verify->is_whole)
+        work_fail(verify->work, "%s", sentence);
+    verify->is_whole = false;
+}
+
+/* What is wrong with it; NULL: nothing. */
+static const char *check_file(struct backup_work *work, int fd, const struct backup_file *file)
+{
+    struct stat status;
+    uint32_t crc;
+
+    if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+        return "is no file";
+    if ((uint64_t)status.st_size != file->size)
+        return "has another length than it had";
+    if (!file_sum(work, fd, file->name, &crc))
+        return "cannot be read";
+    return crc == file->crc ? NULL : "is damaged";
+}
+
+static bool verify_file(struct verify *verify, int backup, const struct backup_file *file)
+{
+    struct backup_work *work = verify->work;
+    int fd = openat(backup, file->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const char *wrong;
+
+    if (fd < 0) {
+        find(verify, file->name, errno == ENOENT ? "is missing" : strerror(errno));
+        return work_file(work);
+    }
+    wrong = check_file(work, fd, file);
+    close(fd);
+    if (wrong)
+        find(verify, file->name, wrong);
+    return work_file(work);
+}
+
+/* RocksDB reads what lies in its folder, and a start what lies in that of extents. */
+static bool find_strangers(struct verify *verify, int backup, const struct backup_list *list,
+                           const char *folder)
+{
+    int fd = folder_at(verify->work, backup, folder, false);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    bool listed = dir;
+
+    while (dir && (entry = file_next_entry(dir))) {
+        char name[BACKUP_PATH_SIZE + NAME_MAX];
+
+        snprintf(name, sizeof name, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && !backup_list_find(list, name))
+            find(verify, name, "is not of this backup");
+    }
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    return listed;
+}
+
+bool backup_verify(struct backup_work *work, const char *folder,
+                   void (*say)(struct backup_work *work, const char *sentence))
+{
+    struct verify verify = { .work = work, .say = say, .is_whole = true };
+    struct backup_list list;
+    int backup;
+    bool done = true;
+
+    work_begin(work);
+    backup = backup_open(work, folder, &list);
+    if (backup < 0)
+        return false;
+    add_up(work, backup, &list);
+    for (size_t i = 0; i < list.count && done; i++)
+        done = verify_file(&verify, backup, &list.files[i]);
+    done = done && find_strangers(&verify, backup, &list, "records") &&
+           find_strangers(&verify, backup, &list, "extents");
+    backup_list_release(&list);
+    close(backup);
+    return done && verify.is_whole;
+}
+
+/* ---- restoring ---- */
+
+static bool restore_file(struct backup_work *work, int backup, int folder,
+                         const struct backup_file *file)
+{
+    int from = openat(backup, file->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int to =
+        from >= 0 ? openat(folder, file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    struct stat status;
+    uint32_t crc;
+    bool restored = false;
+
+    if (to < 0 || fstat(from, &status) < 0)
+        work_fail_errno(work, "copy %s", file->name);
+    else if ((uint64_t)status.st_size != file->size)
+        work_fail(work, "%s has another length than it had", file->name);
+    else
+        restored = file_copy(work, from, to, file->name, file->size, file->size, &crc);
+    if (restored && crc != file->crc)
+        restored = work_fail(work, "%s is damaged", file->name);
+    if (from >= 0)
+        close(from);
+    if (to >= 0)
+        close(to);
+    return restored && work_file(work);
+}
+
+/* By these it is a data folder: they come last. */
+static bool is_seal(const char *name)
+{
+    return strcmp(name, "synced") == 0 || strcmp(name, "format") == 0;
+}
+
+static bool restore_all(struct backup_work *work, int backup, int folder,
+                        const struct backup_list *list)
+{
+    static const char *const folders[] = { "records", "extents" };
+    static const char *const seals[] = { "synced", "format" };
+    bool restored = true;
+
+    for (size_t i = 0; i < 2; i++) {
+        int fd = folder_at(work, folder, folders[i], true);
+
+        if (fd < 0)
+            return false;
+        close(fd);
+    }
+    for (size_t i = 0; i < list->count && restored; i++)
+        if (!is_seal(list->files[i].name))
+            restored = restore_file(work, backup, folder, &list->files[i]);
+    for (size_t i = 0; i < 2 && restored; i++) {
+        int fd = folder_at(work, folder, folders[i], false);
+
+        restored = fd >= 0 && folder_sync_all(work, fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    for (size_t i = 0; i < 2 && restored; i++) {
+        const struct backup_file *file = backup_list_find(list, seals[i]);
+
+        restored = file ? restore_file(work, backup, folder, file) && folder_sync_all(work, folder)
+                        : work_fail(work, "%s is missing", seals[i]);
+    }
+    return restored;
+}
+
+static bool is_empty(struct backup_work *work, int folder, const char *to)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    bool empty = true;
+
+    while (dir && (entry = file_next_entry(dir)))
+        if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lost+found") != 0)
+            empty = work_fail(work, "%s is not empty", to);
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    return dir && empty;
+}
+
+/* What there is of it, when it has failed. */
+static void remove_restored(int folder)
+{
+    struct backup_work unheard = { 0 };
+
+    (void)unlinkat(folder, "format", 0);
+    (void)unlinkat(folder, "synced", 0);
+    (void)folder_remove_files(&unheard, folder, "records");
+    (void)folder_remove_files(&unheard, folder, "extents");
+}
+
+bool backup_restore(struct backup_work *work, const char *folder, const char *to)
+{
+    struct backup_list list;
+    bool restored = false;
+    int backup, made;
+
+    work_begin(work);
+    backup = backup_open(work, folder, &list);
+    if (backup < 0)
+        return false;
+    add_up(work, backup, &list);
+    if (mkdir(to, 0700) < 0 && errno != EEXIST)
+        work_fail_errno(work, "make the folder %s", to);
+    made = work->problem[0] ? -1 : folder_at(work, AT_FDCWD, to, false);
+    if (made >= 0 && is_empty(work, made, to)) {
+        restored = restore_all(work, backup, made, &list);
+        if (!restored)
+            remove_restored(made);
+    }
+    if (made >= 0)
+        close(made);
+    backup_list_release(&list);
+    close(backup);
+    return restored;
+}

@@ -1,0 +1,87 @@
+/* What a piece of work says, counts, and how fast it may go. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "backup/backup_private.h"
+
+#define NS_PER_SECOND 1000000000ull
+
+static void say(struct backup_work *work, const char *format, va_list args)
+{
+    if (!work->problem[0])
+        vsnprintf(work->problem, sizeof work->problem, format, args);
+}
+
+bool work_fail(struct backup_work *work, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(work, format, args);
+    va_end(args);
+    return false;
+}
+
+bool work_fail_errno(struct backup_work *work, const char *format, ...)
+{
+    int error = errno;
+    char words[BACKUP_PROBLEM_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(words, sizeof words, format, args);
+    va_end(args);
+    return work_fail(work, "%s: %s", words, strerror(error));
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+void work_begin(struct backup_work *work)
+{
+    work->began_ns = now_ns();
+    work->problem[0] = '\0';
+}
+
+/* Until all that was read could have been at this rate. */
+static void keep_pace(const struct backup_work *work)
+{
+    uint64_t now = now_ns();
+    uint64_t due = work->began_ns + (uint64_t)((double)work->progress.bytes / (double)work->rate *
+                                               (double)NS_PER_SECOND);
+    struct timespec wait;
+
+    if (due <= now)
+        return;
+    wait = (struct timespec){ .tv_sec = (time_t)((due - now) / NS_PER_SECOND),
+                              .tv_nsec = (long)((due - now) % NS_PER_SECOND) };
+    while (nanosleep(&wait, &wait) < 0 && errno == EINTR)
+        ;
+}
+
+static bool ask(struct backup_work *work)
+{
+    return !work->step || work->step(work) || work_fail(work, "it was ended");
+}
+
+bool work_read(struct backup_work *work, uint64_t bytes)
+{
+    work->progress.bytes += bytes;
+    if (work->rate > 0)
+        keep_pace(work);
+    return ask(work);
+}
+
+bool work_file(struct backup_work *work)
+{
+    work->progress.files++;
+    return ask(work);
+}

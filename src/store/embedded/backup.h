@@ -1,0 +1,18 @@
+/* A state that is held for a backup (store/backup.h): a checkpoint of RocksDB in the data folder, whose
+ * tables are links, and the hold on extents (extents.h). */
+#ifndef LAGRA_STORE_EMBEDDED_BACKUP_H
+#define LAGRA_STORE_EMBEDDED_BACKUP_H
+
+#include "store/backup.h"
+
+/* Removes the records of a backup that a kill ended. folder: of the data. Start-up thread; ends. */
+void backup_remove_records(int folder);
+/* The path of BACKUP_RECORDS in the data folder; the caller's. */
+char *backup_records_path(const char *location);
+
+/* For the table of operations. */
+enum store_result embedded_backup_begin(struct store *store, struct backup_state *ret_state);
+bool embedded_backup_copied(struct store *store, uint32_t extent);
+bool embedded_backup_end(struct store *store);
+
+#endif
