@@ -48,6 +48,7 @@ const SUITES = [
     { name: 'replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true },
     { name: 'waiting replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: WAITING },
     { name: 'power', busy: 0.5, command: ['crash/power.mjs', ...soakToo] },
+    { name: 'backup', busy: 0.6, command: ['backup/run.mjs', ...soakToo] },
     { name: 'late', busy: 0.2, command: ['late/run.mjs'], env: LATE },
     { name: 'disk', busy: 0.5, command: ['faults/disk.mjs', ...soakToo] },
     { name: 'damage', busy: 0.9, command: ['damage/run.mjs', ...soakToo] },
@@ -63,7 +64,7 @@ const SUITES = [
     { name: 'short sim', busy: 1, command: ['sim/short.mjs', '--build', build], askedOnly: true },
 ];
 const AFTER = [{ name: 'replies', busy: 1, command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
+const SOAK = ['crash', 'backup', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
 /** Parts are names of files in a folder; null: as the suite takes them. */
 const PARTS = { unit: null, 'short sim': null, clients: 'clients', isolation: 'isolation/specs' };
 /* A little more than there is: what keeps a core busy waits now and then. No more than four: a container may have

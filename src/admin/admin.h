@@ -10,6 +10,7 @@
 #ifndef LAGRA_ADMIN_ADMIN_H
 #define LAGRA_ADMIN_ADMIN_H
 
+#include "admin/backup_hold.h"
 #include "http/http.h"
 #include "service/server.h"
 
@@ -29,6 +30,7 @@ struct admin_listener {
 struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
+    struct backup_hold *backup;
     struct decide_pool *pool; /* of this application alone */
     const char *location;
     uint64_t started_s; /* since 1970 */

@@ -6,6 +6,9 @@ const struct admin_operation admin_operations[] = {
     /* name          arguments          required  */
     { "status",      { NULL },          0, admin_status },
     { "log-level",   { "level" },       1, admin_log_level },
+    { "backup-begin", { NULL },         0, admin_backup_begin },
+    { "backup-hold", { "id", "extent" }, 1, admin_backup_hold },
+    { "backup-end",  { "id" },          1, admin_backup_end },
 };
 /* clang-format on */
 const size_t admin_operation_count = sizeof admin_operations / sizeof admin_operations[0];

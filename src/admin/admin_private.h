@@ -44,5 +44,9 @@ void admin_fail(struct admin_call *call, int status, const char *code, const cha
 
 void admin_status(struct admin_call *call);
 void admin_log_level(struct admin_call *call);
+/* backup_hold.c */
+void admin_backup_begin(struct admin_call *call);
+void admin_backup_hold(struct admin_call *call);
+void admin_backup_end(struct admin_call *call);
 
 #endif

@@ -37,6 +37,8 @@ bool admin_socket_start(const struct options *options, struct admin_socket *sock
 
     if (options->in_memory)
         return true;
+    backup_hold_init(&socket->backup, socket->admin.store);
+    socket->admin.backup = &socket->backup;
     socket->path = admin_socket_path(options->location);
     where.local_path = socket->path;
     socket->admin.location = options->location;
@@ -60,6 +62,14 @@ void admin_socket_stop(struct admin_socket *socket)
     }
     if (socket->admin.pool)
         decide_pool_free(socket->admin.pool);
+    if (socket->admin.backup)
+        backup_hold_release(&socket->backup);
     free(socket->path);
     *socket = (struct admin_socket){ .path = NULL };
+}
+
+void admin_socket_look(struct admin_socket *socket)
+{
+    if (socket->admin.backup)
+        backup_hold_look(&socket->backup);
 }

@@ -7,6 +7,7 @@
 
 struct admin_socket {
     struct admin admin;
+    struct backup_hold backup;
     char *path;
     struct http_server *server; /* NULL: not served */
 };
@@ -24,6 +25,8 @@ char *admin_socket_path(const char *location);
 bool admin_socket_start(const struct options *options, struct admin_socket *socket);
 /* Also of one that was not started. Before what it asks is given back. */
 void admin_socket_stop(struct admin_socket *socket);
+/* Ends what nobody asks for any longer. Every second or so. */
+void admin_socket_look(struct admin_socket *socket);
 /* One more that `lagra status` shows. */
 void admin_socket_add_listener(struct admin_socket *socket, const struct admin_listener *listener);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "program/administer.h"
+#include "program/back_up.h"
 #include "program/spelling.h"
 
 const struct command_option command_common_options[] = {
@@ -19,6 +20,9 @@ const struct command_row command_rows[] = {
     { "serve", "[options]",               "serve; what is done without a command too", 0, 0, NULL, NULL },
     { "status", "",                       "what a running server is and does", 0, 0, NULL, administer_status },
     { "log-level", "LEVEL",               "debug, info, warn or error: what a running server logs from now on", 1, 1, NULL, administer_log_level },
+    { "backup verify", "DIR",             "read the newest backup in DIR, or that one, and hold it against its sums", 1, 1, back_up_copy_options, back_up_verify },
+    { "backup restore", "DIR NEW-DIR",    "make a data folder of it", 2, 2, back_up_copy_options, back_up_restore },
+    { "backup", "DIR",                    "copy the data folder of a running server to a new folder in DIR, as it is at one moment", 1, 1, back_up_options, back_up },
     { "config", "check [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
     { "health", "[--live] [options]",     "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },
     { "health", "[--live] --running",     "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },

@@ -393,6 +393,7 @@ static enum ending wait_for_ending(struct running *run, const sigset_t *signals)
         else if (signal_number > 0)
             return ENDING_STOP;
         episodes_look();
+        admin_socket_look(&run->admin);
         certificate_renewal_look(&run->renewal);
         if (signal_number < 0 && store_wants_reopening(run->store) && has_descriptors(run))
             return ENDING_REOPEN;

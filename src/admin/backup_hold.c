@@ -1,0 +1,165 @@
+/* Holding a state for another process: see backup_hold.h. */
+#include "admin/backup_hold.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "admin/admin_private.h"
+#include "base/log.h"
+
+#define MS_PER_SECOND 1000u
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * MS_PER_SECOND + (uint64_t)now.tv_nsec / 1000000;
+}
+
+void backup_hold_init(struct backup_hold *hold, struct store *store)
+{
+    *hold = (struct backup_hold){ .store = store };
+    lock_init(&hold->lock, RANK_BACKUP_HOLD);
+}
+
+/* Takes the state over from whoever holds it. False: somebody else does so just now. */
+static bool set_busy(struct backup_hold *hold, bool *ret_was_held)
+{
+    bool taken;
+
+    lock_take(&hold->lock);
+    taken = hold->state != HOLD_BUSY;
+    *ret_was_held = hold->state == HOLD_HELD;
+    if (taken)
+        hold->state = HOLD_BUSY;
+    lock_give(&hold->lock);
+    return taken;
+}
+
+/* Of a busy one. id NULL: nothing is held. */
+static void set_state(struct backup_hold *hold, const struct guid *id)
+{
+    lock_take(&hold->lock);
+    hold->state = id ? HOLD_HELD : HOLD_NONE;
+    hold->heard_ms = now_ms();
+    if (id)
+        hold->id = *id;
+    lock_give(&hold->lock);
+}
+
+void backup_hold_look(struct backup_hold *hold)
+{
+    bool is_late;
+
+    lock_take(&hold->lock);
+    is_late = hold->state == HOLD_HELD && now_ms() - hold->heard_ms > BACKUP_HOLD_S * MS_PER_SECOND;
+    if (is_late)
+        hold->state = HOLD_BUSY;
+    lock_give(&hold->lock);
+    if (!is_late)
+        return;
+    log_line(LOG_WARN, "nothing was heard of a backup for %d seconds: what it held is let go",
+             BACKUP_HOLD_S);
+    store_backup_end(hold->store);
+    set_state(hold, NULL);
+}
+
+void backup_hold_release(struct backup_hold *hold)
+{
+    if (hold->state == HOLD_HELD)
+        store_backup_end(hold->store);
+    lock_release(&hold->lock);
+}
+
+/* ---- the operations ---- */
+
+static void fail_begin(struct admin_call *call, enum store_result result)
+{
+    if (result == STORE_NOT_FOUND)
+        admin_fail(call, 400, "InMemory", "What is in memory alone has no backup.");
+    else if (result == STORE_BUSY)
+        admin_fail(call, 409, "BackupRunning", "Another backup begins or ends at this moment.");
+    else
+        admin_fail(call, 500, "StoreFailed", "No state can be held: %s; see the server's log.",
+                   store_result_text(result));
+}
+
+void admin_backup_begin(struct admin_call *call)
+{
+    struct backup_hold *hold = call->admin->backup;
+    struct backup_state state;
+    struct guid id = guid_new();
+    enum store_result result = STORE_BUSY;
+    char text[GUID_TEXT_SIZE];
+    bool was_held;
+
+    if (set_busy(hold, &was_held)) {
+        if (was_held)
+            store_backup_end(hold->store);
+        result = store_backup_begin(hold->store, &state);
+        set_state(hold, result ? NULL : &id);
+    }
+    if (result) {
+        fail_begin(call, result);
+        return;
+    }
+    guid_format(&id, text);
+    json_write_member(&call->out, "id", bytes_from_string(text));
+    json_write_number(&call->out, "lastExtent", state.last_extent);
+    json_write_number(&call->out, "lastEnd", state.last_end);
+}
+
+/* Whether it is the state of this id that is held; it has been heard of then. next: what becomes of it. */
+static bool is_held(struct admin_call *call, enum backup_hold_state next)
+{
+    struct backup_hold *hold = call->admin->backup;
+    struct guid id;
+    bool held;
+
+    if (!guid_parse(call->given[0], &id)) {
+        admin_fail(call, 400, "InvalidArgument", "An id is as backup-begin has answered it.");
+        return false;
+    }
+    lock_take(&hold->lock);
+    held = hold->state == HOLD_HELD && guid_equal(&hold->id, &id);
+    if (held) {
+        hold->heard_ms = now_ms();
+        hold->state = next;
+    }
+    lock_give(&hold->lock);
+    return held;
+}
+
+static void fail_lost(struct admin_call *call)
+{
+    if (call->status == 200)
+        admin_fail(
+            call, 410, "BackupLost",
+            "The state is not held any longer: the room of what was deleted since was needed, "
+            "or nothing was heard of the backup for a minute.");
+}
+
+void admin_backup_hold(struct admin_call *call)
+{
+    uint64_t extent = 0;
+
+    if (call->given[1].ptr && !bytes_parse_u64(call->given[1], UINT32_MAX, &extent))
+        admin_fail(call, 400, "InvalidArgument", "An extent is a number.");
+    else if (!is_held(call, HOLD_HELD) ||
+             !store_backup_copied(call->admin->backup->store, (uint32_t)extent))
+        fail_lost(call);
+}
+
+void admin_backup_end(struct admin_call *call)
+{
+    struct backup_hold *hold = call->admin->backup;
+    bool held = is_held(call, HOLD_BUSY);
+
+    if (held) {
+        held = store_backup_end(hold->store);
+        set_state(hold, NULL);
+    }
+    if (!held)
+        fail_lost(call);
+}
