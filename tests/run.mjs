@@ -42,6 +42,7 @@ const SUITES = [
     { name: 'memory', busy: 0.3, command: ['memory/run.mjs', '--build', build, ...soakToo] },
     { name: 'isolation', busy: 0.5, command: ['isolation/run.mjs'] },
     { name: 'faults', busy: 0.4, command: ['faults/run.mjs', ...soakToo] },
+    { name: 'samba', busy: 0.6, command: ['smb/samba.mjs'] },
     { name: 'limits', busy: 0.5, command: ['limits/run.mjs', ...soakToo] },
     // Again, with every decision made in the pool, as if nothing had been in memory.
     { name: 'waiting isolation', busy: 0.6, command: ['isolation/run.mjs'], env: WAITING },

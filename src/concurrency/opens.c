@@ -52,11 +52,19 @@ static bool may_be_closed(const struct file_opens *opens, const struct file_open
            (opens->cachings[open->caching].holds & CACHING_HANDLE);
 }
 
+/* What is left of a caching without that. Rule 19 */
+static uint8_t left_of(const struct file_caching *caching, uint8_t strips)
+{
+    uint8_t left = caching->breaks_to & (uint8_t)~strips;
+
+    return caching->is_oplock && left != caching->breaks_to ? left & CACHING_READ : left;
+}
+
 /* Marks what one caching has to give up; sent once. */
 static void strip(struct opens_verdict *verdict, const struct file_opens *opens, uint16_t number,
                   uint8_t strips, struct caching_break *breaks)
 {
-    uint8_t to = opens->cachings[number].breaks_to & (uint8_t)~strips;
+    uint8_t to = left_of(&opens->cachings[number], strips);
 
     for (size_t i = 0; i < verdict->break_count; i++)
         if (breaks[i].caching == number)
@@ -86,6 +94,14 @@ static struct opens_verdict judge_sharing(const struct file_opens *opens,
     return verdict;
 }
 
+/* Rules 19 and 23. */
+static bool is_spared(const struct file_caching *caching, const struct file_use *use, bool is_own)
+{
+    if (is_own)
+        return !use->changes_data || !caching->is_oplock || caching->holds != CACHING_READ;
+    return use->spares_leases && !caching->is_oplock;
+}
+
 /* Rule 19. */
 static struct opens_verdict judge_caching(const struct file_opens *opens,
                                           const struct file_use *use, uint16_t own,
@@ -94,9 +110,12 @@ static struct opens_verdict judge_caching(const struct file_opens *opens,
     struct opens_verdict verdict = { .error = OK };
 
     for (size_t i = 0; i < opens->caching_count; i++) {
-        if (i == own)
+        const struct file_caching *caching = &opens->cachings[i];
+
+        if (is_spared(caching, use, i == own))
             continue;
-        if (opens->cachings[i].holds & use->waits_for)
+        if (caching->holds & use->waits_for ||
+            (use->has_waited && caching->holds != caching->breaks_to))
             verdict.waits = true;
         strip(&verdict, opens, (uint16_t)i, use->strips, breaks);
     }
@@ -120,4 +139,57 @@ struct opens_verdict opens_judge(const struct file_opens *opens, const struct fi
     if (verdict.error || verdict.waits)
         return verdict;
     return judge_caching(opens, use, own, ret_breaks);
+}
+
+/* ---- what may be cached ---- */
+
+/* What another client's caching leaves of what is wanted: one who keeps writes back is the only one who caches;
+ * an oplock knows nothing of cached handles, so those of leases and oplocks are never beside each other. */
+static uint8_t beside_caching(const struct file_caching *other, uint8_t wants, bool is_oplock)
+{
+    if (other->holds == 0)
+        return wants;
+    if (other->holds & CACHING_WRITE)
+        return 0;
+    if (other->is_oplock != is_oplock && is_oplock)
+        wants = other->holds & CACHING_HANDLE ? 0 : wants;
+    else if (other->is_oplock != is_oplock)
+        wants &= (uint8_t)~CACHING_HANDLE;
+    return wants & (uint8_t)~CACHING_WRITE;
+}
+
+/* To keep writes back, one must be alone with the data. */
+static uint8_t beside_open(const struct file_open *other, uint8_t wants, bool is_oplock)
+{
+    uint8_t meets = is_oplock ? MEETS_OPLOCKS : MEETS_LEASES;
+
+    return other->meets & meets ? wants & (uint8_t)~CACHING_WRITE : wants;
+}
+
+static uint8_t grantable(const struct file_opens *opens, uint8_t wants, bool is_oplock,
+                         uint16_t own)
+{
+    if (opens->has_locks)
+        return 0;
+    for (size_t i = 0; i < opens->open_count; i++)
+        if (own == NO_CACHING || opens->opens[i].caching != own)
+            wants = beside_open(&opens->opens[i], wants, is_oplock);
+    for (size_t i = 0; i < opens->caching_count; i++)
+        if (i != own)
+            wants = beside_caching(&opens->cachings[i], wants, is_oplock);
+    if (!(wants & CACHING_READ))
+        return 0;
+    return is_oplock && !(wants & CACHING_WRITE) ? CACHING_READ : wants;
+}
+
+uint8_t opens_grant(const struct file_opens *opens, uint8_t wants, bool is_oplock, uint16_t own)
+{
+    uint8_t may_have = grantable(opens, wants, is_oplock, own);
+    const struct file_caching *has;
+
+    if (own == NO_CACHING)
+        return may_have;
+    has = &opens->cachings[own];
+    return has->holds == has->breaks_to && may_have == wants && !(has->holds & ~wants) ? wants
+                                                                                       : has->holds;
 }

@@ -1,8 +1,8 @@
-/* Opens of a file, and whether an operation may go on beside them: access, sharing, caching, delete
- * pending. An operation of the File REST API counts as an open that lasts no time; one of SMB stays.
- * Pure; nothing here waits, sends or stores. The numbered rules (16-22) are in README.md.
- * source: MS-FSA 2.1.5.1.2.2 (sharing), MS-SMB2 3.3.4.7 (breaks); Azure Files "Manage file locks";
- * semantics 8.2 to 8.4. Any thread. */
+/* Opens of a file, whether an operation may go on beside them, and what a new open may cache: access, sharing,
+ * caching, delete pending. An operation of the File REST API counts as an open that lasts no time; one of SMB stays.
+ * Pure; nothing here waits, sends or stores. The numbered rules (16-24) are in README.md.
+ * source: MS-FSA 2.1.5.1.2.2 (sharing), 2.1.4.12 and MS-SMB2 3.3.4.7 (breaks), MS-FSA 2.1.5.18 (grants); Azure
+ * Files "Manage file locks"; semantics 8.2 to 8.4. Any thread. */
 #ifndef LAGRA_CONCURRENCY_OPENS_H
 #define LAGRA_CONCURRENCY_OPENS_H
 
@@ -27,17 +27,26 @@
 
 #define NO_CACHING     UINT16_MAX
 
+/* Whose write caching an open cannot be beside. One for attributes alone is beside all; one that reads the
+ * security descriptor as well is beside leases. */
+#define MEETS_OPLOCKS  1
+#define MEETS_LEASES   2
+#define MEETS_ALL      3
+
 /* One open of SMB. */
 struct file_open {
-    uint8_t access;   /* ACCESS_*; 0: attributes alone, which takes no part in sharing */
+    uint8_t access;   /* ACCESS_*; 0: takes no part in sharing */
     uint8_t share;    /* ACCESS_* that others may have beside it */
+    uint8_t meets;    /* MEETS_* */
     uint16_t caching; /* index into file_opens.cachings, NO_CACHING */
 };
 
-/* What one client holds, for one open (oplock) or for all that have its lease key. */
+/* What one client holds, for one open (oplock) or for all that have its lease key. An oplock is R (level II), RW
+ * (exclusive) or RWH (batch); what breaks it leaves R at most. */
 struct file_caching {
     uint8_t holds;     /* CACHING_*, as granted, until the client acknowledges less */
-    uint8_t breaks_to; /* what it was asked to go down to; `holds` when it was not asked */
+    uint8_t breaks_to; /* what it is to go down to; `holds` when nothing is asked of it */
+    bool is_oplock;
 };
 
 /* All that is open of one file. Borrowed; no index in it is out of range. */
@@ -49,6 +58,7 @@ struct file_opens {
     bool is_delete_pending;
     bool is_read_only; /* the file's attribute */
     bool is_leased;    /* by Lease File, and neither broken nor released */
+    bool has_locks;    /* of byte ranges */
 };
 
 /* What an operation needs of a file. */
@@ -61,6 +71,9 @@ struct file_use {
     bool needs_writable;  /* refused on a read-only file */
     bool ignores_pending; /* goes on where a delete is pending */
     bool is_open;         /* comes from SMB: a lease of REST shuts out writers */
+    bool spares_leases;   /* strips and waits for oplocks alone */
+    bool changes_data;    /* by a handle: its own level II oplock goes, too */
+    bool has_waited;      /* for others: it goes on once no break is under way any more */
 };
 
 /* What operations of the File REST API need: semantics 8.2, 8.4. Those of a file that is replaced or
@@ -105,5 +118,11 @@ struct opens_verdict {
  *             E_SharingViolation    an open, or a lease of REST, does not bear it */
 struct opens_verdict opens_judge(const struct file_opens *opens, const struct file_use *use,
                                  uint16_t own, struct caching_break *ret_breaks);
+
+/* What of the caching `wants` a new open may have beside the others, once opens_judge() has let it pass.
+ *
+ * own      the caching of its lease, which other opens have already; NO_CACHING
+ * returns  CACHING_*; of `own` what that has from now on: more, or what it had. Rule 24 */
+uint8_t opens_grant(const struct file_opens *opens, uint8_t wants, bool is_oplock, uint16_t own);
 
 #endif

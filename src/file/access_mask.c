@@ -34,3 +34,14 @@ uint8_t access_mask_shares(uint32_t mask)
         shares |= ACCESS_DELETE;
     return shares;
 }
+
+/* That the descriptor is read breaks oplocks, and no leases: smbtorture, smb2.oplock.statopen1,
+ * smb2.lease.statopen4 */
+uint8_t access_mask_meets(uint32_t mask)
+{
+    const uint32_t attributes = MAY_READ_ATTRIBUTES | MAY_WRITE_ATTRIBUTES | MAY_SYNCHRONIZE;
+
+    if ((mask & ~attributes) == 0)
+        return 0;
+    return mask & ~(attributes | MAY_READ_CONTROL) ? MEETS_ALL : MEETS_OPLOCKS;
+}

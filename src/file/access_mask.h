@@ -38,5 +38,7 @@
 uint32_t access_mask_mapped(uint32_t mask);
 /* What takes part in sharing: ACCESS_*. Of attributes alone: 0. MS-FSA 2.1.5.1.2.2 */
 uint8_t access_mask_shares(uint32_t mask);
+/* Whose caching it cannot be beside: MEETS_*. MS-FSA 2.1.4.12, 2.1.5.1.2.2 */
+uint8_t access_mask_meets(uint32_t mask);
 
 #endif

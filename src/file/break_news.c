@@ -25,12 +25,14 @@ static struct break_listener **list_of(const struct guid *key)
 
 void break_listener_add(struct break_listener *listener)
 {
-    struct break_listener **list = list_of(&listener->key);
+    struct break_listener **at = list_of(&listener->key);
 
     assert(listener->asked);
     lock_take(&room.lock);
-    listener->next = *list;
-    *list = listener;
+    while (*at)
+        at = &(*at)->next;
+    listener->next = NULL;
+    *at = listener;
     lock_give(&room.lock);
 }
 
@@ -48,6 +50,31 @@ void break_listener_remove(struct break_listener *listener)
     lock_give(&room.lock);
 }
 
+static bool is_of(const struct break_listener *listener, const struct guid *space,
+                  const struct guid *key)
+{
+    return guid_equal(&listener->key, key) && guid_equal(&listener->space, space);
+}
+
+void break_listener_has(struct break_listener *listener, uint64_t node)
+{
+    lock_take(&room.lock);
+    listener->node = node;
+    lock_give(&room.lock);
+}
+
+bool break_listener_find(const struct guid *space, const struct guid *key, uint64_t *ret_node)
+{
+    const struct break_listener *at;
+
+    lock_take(&room.lock);
+    for (at = *list_of(key); at && !(at->node != 0 && is_of(at, space, key)); at = at->next)
+        ;
+    *ret_node = at ? at->node : 0;
+    lock_give(&room.lock);
+    return at != NULL;
+}
+
 struct told {
     struct decision_news news;
     struct break_news asked;
@@ -57,10 +84,15 @@ static void tell(struct decision_news *news)
 {
     const struct told *told = (const struct told *)(const void *)news;
 
+    bool is_first = true;
+
     lock_take(&room.lock);
-    for (struct break_listener *at = *list_of(&told->asked.key); at; at = at->next)
-        if (guid_equal(&at->key, &told->asked.key) && guid_equal(&at->space, &told->asked.space))
-            at->asked(at, &told->asked);
+    for (struct break_listener *at = *list_of(&told->asked.key); at; at = at->next) {
+        if (!is_of(at, &told->asked.space, &told->asked.key))
+            continue;
+        at->asked(at, &told->asked, is_first);
+        is_first = false;
+    }
     lock_give(&room.lock);
 }
 

@@ -22,18 +22,25 @@ struct break_news {
     struct guid key;
     uint8_t holds,
         to; /* CACHING_*: what it has, and what it may keep. Once acknowledged it has `to` */
+    uint16_t epoch; /* of the lease */
 };
 
 /* Owned by the one who adds it, and the registry's while it is there. */
 struct break_listener {
     struct guid space;
     struct guid key;
-    void (*asked)(struct break_listener *listener, const struct break_news *news);
+    /* Of one key there may be several, as of several connections that have opens with one lease: each is called,
+     * and the oldest is_first. It tells the client. */
+    void (*asked)(struct break_listener *listener, const struct break_news *news, bool is_first);
+    uint64_t node;               /* break_listener_has() */
     struct break_listener *next; /* the registry's */
 };
-/* Of one key there may be several, as of several opens with one lease: each is called. */
 void break_listener_add(struct break_listener *listener);
 void break_listener_remove(struct break_listener *listener);
+/* An open of this node has the key. */
+void break_listener_has(struct break_listener *listener, uint64_t node);
+/* The node that the key is of, as far as listeners know. returns false: none of the share's */
+bool break_listener_find(const struct guid *space, const struct guid *key, uint64_t *ret_node);
 
 /* By the gate: tells it once the changes of the decision are committed. */
 void break_news_add(struct decision *d, const struct break_news *news);

@@ -73,39 +73,47 @@ enum error gate_pass_write(struct file_gate *gate);
 
 struct gate_open {
     uint8_t access, share; /* ACCESS_* */
+    uint8_t meets;         /* MEETS_* */
     bool replaces;   /* overwrites or supersedes the file: it writes once, whatever its access */
     uint8_t caching; /* CACHING_* that the client would like */
     struct guid caching_key; /* of its lease; of its own making where it has none */
     bool is_oplock;          /* which is R, RW or RWH */
+    bool is_lease;           /* though of nothing: other opens of its key may ask for more */
+    uint16_t epoch;          /* of a lease, as the client counts */
     bool persists;
     const struct handle_kept *kept; /* of one that persists; its ticks and what is its client's */
     bool deletes;                   /* FILE_DELETE_ON_CLOSE */
     uint64_t session;
     struct bytes client_address, client_name;
 };
+/* What an open has of the caching, by itself or with the other opens of its key. */
+struct caching_given {
+    uint8_t holds;  /* CACHING_*; rule 24 of concurrency/. Nothing beyond CACHINGS_MAX */
+    uint16_t epoch; /* of a lease */
+    bool breaks;    /* a break of it is under way */
+};
 /* Opens a handle, with an id that no handle of the node ever had.
  *
- * ret_caching  what it has of the caching, by itself or with the other opens of its key: W only one who is
- *              alone, nothing where there are byte-range locks, no more than CACHINGS_MAX. What its key has
- *              grows only to all that is asked for. MS-FSA 2.1.5.17, MS-SMB2 3.3.5.9.8
  * returns      OK, DECIDE_WAITS, the errors of gate_pass()
  *              E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
 enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
-                     struct handle *ret_handle, uint8_t *ret_caching);
+                     struct handle *ret_handle, struct caching_given *ret_given);
 /* Closes a handle. *ret_deletes: it was the last one, and a delete is pending: the caller deletes the node in
  * the same decision. by_force: a handle that deletes on close then deletes nothing. semantics 8.3
  * returns OK, E_ResourceNotFound: no such handle */
 enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes);
 /* Closes all handles by force. Does nothing if none is open. */
 void gate_close_all(struct file_gate *gate, bool *ret_deletes);
-/* A client's answer to a break. told: what it was told that it may keep, since when it may have been asked for
- * more. *ret_breaks_to: what it is to go down to still; what it keeps: nothing is asked of it.
+/* A client's answer to a break. */
+struct gate_answer {
+    struct guid key;
+    uint8_t keeps;   /* CACHING_*; of an oplock: as far as it may */
+    bool is_overdue; /* the server's own, since the client gives none: to the break of this epoch */
+    uint16_t epoch;
+};
+/* What was asked of it meanwhile, it is told next. MS-SMB2 3.3.5.22
  * returns OK, E_ResourceNotFound: nothing was asked; E_InvalidInput: that is more than it was told */
-enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t told,
-                            uint8_t keeps, uint8_t *ret_breaks_to);
-/* What the key has. returns false: nothing */
-bool gate_caching(const struct file_gate *gate, const struct guid *key,
-                  struct file_caching *ret_caching);
+enum error gate_acknowledge(struct file_gate *gate, const struct gate_answer *answer);
 /* ---- a client that is away, and comes back: gate_away.c ---- */
 
 /* Its client has lost the connection. *ret_stays: it is kept until d->now and kept->ticks; false: nothing has
@@ -117,10 +125,10 @@ enum error gate_leave(struct file_gate *gate, uint64_t handle, const struct hand
 /* A handle that is away, as it was left. returns OK, E_ResourceNotFound: it is not, or its time is over;
  * as decision_fail_store() */
 enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret_handle);
-/* Its client is there again. Of *from session, client_address and client_name count. *ret_caching: what it has;
- * zeros: nothing. returns as gate_away() */
+/* Its client is there again. Of *from session, client_address and client_name count. *ret_given: what it has; zeros:
+ * nothing. returns as gate_away() */
 enum error gate_return(struct file_gate *gate, uint64_t handle, const struct handle *from,
-                       struct file_caching *ret_caching);
+                       struct caching_given *ret_given);
 /* It is away, and its time is over. */
 bool gate_is_overdue(const struct file_gate *gate, uint64_t handle);
 
@@ -133,9 +141,10 @@ enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool
  * BYTE_LOCKS_MAX. decision: 336 */
 enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_range *range,
                      bool is_exclusive);
-/* Gives back exactly such a lock, the newest first. returns OK, E_ResourceNotFound: it has none such */
+/* Gives back exactly such a lock, an exclusive one first. returns OK, E_ResourceNotFound: it has none such */
 enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
-/* Before bytes are read or written by a handle. A write breaks what other clients have cached.
+/* Before bytes are read or written by a handle. A write breaks what other clients have cached, and the handle's
+ * own oplock of level II.
  * returns OK, E_ResourceNotFound, E_FileLockConflict */
 enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
 enum error gate_write_bytes(struct file_gate *gate, uint64_t handle,

@@ -28,15 +28,15 @@ static enum error read_handle(struct file_gate *gate, uint64_t id, struct handle
 /* One that persists has answered what it was asked for by going. */
 static bool may_stay(struct file_gate *gate, const struct open_entry *open)
 {
-    struct file_caching *caching =
-        open->open.caching == NO_CACHING ? NULL : &gate->set.cachings[open->open.caching].caching;
+    struct caching_entry *entry =
+        open->open.caching == NO_CACHING ? NULL : &gate->set.cachings[open->open.caching];
 
     if (open->deletes || gate->set.is_delete_pending)
         return false;
     if (!open->persists)
-        return caching && (caching->holds & CACHING_HANDLE) && caching->holds == caching->breaks_to;
-    if (caching && caching->holds != caching->breaks_to) {
-        caching->holds = caching->breaks_to;
+        return entry && (entry->caching.holds & CACHING_HANDLE) && !caching_is_breaking(entry);
+    if (entry && caching_is_breaking(entry)) {
+        entry->caching.holds = entry->told = entry->caching.breaks_to;
         gate->d->wakes = true;
     }
     return true;
@@ -88,7 +88,7 @@ enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret
 }
 
 enum error gate_return(struct file_gate *gate, uint64_t handle, const struct handle *from,
-                       struct file_caching *ret_caching)
+                       struct caching_given *ret_given)
 {
     struct open_entry *open = gate_find_open(gate, handle);
     struct handle shown;
@@ -109,8 +109,6 @@ enum error gate_return(struct file_gate *gate, uint64_t handle, const struct han
     handle_put(gate->part->changes, gate->d->arena, &shown);
     if (!shown.persists)
         handle_delete_return(gate->part->changes, handle);
-    *ret_caching = open->open.caching == NO_CACHING
-                       ? (struct file_caching){ .holds = 0 }
-                       : gate->set.cachings[open->open.caching].caching;
+    *ret_given = gate_given(gate, open->open.caching);
     return OK;
 }

@@ -4,9 +4,9 @@
 /* Others lose what they have cached, and nobody waits for it: MS-FSA 2.1.5.4 */
 static enum error strip_data(struct file_gate *gate, const struct open_entry *open)
 {
-    const struct file_use use = { .share = ACCESS_ALL,
-                                  .strips = CACHING_ALL,
-                                  .ignores_pending = true };
+    const struct file_use use = {
+        .share = ACCESS_ALL, .strips = CACHING_ALL, .ignores_pending = true, .changes_data = true
+    };
     enum error e = gate_judge(gate, &use, open->open.caching);
 
     if (!e)
@@ -48,24 +48,42 @@ enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_
     return strip_data(gate, gate_find_open(gate, handle));
 }
 
-enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
+/* The newest one of exactly that range, an exclusive one before the shared ones over it; NULL: none.
+ * MS-FSA 2.1.5.8 */
+static struct byte_lock *find_lock(struct file_gate *gate, uint64_t handle,
+                                   const struct byte_range *range)
 {
-    enum error e = gate_read_locks(gate);
+    struct byte_lock *found = NULL;
 
-    for (size_t i = gate->lock_count; !e && i-- > 0;) {
+    for (size_t i = gate->lock_count; i-- > 0;) {
         struct byte_lock *lock = &gate->locks[i];
 
         if (lock->owner != handle || lock->range.offset != range->offset ||
             lock->range.length != range->length)
             continue;
-        gate->lock_count--;
-        memmove(lock, lock + 1, (gate->lock_count - i) * sizeof *lock);
-        gate->locks_changed = true;
-        gate->d->wakes = true;
-        gate_write(gate);
-        return OK;
+        if (lock->is_exclusive)
+            return lock;
+        if (!found)
+            found = lock;
     }
-    return e ? e : E_ResourceNotFound;
+    return found;
+}
+
+enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
+{
+    enum error e = gate_read_locks(gate);
+    struct byte_lock *lock = e ? NULL : find_lock(gate, handle, range);
+    size_t index;
+
+    if (!lock)
+        return e ? e : E_ResourceNotFound;
+    index = (size_t)(lock - gate->locks);
+    gate->lock_count--;
+    memmove(lock, lock + 1, (gate->lock_count - index) * sizeof *lock);
+    gate->locks_changed = true;
+    gate->d->wakes = true;
+    gate_write(gate);
+    return OK;
 }
 
 /* ---- reads and writes ---- */
@@ -103,7 +121,11 @@ enum error gate_change_data(struct file_gate *gate, uint64_t handle)
 enum error gate_rename(struct file_gate *gate, uint64_t handle)
 {
     const struct file_use use = {
-        .share = ACCESS_ALL, .strips = CACHING_HANDLE, .waits_for = CACHING_HANDLE, .is_open = true
+        .share = ACCESS_ALL,
+        .strips = CACHING_HANDLE,
+        .waits_for = CACHING_HANDLE,
+        .is_open = true,
+        .has_waited = gate->d->waits_until > 0,
     };
     const struct open_entry *open = gate_find_open(gate, handle);
     enum error e = open ? gate_judge(gate, &use, open->open.caching) : E_ResourceNotFound;

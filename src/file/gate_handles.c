@@ -14,63 +14,75 @@ static uint16_t find_caching(const struct file_gate *gate, const struct guid *ke
 
 /* ---- open ---- */
 
-/* An open breaks the write caching of others; one that replaces the file breaks all of their caching.
- * MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
-static struct file_use use_of(const struct gate_open *asked)
+/* An open breaks the write caching of others, unless it is for attributes alone; one that replaces the file
+ * breaks all of their caching. MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
+static struct file_use use_of(const struct file_gate *gate, const struct gate_open *asked)
 {
+    uint8_t strips = asked->replaces ? CACHING_ALL : asked->meets ? CACHING_WRITE : 0;
+
     return (struct file_use){
         .access = asked->access | (asked->replaces ? ACCESS_WRITE : 0),
         .share = asked->share,
-        .strips = asked->replaces ? CACHING_ALL
-                  : asked->access ? CACHING_WRITE
-                                  : 0,
-        .waits_for = asked->replaces || asked->access ? CACHING_WRITE : 0,
+        .strips = strips,
+        .waits_for = strips & CACHING_WRITE,
         .needs_writable = asked->replaces || (asked->access & ACCESS_WRITE),
         .is_open = true,
+        .spares_leases = !asked->replaces && asked->meets == MEETS_OPLOCKS,
+        .has_waited = gate->d->waits_until > 0,
     };
 }
 
-/* Of the caching that is asked for, what may be had beside the other opens: to keep writes back, one must
- * be alone. Nothing without READ, nor beside byte-range locks, which say what may be read. `own`: the other
- * opens of the same client. */
-static uint8_t grantable(const struct file_gate *gate, uint8_t wanted, uint16_t own)
-{
-    if (!(wanted & CACHING_READ) || gate->set.lock_count > 0)
-        return 0;
-    for (size_t i = 0; i < gate->set.open_count; i++) {
-        const struct file_open *open = &gate->set.opens[i].open;
-
-        if (open->access != 0 && (own == NO_CACHING || open->caching != own))
-            wanted &= (uint8_t)~CACHING_WRITE;
-    }
-    return wanted;
-}
-
-/* The caching entry of the new open. A break that is not yet answered stays. */
-static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uint16_t own,
-                      uint8_t *ret_caching)
+/* A new entry for the caching of an open. */
+static uint16_t add_caching(struct file_gate *gate, const struct gate_open *asked)
 {
     struct open_set *set = &gate->set;
-    uint8_t more = grantable(gate, asked->caching, own);
+    struct caching_entry *entries =
+        arena_array(gate->d->arena, set->caching_count + 1, sizeof *entries);
+
+    if (set->caching_count > 0)
+        memcpy(entries, set->cachings, set->caching_count * sizeof *entries);
+    set->cachings = entries;
+    entries[set->caching_count] = (struct caching_entry){
+        .key = asked->caching_key,
+        .caching.is_oplock = asked->is_oplock,
+        .epoch = asked->epoch,
+    };
+    return (uint16_t)set->caching_count++;
+}
+
+struct caching_given gate_given(const struct file_gate *gate, uint16_t number)
+{
+    const struct caching_entry *entry;
+
+    if (number == NO_CACHING)
+        return (struct caching_given){ .holds = 0 };
+    entry = &gate->set.cachings[number];
+    return (struct caching_given){
+        .holds = entry->caching.holds,
+        .epoch = entry->epoch,
+        .breaks = caching_is_breaking(entry),
+    };
+}
+
+/* The caching entry of the new open. */
+static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uint16_t own,
+                      struct caching_given *ret_given)
+{
+    uint8_t has = gate_grant(gate, asked->caching, asked->is_oplock, own);
     struct caching_entry *entry;
 
-    if (asked->is_oplock && !(more & CACHING_WRITE))
-        more &= CACHING_READ;
-    *ret_caching = 0;
-    if (own == NO_CACHING && (more == 0 || set->caching_count == CACHINGS_MAX))
+    *ret_given = (struct caching_given){ .epoch = asked->epoch };
+    if (own == NO_CACHING &&
+        ((has == 0 && !asked->is_lease) || gate->set.caching_count == CACHINGS_MAX))
         return NO_CACHING;
-    if (own == NO_CACHING) {
-        entry = arena_array(gate->d->arena, set->caching_count + 1, sizeof *entry);
-        if (set->caching_count > 0)
-            memcpy(entry, set->cachings, set->caching_count * sizeof *entry);
-        set->cachings = entry;
-        own = (uint16_t)set->caching_count++;
-        set->cachings[own] = (struct caching_entry){ .key = asked->caching_key };
+    if (own == NO_CACHING)
+        own = add_caching(gate, asked);
+    entry = &gate->set.cachings[own];
+    if (entry->caching.holds != has) {
+        entry->caching.holds = entry->caching.breaks_to = entry->told = has;
+        entry->epoch++;
     }
-    entry = &set->cachings[own];
-    if (entry->caching.holds == entry->caching.breaks_to && !(entry->caching.holds & ~more))
-        entry->caching.holds = entry->caching.breaks_to = more;
-    *ret_caching = entry->caching.holds;
+    *ret_given = gate_given(gate, own);
     return own;
 }
 
@@ -99,10 +111,10 @@ static void add_open(struct file_gate *gate, const struct open_entry *open)
 }
 
 enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
-                     struct handle *ret_handle, uint8_t *ret_caching)
+                     struct handle *ret_handle, struct caching_given *ret_given)
 {
     uint16_t own = find_caching(gate, &asked->caching_key);
-    struct file_use use = use_of(asked);
+    struct file_use use = use_of(gate, asked);
     struct open_entry open = { .id = new_id(gate),
                                .epoch = open_epoch(),
                                .persists = asked->persists,
@@ -111,7 +123,7 @@ enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
     enum error e;
 
     assert(asked->access <= ACCESS_ALL && asked->share <= ACCESS_ALL);
-    assert(asked->caching <= CACHING_ALL);
+    assert(asked->caching <= CACHING_ALL && asked->meets <= MEETS_ALL);
     if (gate->set.open_count == OPENS_MAX)
         return decision_fail(gate->d, E_ServerBusy,
                              "The file has %u open handles, the most there "
@@ -120,8 +132,9 @@ enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
     e = gate_judge(gate, &use, own);
     if (e)
         return e;
-    open.open = (struct file_open){ .access = asked->access, .share = asked->share };
-    open.open.caching = grant(gate, asked, own, ret_caching);
+    open.open =
+        (struct file_open){ .access = asked->access, .share = asked->share, .meets = asked->meets };
+    open.open.caching = grant(gate, asked, own, ret_given);
     add_open(gate, &open);
     *ret_handle = (struct handle){ .node = gate->node,
                                    .id = open.id,
@@ -233,34 +246,36 @@ enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool
 
 /* ---- caching ---- */
 
-enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t told,
-                            uint8_t keeps, uint8_t *ret_breaks_to)
+/* What it is told next. Another break takes handles away first, and what was read when that is answered: as
+ * Windows' server does it (smbtorture, smb2.lease.breaking3). */
+static uint8_t next_step(const struct caching_entry *entry)
 {
-    uint16_t number = find_caching(gate, key);
-    struct file_caching *caching;
+    uint8_t to = entry->caching.breaks_to;
+
+    return entry->caching.holds == CACHING_READ ? to : to | (entry->caching.holds & CACHING_READ);
+}
+
+enum error gate_acknowledge(struct file_gate *gate, const struct gate_answer *answer)
+{
+    uint16_t number = find_caching(gate, &answer->key);
+    struct caching_entry *entry;
+    uint8_t keeps = answer->keeps;
 
     if (number == NO_CACHING)
         return E_ResourceNotFound;
-    caching = &gate->set.cachings[number].caching;
-    if (caching->holds == caching->breaks_to)
+    entry = &gate->set.cachings[number];
+    if (!caching_is_breaking(entry) || (answer->is_overdue && answer->epoch != entry->epoch))
         return E_ResourceNotFound;
-    if (keeps & ~(told & caching->holds))
+    if (entry->caching.is_oplock)
+        keeps &= entry->told;
+    if (keeps & ~entry->told)
         return E_InvalidInput;
-    caching->holds = keeps;
-    caching->breaks_to &= keeps;
-    *ret_breaks_to = caching->breaks_to;
+    entry->caching.holds = entry->told = keeps;
+    entry->caching.breaks_to &= keeps;
+    if (entry->caching.breaks_to != keeps)
+        gate_tell(gate, entry, next_step(entry));
     gate->is_changed = true;
     gate->d->wakes = true;
     gate_write(gate);
     return OK;
-}
-
-bool gate_caching(const struct file_gate *gate, const struct guid *key,
-                  struct file_caching *ret_caching)
-{
-    uint16_t number = find_caching(gate, key);
-
-    if (number != NO_CACHING)
-        *ret_caching = gate->set.cachings[number].caching;
-    return number != NO_CACHING;
 }

@@ -18,43 +18,64 @@ static enum error wait(struct file_gate *gate, const struct file_use *use)
     return DECIDE_WAITS;
 }
 
-/* Asks the holder to go down to that. One who has only read gives it up without an answer: MS-SMB2 3.3.4.7. */
-static void ask(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
+void gate_tell(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
 {
     const struct break_news news = { .space = gate->part->partition.space,
                                      .node = gate->node,
                                      .key = holder->key,
                                      .holds = holder->caching.holds,
-                                     .to = to };
+                                     .to = to,
+                                     .epoch = holder->epoch };
 
-    holder->caching.breaks_to = to;
+    holder->told = to;
     if (holder->caching.holds == CACHING_READ)
         holder->caching.holds = to;
     gate->is_changed = true;
     break_news_add(gate->d, &news);
 }
 
-/* What the rules say of what is open now. */
-static struct opens_verdict verdict_of(struct file_gate *gate, const struct file_use *use,
-                                       uint16_t own, struct caching_break *ret_breaks)
+/* Asks the holder to go down to that; once it has answered, if a break is under way. */
+static void ask(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
+{
+    bool is_breaking = caching_is_breaking(holder);
+
+    holder->caching.breaks_to = to;
+    gate->is_changed = true;
+    if (is_breaking)
+        return;
+    holder->epoch++;
+    gate_tell(gate, holder, to);
+}
+
+/* What is open, as the rules see it. */
+static struct file_opens opens_of(const struct file_gate *gate)
 {
     struct arena *arena = gate->d->arena;
-    struct open_set *set = &gate->set;
+    const struct open_set *set = &gate->set;
     struct file_open *opens = arena_array(arena, set->open_count, sizeof *opens);
     struct file_caching *cachings = arena_array(arena, set->caching_count, sizeof *cachings);
-    struct file_opens all = { .opens = opens,
-                              .open_count = set->open_count,
-                              .cachings = cachings,
-                              .caching_count = set->caching_count,
-                              .is_delete_pending = set->is_delete_pending,
-                              .is_read_only = gate->is_read_only,
-                              .is_leased = gate->is_leased };
 
     for (size_t i = 0; i < set->open_count; i++)
         opens[i] = set->opens[i].open;
     for (size_t i = 0; i < set->caching_count; i++)
         cachings[i] = set->cachings[i].caching;
-    return opens_judge(&all, use, own, ret_breaks);
+    return (struct file_opens){
+        .opens = opens,
+        .open_count = set->open_count,
+        .cachings = cachings,
+        .caching_count = set->caching_count,
+        .is_delete_pending = set->is_delete_pending,
+        .is_read_only = gate->is_read_only,
+        .is_leased = gate->is_leased,
+        .has_locks = set->lock_count > 0,
+    };
+}
+
+uint8_t gate_grant(const struct file_gate *gate, uint8_t wants, bool is_oplock, uint16_t own)
+{
+    const struct file_opens opens = opens_of(gate);
+
+    return opens_grant(&opens, wants, is_oplock, own);
 }
 
 /* Whether the caller commits what has changed of the gate. */
@@ -71,9 +92,10 @@ enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16
     bool again = true, has_settled = false;
 
     while (again) {
+        const struct file_opens opens = opens_of(gate);
         enum error e;
 
-        verdict = verdict_of(gate, use, own, breaks);
+        verdict = opens_judge(&opens, use, own, breaks);
         e = gate_settle_away(gate, use, &verdict, breaks, &again);
         if (e)
             return e;

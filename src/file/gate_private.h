@@ -19,5 +19,11 @@ enum error gate_settle_away(struct file_gate *gate, const struct file_use *use,
 /* Asks the rules, and notes what they break. own: the caching of the one who asks; NO_CACHING
  * returns as gate_pass() */
 enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16_t own);
+/* What is had by a caching; NO_CACHING: nothing. */
+struct caching_given gate_given(const struct file_gate *gate, uint16_t number);
+/* As opens_grant(). */
+uint8_t gate_grant(const struct file_gate *gate, uint8_t wants, bool is_oplock, uint16_t own);
+/* Tells the holder that it may keep `to`. One who has only read has given it up by that: MS-SMB2 3.3.4.7 */
+void gate_tell(struct file_gate *gate, struct caching_entry *holder, uint8_t to);
 
 #endif

@@ -52,11 +52,11 @@ static bool lose_asked(struct file_gate *gate)
     bool lost = false;
 
     for (size_t i = 0; i < gate->set.caching_count; i++) {
-        struct file_caching *caching = &gate->set.cachings[i].caching;
+        struct caching_entry *entry = &gate->set.cachings[i];
 
-        if (caching->holds == caching->breaks_to || !has_nobody(gate, (uint16_t)i))
+        if (!caching_is_breaking(entry) || !has_nobody(gate, (uint16_t)i))
             continue;
-        caching->holds = caching->breaks_to;
+        entry->caching.holds = entry->told = entry->caching.breaks_to;
         gate->is_changed = lost = true;
     }
     return lost;
@@ -65,11 +65,12 @@ static bool lose_asked(struct file_gate *gate)
 /* Those that persist stay, without what is asked for. */
 static bool lose(struct file_gate *gate, const struct caching_break *broken)
 {
-    struct file_caching *caching = &gate->set.cachings[broken->caching].caching;
+    struct caching_entry *entry = &gate->set.cachings[broken->caching];
 
     if (!has_nobody(gate, broken->caching))
         return false;
-    caching->holds = caching->breaks_to = broken->to;
+    entry->caching.holds = entry->caching.breaks_to = entry->told = broken->to;
+    entry->epoch++;
     gate->is_changed = true;
     gate->d->wakes = true;
     return true;

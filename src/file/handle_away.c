@@ -133,15 +133,15 @@ enum error handle_return_attempt(struct decision *d, void *of)
     const struct handle from = { .session = back->session,
                                  .client_address = back->client_address,
                                  .client_name = back->client_name };
-    struct file_caching caching;
+    struct caching_given given;
     struct file_gate *gate;
     enum error e = find(d, back, &gate);
 
     if (!e)
-        e = gate_return(gate, back->handle->id, &from, &caching);
+        e = gate_return(gate, back->handle->id, &from, &given);
     if (e)
         return e;
-    back->gives_caching = caching.holds;
+    back->given = given;
     back->info = handle_show(d, &back->handle->times, gate);
     return OK;
 }

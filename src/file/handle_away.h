@@ -45,7 +45,7 @@ struct handle_return {
 
     /* ---- what comes of it ---- */
     struct handle_info info;
-    uint8_t gives_caching;
+    struct caching_given given; /* what it has */
 };
 attempt_fn handle_return_attempt;
 

@@ -139,9 +139,9 @@ enum error handle_set_length_attempt(struct decision *d, void *of)
         return e;
     state = file_state(d);
     differs = set->length != state->file.content.length;
-    if (set->is_allocation && set->length >= state->file.content.length)
-        return OK;
     e = gate_change_data(gate, set->handle->id);
+    if (set->is_allocation && set->length >= state->file.content.length)
+        return e;
     if (!e && differs)
         e = file_resize(d, &state->file, set->length);
     if (e)

@@ -75,7 +75,5 @@ enum error handle_acknowledge_attempt(struct decision *d, void *of)
     decision_move_subject(d, state->part);
     decision_read_clock(d);
     e = gate_read(&gate, d, state->part, answer->node);
-    return e ? e
-             : gate_acknowledge(&gate, &answer->key, answer->told, answer->keeps,
-                                &answer->breaks_to);
+    return e ? e : gate_acknowledge(&gate, &answer->answer);
 }

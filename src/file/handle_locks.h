@@ -3,7 +3,7 @@
 #ifndef LAGRA_FILE_HANDLE_LOCKS_H
 #define LAGRA_FILE_HANDLE_LOCKS_H
 
-#include "concurrency/byte_locks.h"
+#include "file/gate.h"
 #include "file/handle.h"
 
 enum lock_action { LOCK_SHARED, LOCK_EXCLUSIVE, LOCK_RELEASED };
@@ -30,20 +30,13 @@ struct handle_lock {
  *         E_ResourceTypeMismatch: it is a directory */
 attempt_fn handle_lock_attempt;
 
-/* A client's answer to a break: what it keeps of what it cached under the key.
- * returns OK; E_ResourceNotFound: nothing is cached under the key, or no break is under way
+/* A client's answer to a break, or its server's in its place.
+ * returns OK; E_ResourceNotFound: nothing is cached under the key, or no such break is under way
  *         E_InvalidInput: it may not keep so much */
 struct handle_acknowledge {
     const struct mount *mount;
     uint64_t node;
-    struct guid key;
-    uint8_t told;  /* CACHING_*: what it was told that it may keep */
-    uint8_t keeps; /* of that */
-
-    /* ---- what comes of it ---- */
-    /* What it is asked to go down to by now, where somebody wants more since: another break is to be sent.
-     * Else what it keeps. */
-    uint8_t breaks_to;
+    struct gate_answer answer;
 };
 attempt_fn handle_acknowledge_attempt;
 

@@ -93,11 +93,14 @@ static enum error pass(struct decision *d, struct handle_open *open, struct file
     struct handle_kept kept = open->kept;
     const struct gate_open asked = {
         .access = access_mask_shares(open->handle.granted),
+        .meets = access_mask_meets(open->handle.granted),
         .share = open->share,
         .replaces = open->action != OPENED_NEW && overwrites(open),
         .caching = is_file ? open->caching : 0,
         .caching_key = open->caching_key,
         .is_oplock = open->is_oplock,
+        .is_lease = is_file && open->is_lease,
+        .epoch = open->epoch,
         .persists = is_file && open->persists,
         .kept = &kept,
         .deletes = open->deletes,
@@ -105,18 +108,14 @@ static enum error pass(struct decision *d, struct handle_open *open, struct file
         .client_address = open->client_address,
         .client_name = open->client_name,
     };
-    struct file_caching caching;
     struct handle handle;
     enum error e;
 
     kept.granted = open->handle.granted;
-    e = gate_open(gate, &asked, &handle, &open->gives_caching);
-    if (e)
-        return e;
-    open->handle.id = handle.id;
-    open->caching_breaks =
-        gate_caching(gate, &asked.caching_key, &caching) && caching.holds != caching.breaks_to;
-    return OK;
+    e = gate_open(gate, &asked, &handle, &open->given);
+    if (!e)
+        open->handle.id = handle.id;
+    return e;
 }
 
 /* The same file, empty: it keeps its id, its descriptor and when it was created. MS-FSA 2.1.5.1.2.1 */
@@ -271,8 +270,7 @@ enum error handle_open_attempt(struct decision *d, void *of)
     enum error e = open->snapshot > 0 ? check_snapshot(open) : OK;
 
     open->handle = (struct held_handle){ .snapshot = open->snapshot };
-    open->gives_caching = 0;
-    open->caching_breaks = false;
+    open->given = (struct caching_given){ .epoch = open->epoch };
     open->action = action_of(open);
     open->lasts = overwrites(open);
     if (!e)

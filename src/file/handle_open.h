@@ -3,6 +3,7 @@
 #define LAGRA_FILE_HANDLE_OPEN_H
 
 #include "file/access_mask.h"
+#include "file/gate.h"
 #include "file/handle.h"
 
 /* MS-SMB2 2.2.13 "CreateDisposition". */
@@ -44,6 +45,8 @@ struct handle_open {
      * directory, none is given. break_listener_add() before the attempt (break_news.h). */
     uint8_t caching;
     bool is_oplock; /* which is none, R, RW or RWH */
+    bool is_lease;  /* though of nothing: other opens of its key may ask for more */
+    uint16_t epoch; /* of a lease of version 2, as the client counts */
     struct guid caching_key;
     bool persists;           /* SMB 3 persistent handle: counts after a restart too */
     struct handle_kept kept; /* of one that persists: its ticks and what is its client's */
@@ -54,11 +57,9 @@ struct handle_open {
     struct held_handle handle;
     enum open_action action;
     struct handle_info info;
-    uint8_t
-        gives_caching; /* CACHING_*: of a lease what it has now, perhaps more than was asked for */
-    bool caching_breaks; /* a break of that lease is under way */
-    uint32_t maximum;    /* MAY_*: what the client might have been granted at most */
-    bool lasts;          /* handle.h */
+    struct caching_given given; /* of a lease what it has now, perhaps more than was asked for */
+    uint32_t maximum;           /* MAY_*: what the client might have been granted at most */
+    bool lasts;                 /* handle.h */
 };
 /* returns OK, DECIDE_WAITS
  *         E_InvalidResourceName             a name that files cannot have

@@ -1,9 +1,10 @@
 /* See open_record.h.
  *
- *   "g"         u8 1; u8 1 if a delete is pending; varint lock count;
- *               varint caching count; each: 16 raw key, u8 holds, u8 breaks_to;
+ *   "g"         u8 2; u8 1 if a delete is pending; varint lock count;
+ *               varint caching count; each: 16 raw key, u8 holds + 8 if an oplock, u8 breaks_to, u8 told,
+ *               varint epoch;
  *               varint open count; each, by id: varint id, varint epoch, u8 access, u8 share,
- *               varint caching + 1 (0: none), u8 1 persists + 2 deletes + 4 away;
+ *               varint caching + 1 (0: none), u8 1 persists + 2 deletes + 4 away + 8 * meets;
  *               if it persists: varint kept ticks; if it is away: varint until
  *   "k"         u8 1; varint count; each: varint owner, varint offset, varint length, u8 exclusive
  *   'h' index   u8 2; varint epoch; u8 persists; u8 access; varint session; bytes address;
@@ -12,7 +13,8 @@
  *               varint shown written, varint shown until, bytes of the client
  *   'r' index   u8 1; varint node
  *   'p' index   u8 1
- * A delete is pending only as long as an open counts. */
+ * A delete is pending only as long as an open counts.
+ * "g" of version 1 has neither `told` nor epoch, and all opens in it that have access meet all caching. */
 #include "file/open_record.h"
 
 #include <assert.h>
@@ -23,8 +25,16 @@
 #include "service/small_record.h"
 
 #define RECORD_VERSION 1
+#define SET_VERSION    2
 
-enum { OPEN_PERSISTS = 1, OPEN_DELETES = 2, OPEN_AWAY = 4, OPEN_FLAGS = 7 };
+enum {
+    OPEN_PERSISTS = 1,
+    OPEN_DELETES = 2,
+    OPEN_AWAY = 4,
+    OPEN_MEETS = 8,
+    OPEN_FLAGS = OPEN_MEETS * MEETS_ALL + 7
+};
+enum { CACHING_OPLOCK = 8 };
 
 static const struct bytes set_key = BYTES("g");
 static const struct bytes locks_key = BYTES("k");
@@ -46,7 +56,26 @@ uint64_t open_epoch(void)
 
 /* ---- the set: reading ---- */
 
-static bool decode_cachings(struct decoder *in, struct arena *arena, struct open_set *set)
+static bool decode_caching(struct decoder *in, uint8_t version, struct caching_entry *ret_entry)
+{
+    struct file_caching *caching = &ret_entry->caching;
+    uint64_t counted;
+    uint8_t holds;
+
+    decode_fixed(in, ret_entry->key.b, sizeof ret_entry->key.b);
+    holds = decode_u8(in);
+    caching->is_oplock = holds & CACHING_OPLOCK;
+    caching->holds = holds & CACHING_ALL;
+    caching->breaks_to = decode_u8(in);
+    ret_entry->told = version == SET_VERSION ? decode_u8(in) : caching->breaks_to;
+    counted = version == SET_VERSION ? decode_u64(in) : 0;
+    ret_entry->epoch = (uint16_t)counted;
+    return holds <= (CACHING_ALL | CACHING_OPLOCK) && counted <= UINT16_MAX &&
+           !(ret_entry->told & ~caching->holds) && !(caching->breaks_to & ~ret_entry->told);
+}
+
+static bool decode_cachings(struct decoder *in, uint8_t version, struct arena *arena,
+                            struct open_set *set)
 {
     uint64_t count = decode_u64(in);
 
@@ -54,19 +83,14 @@ static bool decode_cachings(struct decoder *in, struct arena *arena, struct open
         return false;
     set->cachings = arena_array(arena, count, sizeof set->cachings[0]);
     set->caching_count = count;
-    for (size_t i = 0; i < count; i++) {
-        struct caching_entry *at = &set->cachings[i];
-
-        decode_fixed(in, at->key.b, sizeof at->key.b);
-        at->caching.holds = decode_u8(in);
-        at->caching.breaks_to = decode_u8(in);
-        if (at->caching.holds > CACHING_ALL || (at->caching.breaks_to & ~at->caching.holds))
+    for (size_t i = 0; i < count; i++)
+        if (!decode_caching(in, version, &set->cachings[i]))
             return false;
-    }
     return !in->bad;
 }
 
-static bool decode_open(struct decoder *in, const struct open_set *set, struct open_entry *ret_open)
+static bool decode_open(struct decoder *in, uint8_t version, const struct open_set *set,
+                        struct open_entry *ret_open)
 {
     struct open_entry o = { .id = decode_u64(in) };
     uint64_t caching;
@@ -81,6 +105,7 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
         caching > set->caching_count || flags > OPEN_FLAGS)
         return false;
     o.open.caching = caching > 0 ? (uint16_t)(caching - 1) : NO_CACHING;
+    o.open.meets = version == 1 && o.open.access ? MEETS_ALL : flags / OPEN_MEETS;
     o.persists = flags & OPEN_PERSISTS;
     o.deletes = flags & OPEN_DELETES;
     o.kept_ticks = o.persists ? decode_u64(in) : 0;
@@ -98,7 +123,8 @@ static bool counts(const struct open_entry *open)
     return open->persists || open->epoch == open_epoch();
 }
 
-static bool decode_opens(struct decoder *in, struct arena *arena, struct open_set *set)
+static bool decode_opens(struct decoder *in, uint8_t version, struct arena *arena,
+                         struct open_set *set)
 {
     uint64_t count = decode_u64(in), before = 0;
 
@@ -109,7 +135,7 @@ static bool decode_opens(struct decoder *in, struct arena *arena, struct open_se
     for (size_t i = 0; i < count; i++) {
         struct open_entry open;
 
-        if (!decode_open(in, set, &open) || open.id <= before)
+        if (!decode_open(in, version, set, &open) || open.id <= before)
             return false;
         before = open.id;
         if (counts(&open))
@@ -146,16 +172,17 @@ bool open_set_decode(struct arena *arena, struct bytes value, struct open_set *r
 {
     struct open_set set = { .open_count = 0 };
     struct decoder in;
-    uint8_t pending;
+    uint8_t version, pending;
     uint64_t locks;
 
     decoder_init(&in, value);
-    if (decode_u8(&in) != RECORD_VERSION)
+    version = decode_u8(&in);
+    if (version != SET_VERSION && version != 1)
         return false;
     pending = decode_u8(&in);
     locks = decode_u64(&in);
-    if (pending > 1 || locks > BYTE_LOCKS_MAX || !decode_cachings(&in, arena, &set) ||
-        !decode_opens(&in, arena, &set) || !decoder_ok(&in))
+    if (pending > 1 || locks > BYTE_LOCKS_MAX || !decode_cachings(&in, version, arena, &set) ||
+        !decode_opens(&in, version, arena, &set) || !decoder_ok(&in))
         return false;
     drop_cachings(&set);
     set.is_delete_pending = pending && set.open_count > 0;
@@ -188,11 +215,22 @@ static void encode_open(struct text *out, const struct open_entry *at)
     encode_u8(out, at->open.share);
     encode_u64(out, at->open.caching == NO_CACHING ? 0 : at->open.caching + 1u);
     encode_u8(out, (uint8_t)((at->persists ? OPEN_PERSISTS : 0) | (at->deletes ? OPEN_DELETES : 0) |
-                             (at->away_until > 0 ? OPEN_AWAY : 0)));
+                             (at->away_until > 0 ? OPEN_AWAY : 0) | at->open.meets * OPEN_MEETS));
     if (at->persists)
         encode_u64(out, at->kept_ticks);
     if (at->away_until > 0)
         encode_u64(out, at->away_until);
+}
+
+static void encode_caching(struct text *out, const struct caching_entry *at)
+{
+    const struct file_caching *caching = &at->caching;
+
+    encode_fixed(out, at->key.b, sizeof at->key.b);
+    encode_u8(out, (uint8_t)(caching->holds | (caching->is_oplock ? CACHING_OPLOCK : 0)));
+    encode_u8(out, caching->breaks_to);
+    encode_u8(out, at->told);
+    encode_u64(out, at->epoch);
 }
 
 void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set)
@@ -205,16 +243,13 @@ void open_set_write(struct changes *changes, struct arena *arena, struct open_se
         changes_delete(changes, RECORD_INNER, set_key);
         return;
     }
-    text_init(&out, arena, 64 + set->open_count * 24 + set->caching_count * 18);
-    encode_u8(&out, RECORD_VERSION);
+    text_init(&out, arena, 64 + set->open_count * 24 + set->caching_count * 22);
+    encode_u8(&out, SET_VERSION);
     encode_u8(&out, set->is_delete_pending);
     encode_u64(&out, set->lock_count);
     encode_u64(&out, set->caching_count);
-    for (size_t i = 0; i < set->caching_count; i++) {
-        encode_fixed(&out, set->cachings[i].key.b, sizeof set->cachings[i].key.b);
-        encode_u8(&out, set->cachings[i].caching.holds);
-        encode_u8(&out, set->cachings[i].caching.breaks_to);
-    }
+    for (size_t i = 0; i < set->caching_count; i++)
+        encode_caching(&out, &set->cachings[i]);
     encode_u64(&out, set->open_count);
     for (size_t i = 0; i < set->open_count; i++)
         encode_open(&out, &set->opens[i]);

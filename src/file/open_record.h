@@ -47,11 +47,19 @@ struct open_entry {
     instant away_until;  /* 0: its client is there */
 };
 
-/* The caching of a client, for one open (an oplock) or for all opens with one lease key. */
+/* The caching of a client, for one open (an oplock) or for all opens with one lease key. A break is under way
+ * while its client has been told that it may keep less than it holds. What is asked of it meanwhile
+ * (caching.breaks_to) it is told when it has answered. */
 struct caching_entry {
     struct guid key;
     struct file_caching caching;
+    uint8_t told;   /* CACHING_*: `holds`, but while a break is under way */
+    uint16_t epoch; /* of a lease: one more with each grant and each break. MS-SMB2 3.3.5.9.11 */
 };
+static inline bool caching_is_breaking(const struct caching_entry *entry)
+{
+    return entry->told != entry->caching.holds;
+}
 
 /* All opens of a node that count. In the arena. */
 struct open_set {

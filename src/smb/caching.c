@@ -8,7 +8,6 @@
 
 #include "service/waiting.h"
 
-#define TOLD           (UINT32_C(1) << 31)
 #define NOTIFY_ACK     1u /* SMB2_NOTIFY_BREAK_LEASE_FLAG_ACK_REQUIRED */
 /* How long a client may take to answer a break. ms-smb2: 3.3.2.1 */
 #define BREAK_ANSWER_S 35u
@@ -86,8 +85,7 @@ static enum smb_step overdue_go_on(struct smb_request *request)
     overdue->acknowledge = (struct handle_acknowledge){
         .mount = &request->tree->mount,
         .node = caching->node,
-        .key = caching->listener.key,
-        .told = caching->breaks_to,
+        .answer = { .key = caching->listener.key, .is_overdue = true, .epoch = caching->epoch },
     };
     return smb_decide(request, handle_acknowledge_attempt, &overdue->acknowledge);
 }
@@ -100,7 +98,6 @@ static enum smb_step overdue_decided(struct smb_request *request)
     if (request->open->caching && caching->overdue == request) {
         caching->overdue = NULL;
         caching->is_breaking = false;
-        caching->holds = 0;
     }
     return smb_refuse(request, STATUS_SUCCESS);
 }
@@ -123,38 +120,69 @@ static void end_overdue(struct smb_caching *caching)
         request_hurry(request);
 }
 
-/* ---- who has it ---- */
+/* ---- told: any thread ---- */
 
-/* Called by who has committed the break: notes it, and has the connection look. */
-static void asked(struct break_listener *listener, const struct break_news *news)
+/* A break, and whether this connection sends it. */
+struct told {
+    uint8_t holds, to; /* CACHING_* */
+    uint16_t epoch;
+    bool sends;
+};
+
+#define TOLD       (UINT32_C(1) << 31)
+#define TOLD_SENDS (UINT32_C(1) << 30)
+
+static uint32_t pack(const struct told *told)
 {
-    struct smb_caching *caching = (struct smb_caching *)(void *)listener;
-    struct smb_connection *connection = caching->connection;
-    uint32_t before = atomic_load(&caching->told);
-    uint32_t told;
+    return TOLD | (told->sends ? TOLD_SENDS : 0) | (uint32_t)told->epoch << 8 |
+           (uint32_t)told->holds << 4 | told->to;
+}
 
-    do
-        told = TOLD | (before ? before & 0xFF00 : (uint32_t)news->holds << 8) | news->to;
-    while (!atomic_compare_exchange_weak(&caching->told, &before, told));
+static struct told unpack(uint32_t packed)
+{
+    return (struct told){ .holds = packed >> 4 & CACHING_ALL,
+                          .to = packed & CACHING_ALL,
+                          .epoch = (uint16_t)(packed >> 8),
+                          .sends = packed & TOLD_SENDS };
+}
+
+/* Has the connection call caching_send_breaks(). */
+static void look(struct smb_connection *connection)
+{
     atomic_store(&connection->breaks_come, true);
     atomic_fetch_add(&connection->posters, 1);
     smb_post(connection, NULL);
     atomic_fetch_sub(&connection->posters, 1);
 }
 
-/* One of all clients' for each pair of client and lease key. */
-static struct guid caching_key(const struct smb_connection *connection,
-                               const struct lease_asked *lease)
+/* Called by who has committed the break: notes it, and has the connection look. Where the one before was not
+ * sent yet, they are sent as one. */
+static void asked(struct break_listener *listener, const struct break_news *news, bool is_first)
+{
+    struct smb_caching *caching = (struct smb_caching *)(void *)listener;
+    struct told told = {
+        .holds = news->holds, .to = news->to, .epoch = news->epoch, .sends = is_first
+    };
+    uint32_t before = atomic_load(&caching->told);
+
+    do {
+        told.holds = before ? unpack(before).holds : news->holds;
+        told.sends = is_first || unpack(before).sends;
+    } while (!atomic_compare_exchange_weak(&caching->told, &before, pack(&told)));
+    look(caching->connection);
+}
+
+/* ---- who has it ---- */
+
+struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key)
 {
     uint8_t digest[SHA256_DIGEST_SIZE];
     struct sha256_ctx hash;
     struct guid key;
 
-    if (!lease->is_lease)
-        return guid_new();
     sha256_init(&hash);
     sha256_update(&hash, sizeof connection->agreed.client_guid.b, connection->agreed.client_guid.b);
-    sha256_update(&hash, sizeof lease->key.b, lease->key.b);
+    sha256_update(&hash, sizeof lease_key->b, lease_key->b);
     sha256_digest(&hash, sizeof digest, digest);
     memcpy(key.b, digest, sizeof key.b);
     return key;
@@ -190,8 +218,8 @@ static void leave(struct smb_open *open)
     free(caching);
 }
 
-static void join(struct smb_open *open, const struct lease_asked *lease, const struct guid *key,
-                 uint16_t epoch)
+void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
+                        const struct guid *key)
 {
     struct smb_connection *connection = open->tree->session->connection;
     struct smb_caching *caching = lease->is_lease ? caching_find(connection, &lease->key) : NULL;
@@ -200,7 +228,6 @@ static void join(struct smb_open *open, const struct lease_asked *lease, const s
         caching = xcalloc(1, sizeof *caching);
         caching->connection = connection;
         caching->lease = *lease;
-        caching->epoch = epoch;
         caching->listener = (struct break_listener){
             .space = open->tree->mount.space,
             .key = *key,
@@ -218,51 +245,43 @@ static void join(struct smb_open *open, const struct lease_asked *lease, const s
 
 void caching_join(struct smb_open *open, const struct lease_asked *lease)
 {
-    struct guid key = caching_key(open->tree->session->connection, lease);
+    struct guid key =
+        lease->is_lease ? caching_key(open->tree->session->connection, &lease->key) : guid_new();
 
-    join(open, lease, &key, lease->epoch);
+    caching_join_again(open, lease, &key);
 }
 
-void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
-                        const struct guid *key, uint16_t epoch)
-{
-    join(open, lease, key, epoch);
-}
-
-void caching_returned(struct smb_open *open, uint8_t holds)
+bool caching_granted(struct smb_open *open)
 {
     struct smb_caching *caching = open->caching;
 
-    caching->node = open->handle.node;
-    if (!caching->is_breaking)
-        caching->holds = holds;
-}
-
-bool caching_granted(struct smb_open *open, const struct handle_open *opened)
-{
-    struct smb_caching *caching = open->caching;
-
-    if (caching->node != 0 && caching->node != opened->handle.node)
+    if (caching->node != 0 && caching->node != open->handle.node)
         return false;
-    caching->node = opened->handle.node;
-    if (opened->gives_caching != caching->holds && !caching->is_breaking) {
-        caching->holds = opened->gives_caching;
-        caching->epoch++;
-    }
+    caching->node = open->handle.node;
+    break_listener_has(&caching->listener, caching->node);
     return true;
+}
+
+void caching_known(struct smb_caching *caching)
+{
+    if (caching->is_known)
+        return;
+    caching->is_known = true;
+    if (atomic_load(&caching->told))
+        look(caching->connection);
 }
 
 /* ---- breaks ---- */
 
-static void put_lease_break(const struct smb_caching *caching, uint8_t to, bool is_answered,
-                            struct wire_writer *w)
+static void put_lease_break(const struct smb_caching *caching, const struct told *told,
+                            bool is_answered, struct wire_writer *w)
 {
     wire_put_u16(w, 44); /* StructureSize */
-    wire_put_u16(w, caching->lease.version == 2 ? caching->epoch : 0);
+    wire_put_u16(w, caching->lease.version == 2 ? told->epoch : 0);
     wire_put_u32(w, is_answered ? NOTIFY_ACK : 0);
     wire_put_guid(w, &caching->lease.key);
-    wire_put_u32(w, caching->holds);
-    wire_put_u32(w, to);
+    wire_put_u32(w, told->holds);
+    wire_put_u32(w, told->to);
     wire_put_zeros(w, 4 + 4 + 4); /* BreakReason and hints */
 }
 
@@ -275,62 +294,60 @@ static void put_oplock_break(const struct smb_open *open, uint8_t to, struct wir
     wire_put_u64(w, open->volatile_id);
 }
 
-/* Tells the client. It is asked for its answer unless it only read. */
-static void send_break(struct smb_caching *caching, uint8_t to)
+static void send_break(const struct smb_caching *caching, const struct smb_open *open,
+                       const struct told *told, bool is_answered)
 {
-    struct smb_open *open = caching_open(caching);
-    bool is_answered = caching->holds & (CACHING_WRITE | CACHING_HANDLE);
-    struct arena *arena;
+    struct arena *arena = arena_new(4096);
     struct wire_writer w;
     struct text text;
 
-    if (!open)
-        return;
-    arena = arena_new(4096);
     text_init(&text, arena, 64);
     wire_writer_init(&w, &text);
-    caching->epoch++;
     if (caching->lease.is_lease)
-        put_lease_break(caching, to, is_answered, &w);
+        put_lease_break(caching, told, is_answered, &w);
     else
-        put_oplock_break(open, to, &w);
+        put_oplock_break(open, told->to, &w);
     smb_tell(caching->connection, open->tree->session, SMB_OPLOCK_BREAK, text_bytes(&text));
     arena_free(arena);
+}
+
+/* The client is asked for its answer unless it only read. */
+static void begin_break(struct smb_caching *caching, const struct told *told)
+{
+    bool is_answered = told->holds & (CACHING_WRITE | CACHING_HANDLE);
+    struct smb_open *open = caching_open(caching);
+
+    if (!open)
+        return;
+    end_overdue(caching);
+    caching->breaks++;
     caching->is_breaking = is_answered;
-    caching->breaks_to = to;
+    caching->breaks_to = told->to;
+    caching->epoch = told->epoch;
+    if (told->sends)
+        send_break(caching, open, told, is_answered);
     if (is_answered)
         smb_run(request_of_own(open, &overdue));
-    else
-        caching->holds = to;
 }
 
-void caching_acknowledged(struct smb_caching *caching, uint8_t keeps, uint8_t breaks_to)
+void caching_acknowledged(struct smb_caching *caching, unsigned number)
 {
+    if (!caching->is_breaking || caching->breaks != number)
+        return;
     end_overdue(caching);
     caching->is_breaking = false;
-    caching->holds = keeps;
-    if (breaks_to != keeps)
-        send_break(caching, breaks_to);
 }
 
-/* What an open that is not answered yet is told, waits until it is: the client does not know it before. */
 void caching_send_breaks(struct smb_connection *connection)
 {
-    bool again = true;
+    struct smb_caching *caching = connection->cachings;
 
-    while (again) {
-        again = false;
-        for (struct smb_caching *caching = connection->cachings; caching; caching = caching->next) {
-            uint32_t told;
+    while (caching) {
+        uint32_t packed = caching->is_known ? atomic_exchange(&caching->told, 0) : 0;
+        struct told told = unpack(packed);
 
-            if (caching->is_breaking || caching->node == 0)
-                continue;
-            told = atomic_exchange(&caching->told, 0);
-            if (!told || (caching->holds & ~(uint8_t)told) == 0)
-                continue;
-            send_break(caching, (uint8_t)told & caching->holds);
-            again = true; /* the list may have changed */
-            break;
-        }
+        if (packed)
+            begin_break(caching, &told);
+        caching = packed ? connection->cachings : caching->next; /* the list may have changed */
     }
 }

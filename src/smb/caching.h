@@ -1,13 +1,15 @@
-/* What a client caches of files that it has open: an oplock of one open, or a lease that opens share. What it is
- * asked to give up comes by file/break_news.h, from any thread; the connection then sends the break, and the
- * client acknowledges it. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
+/* What a client caches of files that it has open: an oplock of one open, or a lease that opens share, also those of
+ * other connections with the client's GUID. What it holds is known to the gate alone (file/gate.h). What it is asked
+ * to give up comes by file/break_news.h, from any thread: the oldest connection of the lease sends the break, and
+ * the client acknowledges it by whichever it likes. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
  *
- *             told (another thread)                 acknowledged by the client
- *   HOLDS ---------------------------> BREAKING ------------------------------> HOLDS less
+ *             told (another thread)                    acknowledged by the client, or overdue
+ *   HOLDS ---------------------------> BREAKING ------------------------------------------> HOLDS less
  *     ^            caching_send_breaks()     |
  *     +--------------------------------------+  where the client does not answer: reading alone is lost
  *
- * A break that comes while another one is under way waits for its acknowledgement. */
+ * All connections of a lease wait for the answer: where the one that has sent the break ends, another gives the
+ * answer when it is overdue. */
 #ifndef LAGRA_SMB_CACHING_H
 #define LAGRA_SMB_CACHING_H
 
@@ -42,14 +44,16 @@ struct smb_caching {
     struct smb_caching *next;
     struct smb_connection *connection;
     uint64_t node; /* once an open has it */
+    bool
+        is_known; /* to the client: such an open has been answered. It is told of no break before */
     struct lease_asked lease;
-    uint8_t holds;     /* CACHING_*, as the client knows it */
-    uint8_t breaks_to; /* less, while is_breaking */
-    bool is_breaking;
-    uint16_t epoch;              /* of a lease of version 2 */
+    bool is_breaking;            /* until the client acknowledges it here, or it is overdue */
+    uint8_t breaks_to;           /* while is_breaking: what the client was told */
+    uint16_t epoch;              /* of that break */
     struct smb_request *overdue; /* while is_breaking: answers in the client's place in the end */
+    unsigned breaks;             /* how many there were */
     unsigned opens;              /* that have it, or are being opened */
-    _Atomic uint32_t told;       /* 0: nothing; else TOLD | holds << 8 | to */
+    _Atomic uint32_t told;       /* 0: nothing; else struct told */
 };
 
 /* For an open that is being opened: that of its lease, which may be there already, or a new one. Held by the
@@ -57,16 +61,17 @@ struct smb_caching {
 void caching_join(struct smb_open *open, const struct lease_asked *asked);
 /* The same for one that comes back, whose caching has this key of the registry (break_news.h). */
 void caching_join_again(struct smb_open *open, const struct lease_asked *asked,
-                        const struct guid *key, uint16_t epoch);
-/* It has come back, and has so much. */
-void caching_returned(struct smb_open *open, uint8_t holds);
-/* It was opened, and was given so much. returns false: the lease is of another file.
- * ms-smb2: 3.3.5.9.8 */
-bool caching_granted(struct smb_open *open, const struct handle_open *opened);
-/* That of a lease key; NULL: none. */
+                        const struct guid *key);
+/* It was opened, or has come back. returns false: the lease is of another file. ms-smb2: 3.3.5.9.8 */
+bool caching_granted(struct smb_open *open);
+/* Such an open is being answered. */
+void caching_known(struct smb_caching *caching);
+/* That of a lease key on this connection; NULL: none. */
 struct smb_caching *caching_find(struct smb_connection *connection, const struct guid *lease_key);
-/* The client's acknowledgement was taken: it keeps so much, and is asked for more or not. */
-void caching_acknowledged(struct smb_caching *caching, uint8_t keeps, uint8_t breaks_to);
+/* The key of all clients' keys that the gate knows a lease by. */
+struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key);
+/* The client's acknowledgement of break number `number` was taken. */
+void caching_acknowledged(struct smb_caching *caching, unsigned number);
 /* Sends what was told. Owner's thread. */
 void caching_send_breaks(struct smb_connection *connection);
 

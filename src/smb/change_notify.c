@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "file/handle_info.h"
 #include "file/notify.h"
 
 #define WATCH_TREE  0x0001u
@@ -17,7 +18,8 @@
 struct notify {
     struct smb_request *request;
     struct notify *next;
-    uint32_t size; /* that the client takes */
+    uint32_t size;             /* that the client takes */
+    struct handle_query query; /* of the first one: the directory, once it is watched */
     struct bytes output;
 };
 
@@ -31,8 +33,10 @@ struct smb_watch {
     struct smb_connection *connection;
     struct smb_watch *next; /* of the connection */
     struct notify *waiting; /* the oldest first */
-    struct lock lock;       /* RANK_SMB; below is under it */
-    char *changes;          /* struct kept, and the path behind it */
+    uint32_t
+        room; /* that the first one gave, which later ones do not exceed. smb2.notify.valid-req */
+    struct lock lock; /* RANK_SMB; below is under it */
+    char *changes;    /* struct kept, and the path behind it */
     size_t size;
     bool has_overflowed;
     bool is_gone; /* the directory is */
@@ -138,6 +142,13 @@ static bool has_something(struct smb_watch *watch)
     return has;
 }
 
+static void set_gone(struct smb_watch *watch)
+{
+    lock_take(&watch->lock);
+    watch->is_gone = true;
+    lock_give(&watch->lock);
+}
+
 static enum smb_step answer(struct smb_watch *watch, struct notify *notify)
 {
     enum nt_status status;
@@ -150,12 +161,13 @@ static enum smb_step answer(struct smb_watch *watch, struct notify *notify)
 
 /* ---- the command ---- */
 
-static struct smb_watch *begin_watch(struct smb_open *open, uint32_t filter, bool is_recursive)
+static void begin_watch(struct smb_open *open, uint32_t room, uint32_t filter, bool is_recursive)
 {
     struct smb_connection *connection = open->tree->session->connection;
     struct smb_watch *watch = xcalloc(1, sizeof *watch);
 
     watch->connection = connection;
+    watch->room = room;
     lock_init(&watch->lock, RANK_SMB);
     watch->watcher = (struct watcher){
         .space = open->tree->mount.space,
@@ -169,12 +181,23 @@ static struct smb_watch *begin_watch(struct smb_open *open, uint32_t filter, boo
     open->watch = watch;
     open->ends_watch = watch_end;
     watcher_add(&watch->watcher);
-    return watch;
+}
+
+static enum smb_step answer_or_hold(struct smb_watch *watch, struct notify *notify)
+{
+    struct notify **at;
+
+    if (!watch->waiting && has_something(watch))
+        return answer(watch, notify);
+    for (at = &watch->waiting; *at; at = &(*at)->next)
+        ;
+    *at = notify;
+    return STEP_HOLD;
 }
 
 enum smb_step smb_change_notify_begin(struct smb_request *request, struct wire_reader *r)
 {
-    struct notify *notify = arena_alloc(request->message->arena, sizeof *notify), **at;
+    struct notify *notify = arena_alloc(request->message->arena, sizeof *notify);
     struct smb_open *open = request->open;
     uint16_t flags = wire_u16(r);
     struct smb_watch *watch = open->watch;
@@ -189,14 +212,29 @@ enum smb_step smb_change_notify_begin(struct smb_request *request, struct wire_r
     if (!(open->handle.granted & MAY_READ_DATA))
         return smb_refuse(request, STATUS_ACCESS_DENIED);
     request->parameters = notify;
+    if (watch) {
+        notify->size = notify->size < watch->room ? notify->size : watch->room;
+        return answer_or_hold(watch, notify);
+    }
+    begin_watch(open, notify->size, filter, flags & WATCH_TREE);
+    notify->query.mount = &request->tree->mount;
+    notify->query.handle = &open->handle;
+    return smb_decide(request, handle_query_attempt, &notify->query);
+}
+
+/* Of a directory that is to be deleted already nobody tells any more. MS-FSA 2.1.5.10 */
+enum smb_step smb_change_notify_decided(struct smb_request *request)
+{
+    struct notify *notify = request->parameters;
+    struct smb_watch *watch = request->open->watch;
+
+    if (request->error)
+        return smb_refuse(request, nt_status_of_handle(request->error));
     if (!watch)
-        watch = begin_watch(open, filter, flags & WATCH_TREE);
-    if (!watch->waiting && has_something(watch))
-        return answer(watch, notify);
-    for (at = &watch->waiting; *at; at = &(*at)->next)
-        ;
-    *at = notify;
-    return STEP_HOLD;
+        return smb_refuse(request, STATUS_NOTIFY_CLEANUP);
+    if (notify->query.info.is_delete_pending)
+        set_gone(watch);
+    return answer_or_hold(watch, notify);
 }
 
 static void leave(struct smb_watch *watch, struct notify *notify)

@@ -128,6 +128,7 @@ SMB_LOAD(ioctl);
 SMB_ANSWER(ioctl);
 SMB_OVER(ioctl);
 SMB_BEGIN(change_notify);
+SMB_DECIDED(change_notify);
 SMB_GO_ON(change_notify);
 SMB_ANSWER(change_notify);
 SMB_OVER(change_notify);

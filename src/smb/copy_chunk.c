@@ -62,8 +62,7 @@ static struct smb_open *find_source(const struct smb_request *request, struct wi
 
     if (!wire_ok(r) || session != request->session->id)
         return NULL;
-    return open_find(request->message->connection, request->session, request->tree, persistent,
-                     volatile_id);
+    return open_find(request->message->connection, request->session, NULL, persistent, volatile_id);
 }
 
 /* ---- the answer, which errors have too ---- */
@@ -122,7 +121,7 @@ static enum smb_step next_chunk(struct smb_request *request, struct ioctl *ioctl
         return answer(request, ioctl, STATUS_SUCCESS, copy->done, 0, copy->total);
     copy->phase = CHUNK_DECIDES;
     copy->read = (struct handle_read){
-        .mount = &request->tree->mount,
+        .mount = &copy->source->tree->mount,
         .handle = &copy->source->handle,
         .offset = chunk->from,
         .length = chunk->size,
@@ -139,9 +138,8 @@ static enum nt_status check_access(const struct smb_request *request, const stru
         return STATUS_INVALID_DEVICE_REQUEST;
     if (!(source->handle.granted & (MAY_READ_DATA | MAY_EXECUTE)) || !(target & MAY_WRITE_DATA))
         return STATUS_ACCESS_DENIED;
-    return ioctl->code == CODE_WRITE_ONLY || target & (MAY_READ_DATA | MAY_EXECUTE)
-               ? STATUS_SUCCESS
-               : STATUS_ACCESS_DENIED;
+    return ioctl->code == CODE_WRITE_ONLY || target & MAY_READ_DATA ? STATUS_SUCCESS
+                                                                    : STATUS_ACCESS_DENIED;
 }
 
 enum smb_step copy_chunk_begin(struct smb_request *request, struct ioctl *ioctl)

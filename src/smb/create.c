@@ -96,6 +96,8 @@ static void ask_caching(struct smb_open *place, struct create *create)
     caching_join(place, &lease);
     create->open.caching = asked;
     create->open.is_oplock = !lease.is_lease;
+    create->open.is_lease = lease.is_lease;
+    create->open.epoch = lease.epoch;
     create->open.caching_key = place->caching->listener.key;
 }
 
@@ -204,7 +206,7 @@ static void become_durable(struct smb_open *open, const struct create *create)
     const struct durable_open opened = {
         .is_available = create->open.persists,
         .is_file = open->handle.kind == TREE_FILE && open->handle.snapshot == 0,
-        .caches_handle = open->caching && (create->open.gives_caching & CACHING_HANDLE),
+        .caches_handle = open->caching && (create->open.given.holds & CACHING_HANDLE),
     };
 
     open->durable = (struct smb_durable){ .kind = durable_granted(asked, &opened) };
@@ -235,7 +237,7 @@ enum smb_step smb_create_decided(struct smb_request *request)
         open_close(open);
         return smb_refuse(request, STATUS_NETWORK_NAME_DELETED);
     }
-    if (open->caching && !caching_granted(open, &create->open)) {
+    if (open->caching && !caching_granted(open)) {
         open_close(open);
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     }
@@ -255,7 +257,7 @@ static uint8_t level_given(const struct create *create)
 {
     if (create->came_back ? create->contexts.lease.is_lease : create->level == OPLOCK_LEASE)
         return create->contexts.lease.is_lease ? OPLOCK_LEASE : OPLOCK_NONE;
-    return level_of_caching(create->open.gives_caching);
+    return level_of_caching(create->open.given.holds);
 }
 
 void smb_create_answer(struct smb_request *request, struct wire_writer *w)
@@ -264,6 +266,8 @@ void smb_create_answer(struct smb_request *request, struct wire_writer *w)
     const struct handle_info *info = &create->open.info;
     size_t contexts_at;
 
+    if (request->open->caching)
+        caching_known(request->open->caching);
     wire_put_u16(w, 89); /* StructureSize */
     wire_put_u8(w, level_given(create));
     wire_put_u8(w, 0);

@@ -211,20 +211,19 @@ static void begin(struct list *list, const char name[4], uint32_t size)
 static void put_lease(struct list *list, const struct smb_open *open,
                       const struct handle_open *opened)
 {
-    const struct smb_caching *caching = open->caching;
-    const struct lease_asked *lease = &caching->lease;
+    const struct lease_asked *lease = &open->caching->lease;
     bool is_second = lease->version == 2;
 
     begin(list, "RqLs", is_second ? LEASE_SIZE_2 : LEASE_SIZE_1);
     wire_put_guid(list->w, &lease->key);
-    wire_put_u32(list->w, opened->gives_caching);
-    wire_put_u32(list->w, (opened->caching_breaks ? LEASE_BREAKS : 0) |
+    wire_put_u32(list->w, opened->given.holds);
+    wire_put_u32(list->w, (opened->given.breaks ? LEASE_BREAKS : 0) |
                               (is_second && lease->has_parent ? LEASE_PARENT : 0));
     wire_put_u64(list->w, 0);
     if (!is_second)
         return;
     wire_put_guid(list->w, &lease->parent);
-    wire_put_u16(list->w, caching->epoch);
+    wire_put_u16(list->w, opened->given.epoch);
     wire_put_u16(list->w, 0);
 }
 

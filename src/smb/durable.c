@@ -60,7 +60,6 @@ struct bytes durable_encode(struct arena *arena, const struct durable_kept *kept
     encode_fixed(&out, kept->lease_key.b, sizeof kept->lease_key.b);
     encode_u8(&out, kept->has_caching);
     encode_fixed(&out, kept->caching_key.b, sizeof kept->caching_key.b);
-    encode_u64(&out, kept->lease_epoch);
     encode_u64(&out, kept->timeout_ms);
     encode_u64(&out, kept->mode);
     encode_u64(&out, kept->position);
@@ -70,7 +69,7 @@ struct bytes durable_encode(struct arena *arena, const struct durable_kept *kept
 bool durable_decode(struct bytes from, struct durable_kept *ret_kept)
 {
     struct durable_kept kept = { .kind = DURABLE_NONE };
-    uint64_t epoch, timeout, mode;
+    uint64_t timeout, mode;
     uint8_t kind, is_lease, has_caching;
     struct decoder in;
 
@@ -84,17 +83,15 @@ bool durable_decode(struct bytes from, struct durable_kept *ret_kept)
     decode_fixed(&in, kept.lease_key.b, sizeof kept.lease_key.b);
     has_caching = decode_u8(&in);
     decode_fixed(&in, kept.caching_key.b, sizeof kept.caching_key.b);
-    epoch = decode_u64(&in);
     timeout = decode_u64(&in);
     mode = decode_u64(&in);
     kept.position = decode_u64(&in);
     if (!decoder_ok(&in) || kind < DURABLE_1 || kind > DURABLE_PERSISTENT || is_lease > 1 ||
-        has_caching > 1 || epoch > UINT16_MAX || timeout > DURABLE_MAX_MS || mode > UINT32_MAX)
+        has_caching > 1 || timeout > DURABLE_MAX_MS || mode > UINT32_MAX)
         return false;
     kept.kind = (enum durable_kind)kind;
     kept.is_lease = is_lease;
     kept.has_caching = has_caching;
-    kept.lease_epoch = (uint16_t)epoch;
     kept.timeout_ms = (uint32_t)timeout;
     kept.mode = (uint32_t)mode;
     *ret_kept = kept;

@@ -54,7 +54,6 @@ struct durable_kept {
     struct guid lease_key;
     bool has_caching;
     struct guid caching_key; /* file/break_news.h, if it has */
-    uint16_t lease_epoch;
     uint32_t timeout_ms;
     uint32_t mode;
     uint64_t position;

@@ -4,16 +4,19 @@
 
 #include <assert.h>
 
-/* Answers what is parked, with the status that says why. */
+/* Answers what is parked, with the status that says why. A lock that still waits is answered as if it had been taken
+ * and given back with its handle, which Windows' server does. decision: 376 */
 static void cancel_parked(struct smb_session *session, const struct smb_tree *tree)
 {
     for (struct smb_message *message = session->connection->messages; message;
          message = message->next) {
         struct smb_request *request = message->current;
 
-        if (request && request->session == session && (!tree || request->tree == tree))
-            request_cancel(request,
-                           tree ? STATUS_NETWORK_NAME_DELETED : STATUS_USER_SESSION_DELETED);
+        if (!request || request->session != session || (tree && request->tree != tree))
+            continue;
+        request_cancel(request, request->row && request->row->command == SMB_LOCK ? STATUS_SUCCESS
+                                : tree ? STATUS_NETWORK_NAME_DELETED
+                                       : STATUS_USER_SESSION_DELETED);
     }
 }
 

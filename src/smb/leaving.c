@@ -19,7 +19,6 @@ struct bytes open_kept(const struct smb_open *open, struct arena *arena)
     if (caching) {
         kept.is_lease = caching->lease.is_lease;
         kept.lease_key = caching->lease.key;
-        kept.lease_epoch = caching->epoch;
         kept.has_caching = true;
         kept.caching_key = caching->listener.key;
     }

@@ -36,44 +36,49 @@ static bool read_element(struct wire_reader *r, struct lock_element *element, bo
     }
 }
 
-/* All taken or all released; only a single one waits. */
-static bool read_elements(struct wire_reader *r, struct handle_lock *lock,
+struct locking {
+    struct handle_lock lock;
+    bool is_cut; /* behind its elements there is one that cannot be */
+};
+
+/* Those up to the first that cannot be: all taken or all released, and only a single one waits. */
+static void read_elements(struct wire_reader *r, struct locking *lock,
                           struct lock_element *elements, uint16_t count)
 {
-    for (uint16_t i = 0; i < count; i++) {
+    lock->lock.elements = elements;
+    for (uint16_t i = 0; i < count && !lock->is_cut; i++) {
         bool waits;
 
-        if (!read_element(r, &elements[i], &waits))
-            return false;
-        if ((elements[i].action == LOCK_RELEASED) != (elements[0].action == LOCK_RELEASED))
-            return false;
-        if (waits && count > 1)
-            return false;
-        lock->waits = waits;
+        lock->is_cut =
+            !read_element(r, &elements[i], &waits) || (waits && count > 1) ||
+            (elements[i].action == LOCK_RELEASED) != (elements[0].action == LOCK_RELEASED);
+        if (lock->is_cut)
+            return;
+        lock->lock.waits = waits;
+        lock->lock.count++;
     }
-    lock->elements = elements;
-    lock->count = count;
-    return wire_ok(r);
 }
 
 enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
 {
+    struct arena *arena = request->message->arena;
     uint16_t count = wire_u16(r);
-    struct handle_lock *lock;
+    struct locking *lock;
 
     wire_skip(r, 4 + 16); /* LockSequence, FileId */
     if (count == 0 || count > LOCKS_MAX || wire_left(r) < (size_t)count * 24)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
-    lock = arena_alloc(request->message->arena, sizeof *lock);
-    lock->mount = &request->tree->mount;
-    lock->handle = &request->open->handle;
-    if (!read_elements(r, lock, arena_array(request->message->arena, count, sizeof *lock->elements),
-                       count))
+    lock = arena_alloc(arena, sizeof *lock);
+    lock->lock.mount = &request->tree->mount;
+    lock->lock.handle = &request->open->handle;
+    read_elements(r, lock, arena_array(arena, count, sizeof *lock->lock.elements), count);
+    /* A series of releases is carried out up to what stops it. ms-smb2: 3.3.5.14.1 */
+    if (lock->is_cut && (lock->lock.count == 0 || lock->lock.elements[0].action != LOCK_RELEASED))
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     if (request->open->handle.kind == TREE_DIRECTORY)
         return smb_refuse(request, STATUS_INVALID_DEVICE_REQUEST);
     request->parameters = lock;
-    return smb_decide(request, handle_lock_attempt, lock);
+    return smb_decide(request, handle_lock_attempt, &lock->lock);
 }
 
 /* E_ResourceNotFound: there is no such lock; as an error of the decision: the handle is closed, perhaps while the
@@ -92,5 +97,8 @@ static enum nt_status status_of(const struct handle_lock *lock, enum error e, bo
 
 enum smb_step smb_lock_decided(struct smb_request *request)
 {
-    return smb_refuse(request, status_of(request->parameters, request->error, request->is_parked));
+    const struct locking *lock = request->parameters;
+    enum nt_status status = status_of(&lock->lock, request->error, request->is_parked);
+
+    return smb_refuse(request, !status && lock->is_cut ? STATUS_INVALID_PARAMETER : status);
 }

@@ -3,7 +3,7 @@
 
 #define NAMES_MAX 256u /* more than a path may have */
 
-/* Streams are not served. ms-smb2: 3.3.5.9 */
+/* Streams are not served. ".." is the directory above, as it is written: decision 377. ms-smb2: 3.3.5.9 */
 enum nt_status smb_read_names(struct arena *arena, struct bytes path,
                               const struct bytes **ret_names, size_t *ret_count)
 {
@@ -14,13 +14,15 @@ enum nt_status smb_read_names(struct arena *arena, struct bytes path,
         return STATUS_INVALID_PARAMETER;
     if (memchr(path.ptr, ':', path.len))
         return STATUS_OBJECT_NAME_INVALID;
-    for (struct bytes rest = path; path.len > 0 && rest.ptr; count++) {
-        if (count == NAMES_MAX)
+    for (struct bytes rest = path; path.len > 0 && rest.ptr;) {
+        struct bytes name;
+
+        bytes_cut(rest, '\\', &name, &rest);
+        if (name.len == 0 || count == NAMES_MAX)
             return STATUS_OBJECT_NAME_INVALID;
-        bytes_cut(rest, '\\', &names[count], &rest);
-        if (names[count].len == 0)
-            return STATUS_OBJECT_NAME_INVALID;
-        if (bytes_is(names[count], ".."))
+        if (!bytes_is(name, ".."))
+            names[count++] = name;
+        else if (count-- == 0)
             return STATUS_OBJECT_PATH_SYNTAX_BAD;
     }
     *ret_names = names;

@@ -78,7 +78,7 @@ struct smb_open *open_find(struct smb_connection *connection, const struct smb_s
     struct smb_open *open = slot < table->size ? table->slots[slot] : NULL;
 
     if (!open || !open->is_open || open->volatile_id != volatile_id ||
-        open_persistent_id(open) != persistent || open->tree != tree ||
+        open_persistent_id(open) != persistent || (tree && open->tree != tree) ||
         open->tree->session != session)
         return NULL;
     return open;

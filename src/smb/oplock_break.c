@@ -8,18 +8,15 @@ struct acknowledgement {
     struct handle_acknowledge acknowledge;
     bool is_lease;
     struct guid lease_key;
+    unsigned number; /* of the break, if this connection knows of it */
 };
 
-static enum smb_step decide(struct smb_request *request, struct acknowledgement *a,
-                            const struct smb_caching *caching, uint8_t keeps)
+static enum smb_step decide(struct smb_request *request, struct acknowledgement *a, uint64_t node,
+                            const struct gate_answer *answer)
 {
-    a->acknowledge = (struct handle_acknowledge){
-        .mount = &request->tree->mount,
-        .node = caching->node,
-        .key = caching->listener.key,
-        .told = caching->breaks_to,
-        .keeps = keeps,
-    };
+    a->acknowledge = (struct handle_acknowledge){ .mount = &request->tree->mount,
+                                                  .node = node,
+                                                  .answer = *answer };
     request->parameters = a;
     return smb_decide(request, handle_acknowledge_attempt, &a->acknowledge);
 }
@@ -29,6 +26,7 @@ static enum smb_step begin_oplock(struct smb_request *request, struct wire_reade
                                   struct acknowledgement *a)
 {
     uint8_t level = wire_u8(r);
+    struct gate_answer answer = { .keeps = caching_of_level(level) };
     const struct smb_caching *caching;
     enum nt_status status;
 
@@ -38,18 +36,23 @@ static enum smb_step begin_oplock(struct smb_request *request, struct wire_reade
     if (status)
         return smb_refuse(request, status);
     caching = request->open->caching;
-    if (!caching || caching->lease.is_lease || !caching->is_breaking)
+    if (!caching || caching->lease.is_lease)
         return smb_refuse(request, STATUS_INVALID_OPLOCK_PROTOCOL);
     if (level != OPLOCK_NONE && level != OPLOCK_II)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
-    return decide(request, a, caching, caching_of_level(level) & caching->breaks_to);
+    answer.key = caching->listener.key;
+    a->number = caching->breaks;
+    return decide(request, a, caching->node, &answer);
 }
 
-/* ms-smb2: 3.3.5.22.2 */
+/* By any connection of the client. ms-smb2: 3.3.5.22.2 */
 static enum smb_step begin_lease(struct smb_request *request, struct wire_reader *r,
                                  struct acknowledgement *a)
 {
+    struct smb_connection *connection = request->message->connection;
     const struct smb_caching *caching;
+    struct gate_answer answer = { .keeps = 0 };
+    uint64_t node;
     uint32_t keeps;
 
     wire_skip(r, 2 + 4); /* Reserved, Flags */
@@ -59,14 +62,15 @@ static enum smb_step begin_lease(struct smb_request *request, struct wire_reader
     wire_skip(r, 8); /* LeaseDuration */
     if (!wire_ok(r))
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
-    caching = caching_find(request->message->connection, &a->lease_key);
-    if (!caching || caching->node == 0)
+    answer.key = caching_key(connection, &a->lease_key);
+    if (!break_listener_find(&request->tree->mount.space, &answer.key, &node))
         return smb_refuse(request, STATUS_OBJECT_NAME_NOT_FOUND);
-    if (!caching->is_breaking)
-        return smb_refuse(request, STATUS_UNSUCCESSFUL);
-    if (keeps & ~(uint32_t)caching->breaks_to)
+    if (keeps & ~(uint32_t)CACHING_ALL)
         return smb_refuse(request, STATUS_REQUEST_NOT_ACCEPTED);
-    return decide(request, a, caching, (uint8_t)keeps);
+    answer.keeps = (uint8_t)keeps;
+    caching = caching_find(connection, &a->lease_key);
+    a->number = caching ? caching->breaks : 0;
+    return decide(request, a, node, &answer);
 }
 
 enum smb_step smb_oplock_break_begin(struct smb_request *request, struct wire_reader *r)
@@ -101,7 +105,7 @@ enum smb_step smb_oplock_break_decided(struct smb_request *request)
     if (request->error == E_InvalidInput)
         return smb_refuse(request, STATUS_REQUEST_NOT_ACCEPTED);
     if (!request->error && caching)
-        caching_acknowledged(caching, a->acknowledge.keeps, a->acknowledge.breaks_to);
+        caching_acknowledged(caching, a->number);
     return smb_refuse(request, nt_status_of(request->error));
 }
 
@@ -113,12 +117,12 @@ void smb_oplock_break_answer(struct smb_request *request, struct wire_writer *w)
         wire_put_u16(w, LEASE_SIZE);
         wire_put_zeros(w, 2 + 4);
         wire_put_guid(w, &a->lease_key);
-        wire_put_u32(w, a->acknowledge.keeps);
+        wire_put_u32(w, a->acknowledge.answer.keeps);
         wire_put_u64(w, 0);
         return;
     }
     wire_put_u16(w, OPLOCK_SIZE);
-    wire_put_u8(w, level_of_caching(a->acknowledge.keeps));
+    wire_put_u8(w, level_of_caching(a->acknowledge.answer.keeps));
     wire_put_zeros(w, 1 + 4);
     wire_put_u64(w, open_persistent_id(request->open));
     wire_put_u64(w, request->open->volatile_id);

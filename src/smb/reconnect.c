@@ -49,8 +49,7 @@ static enum smb_step found(struct smb_request *request, struct create *create)
     if (status)
         return smb_refuse(request, status);
     if (reconnect->kept.has_caching)
-        caching_join_again(request->open, lease, &reconnect->kept.caching_key,
-                           reconnect->kept.lease_epoch);
+        caching_join_again(request->open, lease, &reconnect->kept.caching_key);
     reconnect->is_found = true;
     back->mount = &request->tree->mount;
     back->handle = &reconnect->away.handle;
@@ -70,7 +69,7 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
     create->open.action = OPENED_EXISTING;
     create->open.handle = reconnect->away.handle;
     create->open.info = reconnect->back.info;
-    create->open.gives_caching = reconnect->back.gives_caching;
+    create->open.given = reconnect->back.given;
     kept_remove(request->message->connection->service->kept, reconnect->away.id);
     open->handle = reconnect->away.handle;
     open->is_open = true;
@@ -84,7 +83,7 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
         return smb_refuse(request, STATUS_NETWORK_NAME_DELETED);
     }
     if (open->caching)
-        caching_returned(open, create->open.gives_caching);
+        caching_granted(open);
     message_set_open(request->message, open);
     return smb_refuse(request, STATUS_SUCCESS);
 }

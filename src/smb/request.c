@@ -194,9 +194,12 @@ static enum nt_status park(struct smb_request *request)
 static enum request_state await_others(struct smb_request *request)
 {
     struct decision *d = &request->decision;
-    enum nt_status status = request->is_cancelled ? request->cancelled_with : park(request);
+    enum nt_status status;
 
     deciding_end(d);
+    if (request->is_cancelled)
+        return refuse(request, request->cancelled_with);
+    status = park(request);
     if (status)
         return refuse(request, status);
     switch (waiting_begin(request->turn, d->waits_until, request_arm(request))) {
@@ -241,6 +244,7 @@ static enum request_state hold(struct smb_request *request)
         request->is_woken = false;
         return GOING_ON;
     }
+    deciding_end(&request->decision); /* keeps nothing open meanwhile */
     if (request->state == HELD)
         status = park(request);
     if (status)

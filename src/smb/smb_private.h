@@ -216,6 +216,7 @@ void open_begins_work(struct smb_request *request);
 void open_ends_work(struct smb_request *request);
 /* A place for one that is being opened; open_gone() if that fails. NULL: there are SMB_OPENS_MAX. */
 struct smb_open *open_new(struct smb_tree *tree);
+/* tree: NULL: any of the session */
 struct smb_open *open_find(struct smb_connection *connection, const struct smb_session *session,
                            const struct smb_tree *tree, uint64_t persistent, uint64_t volatile_id);
 struct smb_open *open_hold(struct smb_open *open);

@@ -128,6 +128,7 @@ export class Server {
             '--tablePort', '0', '--filePort', '0', ...this.#options.args,
         ];
         const child = spawn(binary, words, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#options.env } });
+        const services = ['blob', 'queue', 'table', 'file', ...(words.includes('--smbPort') ? ['smb'] : [])];
         let said = '';
 
         /* It takes any free ports and says which: no two servers ever want the same. */
@@ -136,8 +137,7 @@ export class Server {
             said += text;
             for (const [, service, port] of said.matchAll(/(\w+) service listens on \S+:(\d+)\n/g))
                 this.ports[service] = Number(port);
-            this.port = ['blob', 'queue', 'table', 'file'].every((service) => this.ports[service])
-                ? this.ports.blob : 0;
+            this.port = services.every((service) => this.ports[service]) ? this.ports.blob : 0;
         });
         child.stderr.setEncoding('utf8');
         child.stderr.on('data', (text) => {

@@ -44,15 +44,17 @@ export function shown(answer) {
 
 export class Rest {
     #server;
+    #share;
 
-    constructor(server) {
+    constructor(server, share = SHARE) {
         this.#server = server;
+        this.#share = share;
     }
 
     /** The operation on the share's file `name`; '' is the share's root. */
     async ask(name, { method, query = '', headers = [], body = '', ofDirectory = false }, more = '') {
         const { host, ports, account } = this.#server;
-        const path = `/${account}/${SHARE}${ofDirectory || name === '' ? '' : `/${name}`}`;
+        const path = `/${account}/${this.#share}${ofDirectory || name === '' ? '' : `/${name}`}`;
         const queries = [query, more].filter((text) => text !== '').join('&');
         const connection = await Connection.open(host, ports.file);
         const request = sign({ method, target: `${path}${queries ? `?${queries}` : ''}`,

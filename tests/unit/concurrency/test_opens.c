@@ -178,7 +178,9 @@ static void check_verdict(const struct scene *scene, const struct file_use *use,
 
         assert_int_not_equal(breaks[i].caching, own);
         assert_int_equal(breaks[i].to & ~caching->breaks_to, 0); /* never gives anything */
-        assert_int_not_equal(breaks[i].to, caching->breaks_to);  /* not sent twice */
+        if (caching->is_oplock)
+            assert_int_equal(breaks[i].to & ~CACHING_READ, 0);
+        assert_int_not_equal(breaks[i].to, caching->breaks_to); /* not sent twice */
         for (size_t j = 0; j < i; j++)
             assert_int_not_equal(breaks[i].caching, breaks[j].caching);
     }
@@ -215,17 +217,27 @@ static void settle(struct scene *scene, const struct file_use *use, uint16_t own
     }
 }
 
+/* An oplock is never RH: such a one is a lease. */
+static struct file_caching caching_of(uint8_t holds, bool is_oplock)
+{
+    return (struct file_caching){ holds, holds, is_oplock && holds != RH };
+}
+
 static void judge_scene(const struct file_open *first, const struct file_open *second,
-                        size_t cachings, uint8_t holds, uint8_t other, const struct file_use *use)
+                        size_t cachings, struct file_caching holds, struct file_caching other,
+                        const struct file_use *use)
 {
     for (uint16_t own = 0; own <= cachings; own++) {
-        struct scene scene = { .opens = { *first, *second },
-                               .cachings = { { holds, holds }, { other, other } } };
+        struct scene scene = { .opens = { *first, *second }, .cachings = { holds, other } };
 
         scene.opens[0].caching = 0;
         scene.opens[1].caching = (uint16_t)(cachings - 1);
-        scene.all = (struct file_opens){ scene.opens, OPENS, scene.cachings, cachings,
-                                         false,       false, false };
+        scene.all = (struct file_opens){
+            .opens = scene.opens,
+            .open_count = OPENS,
+            .cachings = scene.cachings,
+            .caching_count = cachings,
+        };
         settle(&scene, use, own < cachings ? own : NO_CACHING);
     }
 }
@@ -239,9 +251,11 @@ static void any_two_opens_are_decided(void **state)
 
         for (size_t held = 0; held < HELD_SETS * HELD_SETS; held++)
             for (int use = 0; use < REST_USES; use++)
-                for (size_t cachings = 1; cachings <= OPENS; cachings++)
-                    judge_scene(&first, &second, cachings, held_sets[held % HELD_SETS],
-                                held_sets[held / HELD_SETS], rest_use((enum rest_use)use));
+                for (unsigned kinds = 0; kinds < 8; kinds++)
+                    judge_scene(&first, &second, kinds & 4 ? 2 : 1,
+                                caching_of(held_sets[held % HELD_SETS], kinds & 1),
+                                caching_of(held_sets[held / HELD_SETS], kinds & 2),
+                                rest_use((enum rest_use)use));
     }
 }
 
@@ -250,8 +264,8 @@ static void sharing_is_mutual(void **state)
 {
     (void)state;
     for (unsigned pair = 0; pair < 1u << 12; pair++) {
-        struct file_open a = { pair & 7, pair >> 3 & 7, NO_CACHING };
-        struct file_open b = { pair >> 6 & 7, pair >> 9 & 7, NO_CACHING };
+        struct file_open a = { pair & 7, pair >> 3 & 7, MEETS_ALL, NO_CACHING };
+        struct file_open b = { pair >> 6 & 7, pair >> 9 & 7, MEETS_ALL, NO_CACHING };
         struct file_use as_a = { .access = a.access, .share = a.share, .is_open = true };
         struct file_use as_b = { .access = b.access, .share = b.share, .is_open = true };
 
@@ -264,7 +278,9 @@ static void breaks_are_sent_once(void **state)
 {
     struct file_open open = { .access = R, .share = ACCESS_ALL, .caching = 0 };
     struct file_caching caching = { .holds = RWH, .breaks_to = RH };
-    struct file_opens opens = { &open, 1, &caching, 1, false, false, false };
+    struct file_opens opens = {
+        .opens = &open, .open_count = 1, .cachings = &caching, .caching_count = 1
+    };
     struct caching_break breaks[1];
     struct opens_verdict verdict = opens_judge(&opens, rest_use(REST_READS), NO_CACHING, breaks);
 
@@ -276,6 +292,194 @@ static void breaks_are_sent_once(void **state)
     assert_int_equal(verdict.break_count, 1);
     assert_int_equal(breaks[0].to, 0);
     assert_false(opens_judge(&opens, rest_use(REST_WRITES), 0, breaks).waits); /* its own */
+}
+
+/* ---- oplocks ---- */
+
+/* What each kind of operation leaves of an oplock: nothing between level II and what it was. MS-SMB2 2.2.23.1 */
+static void oplocks_break_to_level_ii(void **state)
+{
+    static const uint8_t levels[] = { CACHING_READ, RW, RWH };
+
+    (void)state;
+    for (int use = 0; use < REST_USES; use++)
+        for (size_t i = 0; i < sizeof levels; i++) {
+            const struct file_use *rest = rest_use((enum rest_use)use);
+            struct file_caching caching = { levels[i], levels[i], true };
+            struct file_open open = { .share = ACCESS_ALL, .caching = 0 };
+            struct file_opens opens = {
+                .opens = &open, .open_count = 1, .cachings = &caching, .caching_count = 1
+            };
+            struct caching_break given;
+            struct opens_verdict verdict = opens_judge(&opens, rest, NO_CACHING, &given);
+
+            assert_int_equal(verdict.break_count, levels[i] & rest->strips ? 1 : 0);
+            if (verdict.break_count > 0)
+                assert_int_equal(given.to, CACHING_READ & ~rest->strips);
+        }
+}
+
+/* A write by the handle itself takes its level II, and no other oplock or lease. Rule 23 */
+static void own_write_takes_level_ii(void **state)
+{
+    const struct file_use write = { .share = ACCESS_ALL, .strips = RWH, .changes_data = true };
+
+    (void)state;
+    for (size_t i = 0; i < HELD_SETS; i++)
+        for (int is_oplock = 0; is_oplock < 2; is_oplock++) {
+            struct file_caching caching = caching_of(held_sets[i], is_oplock);
+            struct file_open open = { .share = ACCESS_ALL, .caching = 0 };
+            struct file_opens opens = {
+                .opens = &open, .open_count = 1, .cachings = &caching, .caching_count = 1
+            };
+            bool goes = is_oplock && held_sets[i] == CACHING_READ;
+            struct caching_break given;
+
+            assert_int_equal(opens_judge(&opens, &write, 0, &given).break_count, goes ? 1 : 0);
+        }
+}
+
+/* An open that reads the descriptor and attributes alone breaks oplocks, and no leases. Rule 23 */
+static void descriptors_spare_leases(void **state)
+{
+    const struct file_use looks = { .share = ACCESS_ALL,
+                                    .strips = CACHING_WRITE,
+                                    .waits_for = CACHING_WRITE,
+                                    .spares_leases = true };
+
+    (void)state;
+    for (int is_oplock = 0; is_oplock < 2; is_oplock++) {
+        struct file_caching caching = { RWH, RWH, is_oplock };
+        struct file_opens opens = { .cachings = &caching, .caching_count = 1 };
+        struct caching_break given;
+
+        assert_int_equal(opens_judge(&opens, &looks, NO_CACHING, &given).waits, is_oplock);
+    }
+}
+
+/* Who has waited for one break waits for the one that follows it, too. */
+static void waiting_goes_on(void **state)
+{
+    struct file_use reads = { .access = R, .share = ACCESS_ALL, .waits_for = CACHING_WRITE };
+    struct file_caching caching = { RH, CACHING_READ, false };
+    struct file_opens opens = { .cachings = &caching, .caching_count = 1 };
+    struct caching_break given;
+
+    (void)state;
+    assert_false(opens_judge(&opens, &reads, NO_CACHING, &given).waits);
+    reads.has_waited = true;
+    assert_true(opens_judge(&opens, &reads, NO_CACHING, &given).waits);
+}
+
+/* ---- grants ---- */
+
+/* "RWH" */
+static uint8_t caching_bits(const char *letters)
+{
+    return (uint8_t)((strchr(letters, 'R') ? CACHING_READ : 0) |
+                     (strchr(letters, 'W') ? CACHING_WRITE : 0) |
+                     (strchr(letters, 'H') ? CACHING_HANDLE : 0));
+}
+
+/* Rule 24, every pair of what another open that reads data holds and what is wanted. Where the other one may
+ * write back, it is one that the open does not break. The rows of the first three columns are what Windows gives:
+ * smb2.lease.break and .oplock; lower case are oplocks. */
+static void grants_beside_another(void **state)
+{
+    static const struct {
+        const char *held;
+        const char *given[5]; /* of leases R, RH, RW, RWH; of any oplock */
+    } rows[] = {
+        { "", { "R", "RH", "R", "RH", "R" } },  { "R", { "R", "RH", "R", "RH", "R" } },
+        { "RH", { "R", "RH", "R", "RH", "" } }, { "RW", { "", "", "", "", "" } },
+        { "RWH", { "", "", "", "", "" } },      { "oR", { "R", "R", "R", "R", "R" } },
+        { "oRW", { "", "", "", "", "" } },      { "oRWH", { "", "", "", "", "" } },
+    };
+    static const struct {
+        uint8_t wants;
+        bool is_oplock;
+        size_t column;
+    } asked[] = { { CACHING_READ, false, 0 },
+                  { RH, false, 1 },
+                  { RW, false, 2 },
+                  { RWH, false, 3 },
+                  { CACHING_READ, true, 4 },
+                  { RW, true, 4 },
+                  { RWH, true, 4 },
+                  { CACHING_WRITE, false, 5 },
+                  { CACHING_HANDLE, false, 5 },
+                  { 0, false, 5 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (size_t j = 0; j < sizeof asked / sizeof asked[0]; j++) {
+            uint8_t held = caching_bits(rows[i].held);
+            struct file_caching caching = { held, held, rows[i].held[0] == 'o' };
+            struct file_open open = { R, ACCESS_ALL, MEETS_ALL, 0 };
+            struct file_opens opens = {
+                .opens = &open, .open_count = 1, .cachings = &caching, .caching_count = 1
+            };
+            const char *given = asked[j].column < 5 ? rows[i].given[asked[j].column] : "";
+
+            assert_int_equal(opens_grant(&opens, asked[j].wants, asked[j].is_oplock, NO_CACHING),
+                             caching_bits(given));
+        }
+}
+
+/* Rule 24: alone, or beside opens that it does not meet, everything; beside locks nothing. */
+static void grants_alone(void **state)
+{
+    (void)state;
+    for (uint8_t meets = 0; meets <= MEETS_ALL; meets++)
+        for (int is_oplock = 0; is_oplock < 2; is_oplock++)
+            for (uint8_t wants = 0; wants <= CACHING_ALL; wants++) {
+                struct file_open open = { 0, ACCESS_ALL, meets, NO_CACHING };
+                struct file_opens opens = { .opens = &open, .open_count = 1 };
+                bool is_alone = !(meets & (is_oplock ? MEETS_OPLOCKS : MEETS_LEASES));
+                uint8_t has = is_alone ? wants : wants & (uint8_t)~CACHING_WRITE;
+
+                if (!(has & CACHING_READ))
+                    has = 0;
+                if (is_oplock && !(has & CACHING_WRITE))
+                    has &= CACHING_READ;
+                assert_int_equal(opens_grant(&opens, wants, is_oplock, NO_CACHING), has);
+                opens.has_locks = true;
+                assert_int_equal(opens_grant(&opens, wants, is_oplock, NO_CACHING), 0);
+            }
+}
+
+/* Rule 24: a lease grows to all that is asked for or not at all, and never while it is broken:
+ * smb2.lease.upgrade2, upgrade3 */
+static void leases_grow_to_all_or_not_at_all(void **state)
+{
+    static const struct {
+        const char *held, *other, *wants, *becomes;
+    } rows[] = {
+        { "", "", "R", "R" },       { "", "", "RWH", "RWH" },    { "R", "", "RH", "RH" },
+        { "R", "", "RW", "RW" },    { "R", "", "RWH", "RWH" },   { "RH", "", "RW", "RH" },
+        { "RH", "", "RWH", "RWH" }, { "RW", "", "RH", "RW" },    { "RW", "", "RWH", "RWH" },
+        { "RWH", "", "R", "RWH" },  { "RWH", "", "", "RWH" },    { "R", "R", "RW", "R" },
+        { "R", "R", "RH", "RH" },   { "R", "R", "RWH", "R" },    { "R", "RH", "RH", "RH" },
+        { "RH", "R", "RWH", "RH" }, { "RH", "RH", "RWH", "RH" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint8_t held = caching_bits(rows[i].held), other = caching_bits(rows[i].other);
+        struct file_caching cachings[] = { { held, held, false }, { other, other, false } };
+        struct file_open opened[] = { { R, ACCESS_ALL, MEETS_ALL, 0 },
+                                      { R, ACCESS_ALL, MEETS_ALL, 1 } };
+        size_t count = other ? 2 : 1;
+        struct file_opens opens = {
+            .opens = opened, .open_count = count, .cachings = cachings, .caching_count = count
+        };
+        uint8_t wants = caching_bits(rows[i].wants);
+
+        assert_int_equal(opens_grant(&opens, wants, false, 0), caching_bits(rows[i].becomes));
+        cachings[0].breaks_to = 0;
+        if (held)
+            assert_int_equal(opens_grant(&opens, wants, false, 0), held);
+    }
 }
 
 int main(void)
@@ -290,6 +494,13 @@ int main(void)
         cmocka_unit_test(any_two_opens_are_decided),
         cmocka_unit_test(sharing_is_mutual),
         cmocka_unit_test(breaks_are_sent_once),
+        cmocka_unit_test(oplocks_break_to_level_ii),
+        cmocka_unit_test(own_write_takes_level_ii),
+        cmocka_unit_test(descriptors_spare_leases),
+        cmocka_unit_test(waiting_goes_on),
+        cmocka_unit_test(grants_beside_another),
+        cmocka_unit_test(grants_alone),
+        cmocka_unit_test(leases_grow_to_all_or_not_at_all),
     };
 
     return cmocka_run_group_tests_name("opens", tests, NULL, NULL);

@@ -97,13 +97,19 @@ static enum error end(struct world *w, enum error e)
     return e;
 }
 
+/* An open with access to data or to delete meets what others cache. */
 static enum error try_open(struct world *w, const struct gate_open *asked, uint64_t *ret_handle,
                            uint8_t *ret_caching)
 {
+    struct gate_open open = *asked;
+    struct caching_given given = { .holds = 0 };
     struct handle handle = { .id = 0 };
-    enum error e = gate_open(begin(w), asked, &handle, ret_caching);
+    enum error e;
 
+    open.meets = asked->access ? MEETS_ALL : asked->meets;
+    e = gate_open(begin(w), &open, &handle, &given);
     *ret_handle = handle.id;
+    *ret_caching = given.holds;
     return end(w, e);
 }
 
@@ -130,11 +136,11 @@ static struct guid open_caching(struct world *w, uint8_t caching, uint64_t *ret_
     return asked.caching_key;
 }
 
-static enum error answer(struct world *w, const struct guid *key, uint8_t told, uint8_t keeps)
+static enum error answer(struct world *w, const struct guid *key, uint8_t keeps)
 {
-    uint8_t breaks_to;
+    const struct gate_answer answer = { .key = *key, .keeps = keeps };
 
-    return end(w, gate_acknowledge(begin(w), key, told, keeps, &breaks_to));
+    return end(w, gate_acknowledge(begin(w), &answer));
 }
 
 static enum error close_handle(struct world *w, uint64_t handle, bool by_force, bool *ret_deletes)
@@ -406,7 +412,7 @@ static void breaks(void **state)
             /* It goes on waiting, and asks no second time. */
             assert_int_equal(gate_pass(begin(w), cells[i].use), DECIDE_WAITS);
             assert_true(deciding_is_empty(&w->d));
-            assert_int_equal(answer(w, &key, cells[i].to, cells[i].to), OK);
+            assert_int_equal(answer(w, &key, cells[i].to), OK);
             assert_int_equal(pass(w, cells[i].use),
                              cells[i].use == REST_DELETES ? E_SharingViolation : OK);
         }
@@ -436,11 +442,11 @@ static void acknowledges(void **state)
     struct guid key = open_caching(w, CACHING_ALL, &handle), other = guid_new();
 
     assert_int_equal(pass(w, REST_READS), DECIDE_WAITS);
-    assert_int_equal(answer(w, &key, C_RH, CACHING_ALL), E_InvalidInput);
-    assert_int_equal(answer(w, &other, 0, 0), E_ResourceNotFound);
-    assert_int_equal(answer(w, &key, C_RH, CACHING_READ), OK);
+    assert_int_equal(answer(w, &key, CACHING_ALL), E_InvalidInput);
+    assert_int_equal(answer(w, &other, 0), E_ResourceNotFound);
+    assert_int_equal(answer(w, &key, CACHING_READ), OK);
     assert_true(w->d.wakes);
-    assert_int_equal(answer(w, &key, C_RH, CACHING_READ), E_ResourceNotFound);
+    assert_int_equal(answer(w, &key, CACHING_READ), E_ResourceNotFound);
     assert_int_equal(caching_now(w).holds, CACHING_READ);
     assert_int_equal(caching_now(w).breaks_to, CACHING_READ);
     assert_int_equal(pass(w, REST_READS), OK);
@@ -488,7 +494,7 @@ static void granting(void **state)
     assert_int_equal(caching_now(w).holds, CACHING_ALL);
     other.caching_key = guid_new();
     assert_int_equal(try_open(w, &other, &second, &caching), DECIDE_WAITS);
-    assert_int_equal(answer(w, &key, C_RH, C_RH), OK);
+    assert_int_equal(answer(w, &key, C_RH), OK);
     assert_int_equal(try_open(w, &other, &second, &caching), OK);
     assert_int_equal(caching, C_RH);
 }

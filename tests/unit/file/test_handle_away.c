@@ -22,7 +22,7 @@ static struct held_handle cached(struct fixture *f, uint32_t desired, uint8_t sh
     open.persists = persists;
     open.kept = (struct handle_kept){ .ticks = MINUTE, .of_client = BYTES("kept") };
     assert_int_equal(run(f, handle_open_attempt, &open), OK);
-    assert_int_equal(open.gives_caching, caching);
+    assert_int_equal(open.given.holds, caching);
     return open.handle;
 }
 
@@ -107,7 +107,7 @@ static void comes_back(void **state)
     assert_int_equal(returns(f, &away.handle, "y", &back), E_InvalidInput);
     assert_int_equal(returns(f, &away.handle, "none\\x", &back), E_InvalidInput);
     assert_int_equal(returns(f, &away.handle, "X", &back), OK);
-    assert_int_equal(back.gives_caching, C_RWH);
+    assert_int_equal(back.given.holds, C_RWH);
     assert_int_equal(back.info.node, handle.node);
     assert_int_equal(returns(f, &away.handle, "x", &back), E_ResourceNotFound);
     assert_false(is_away(f, &handle));
@@ -164,7 +164,7 @@ static void asked_while_it_goes(void **state)
         assert_int_equal(run_again(f, handle_open_attempt, &open, &waits_until), OK);
         if (persists) {
             assert_int_equal(returns(f, &handle, NULL, &back), OK);
-            assert_int_equal(back.gives_caching, C_RH);
+            assert_int_equal(back.given.holds, C_RH);
             closed(f, &handle);
         }
         closed(f, &open.handle);
@@ -274,7 +274,7 @@ static void persists(void **state)
         assert_true(away.persists);
         assert_int_equal(away.kept.ticks, MINUTE);
         assert_int_equal(returns(f, &away.handle, "x", &back), OK);
-        assert_int_equal(back.gives_caching & CACHING_WRITE, 0);
+        assert_int_equal(back.given.holds & CACHING_WRITE, 0);
         assert_false(is_away(f, &handle));
         closed(f, &other);
         closed(f, &handle);

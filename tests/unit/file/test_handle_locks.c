@@ -122,6 +122,23 @@ static void of_lists(void **state)
     assert_int_equal(one(f, &first, UINT64_MAX, 2, LOCK_SHARED), E_InvalidRange);
 }
 
+/* Rule: of locks of one range an exclusive one is given back before the shared ones over it. MS-FSA 2.1.5.8 */
+static void unlock_order(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle first = opened(f, "x", MAY_RWD, OPEN_NEW);
+    struct held_handle second = opened(f, "x", MAY_RWD, OPEN_EXISTING);
+
+    assert_int_equal(one(f, &first, 0, 10, LOCK_EXCLUSIVE), OK);
+    assert_int_equal(one(f, &first, 0, 10, LOCK_SHARED), OK);
+    assert_int_equal(one(f, &second, 0, 10, LOCK_SHARED), E_FileLockConflict);
+    assert_int_equal(one(f, &first, 0, 10, LOCK_RELEASED), OK);
+    assert_int_equal(one(f, &second, 0, 10, LOCK_SHARED), OK);
+    assert_int_equal(one(f, &second, 0, 10, LOCK_EXCLUSIVE), E_FileLockConflict);
+    assert_int_equal(one(f, &first, 0, 10, LOCK_RELEASED), OK);
+    assert_int_equal(one(f, &first, 0, 10, LOCK_RELEASED), E_ResourceNotFound);
+}
+
 /* Rule: one that waits goes on when the lock is given back, however long that is. */
 static void waits(void **state)
 {
@@ -154,10 +171,11 @@ struct holder {
     unsigned told;
 };
 
-static void told(struct break_listener *listener, const struct break_news *news)
+static void told(struct break_listener *listener, const struct break_news *news, bool is_first)
 {
     struct holder *holder = (struct holder *)(void *)listener;
 
+    assert_true(is_first);
     holder->news = *news;
     holder->told++;
 }
@@ -178,22 +196,17 @@ static struct handle_open caches(struct fixture *f, uint8_t wanted, uint8_t give
     open.caching = wanted;
     hears(holder, open.caching_key);
     assert_int_equal(run(f, handle_open_attempt, &open), OK);
-    assert_int_equal(open.gives_caching, given);
+    assert_int_equal(open.given.holds, given);
     return open;
 }
 
-static enum error answers(struct fixture *f, const struct handle_open *open, uint8_t told_to,
-                          uint8_t keeps, uint8_t *ret_breaks_to)
+static enum error answers(struct fixture *f, const struct handle_open *open, uint8_t keeps)
 {
     struct handle_acknowledge answer = { .mount = the_mount(),
                                          .node = open->handle.node,
-                                         .key = open->caching_key,
-                                         .told = told_to,
-                                         .keeps = keeps };
-    enum error e = run(f, handle_acknowledge_attempt, &answer);
+                                         .answer = { .key = open->caching_key, .keeps = keeps } };
 
-    *ret_breaks_to = answer.breaks_to;
-    return e;
+    return run(f, handle_acknowledge_attempt, &answer);
 }
 
 /* Rule: what is given to one who is alone, by what he asks for. MS-SMB2 3.3.5.9.8; oplocks have no RH. */
@@ -224,7 +237,7 @@ static void grants(void **state)
         open.caching = cases[i].wanted;
         open.is_oplock = cases[i].is_oplock;
         assert_int_equal(run(f, handle_open_attempt, &open), OK);
-        assert_int_equal(open.gives_caching, cases[i].given);
+        assert_int_equal(open.given.holds, cases[i].given);
         closed(f, &open.handle);
     }
 }
@@ -247,7 +260,7 @@ static void upgrades(void **state)
         second.caching = cases[i].wanted;
         assert_int_equal(run(f, handle_open_attempt, &first), OK);
         assert_int_equal(run(f, handle_open_attempt, &second), OK);
-        assert_int_equal(second.gives_caching, cases[i].becomes);
+        assert_int_equal(second.given.holds, cases[i].becomes);
         closed(f, &first.handle);
         closed(f, &second.handle);
     }
@@ -262,7 +275,6 @@ static void open_breaks(void **state)
     struct handle_open first = caches(f, RWH, RWH, &holder);
     struct handle_open second = asked("x", MAY_READ_DATA, OPEN_EXISTING);
     instant waits_until = 0;
-    uint8_t breaks_to;
 
     second.caching = RWH;
     assert_int_equal(run_again(f, handle_open_attempt, &second, &waits_until), DECIDE_WAITS);
@@ -272,11 +284,10 @@ static void open_breaks(void **state)
     assert_int_equal(holder.news.node, first.handle.node);
     assert_int_equal(run_again(f, handle_open_attempt, &second, &waits_until), DECIDE_WAITS);
     assert_int_equal(holder.told, 1);
-    assert_int_equal(answers(f, &first, RH, RH, &breaks_to), OK);
-    assert_int_equal(breaks_to, RH);
-    assert_int_equal(answers(f, &first, RH, RH, &breaks_to), E_ResourceNotFound);
+    assert_int_equal(answers(f, &first, RH), OK);
+    assert_int_equal(answers(f, &first, RH), E_ResourceNotFound);
     assert_int_equal(run_again(f, handle_open_attempt, &second, &waits_until), OK);
-    assert_int_equal(second.gives_caching, RH);
+    assert_int_equal(second.given.holds, RH);
     break_listener_remove(&holder.listener);
 }
 
@@ -307,7 +318,6 @@ static void data_breaks(void **state)
         struct handle_open writer = caches(f, 0, 0, &own);
         struct handle_open reader = caches(f, CACHING_READ, CACHING_READ, &holder);
         struct handle_set_length length = { .mount = the_mount(), .handle = &writer.handle };
-        uint8_t breaks_to;
 
         assert_int_equal(writes(f, &reader.handle, 0, "own"), OK);
         assert_int_equal(holder.told, 0);
@@ -320,7 +330,7 @@ static void data_breaks(void **state)
         assert_int_equal(holder.told, 1);
         assert_int_equal(holder.news.holds, CACHING_READ);
         assert_int_equal(holder.news.to, 0);
-        assert_int_equal(answers(f, &reader, 0, 0, &breaks_to), E_ResourceNotFound);
+        assert_int_equal(answers(f, &reader, 0), E_ResourceNotFound);
         closed(f, &reader.handle);
         closed(f, &writer.handle);
         break_listener_remove(&holder.listener);
@@ -328,8 +338,9 @@ static void data_breaks(void **state)
     }
 }
 
-/* Rule: who is asked for more before he has answered keeps at most what he was told, and learns of the rest by
- * the answer. */
+/* Rule: who is asked for more before he has answered keeps at most what he was told, and is told of the rest when
+ * he has answered: first of handles, then of what was read. Who waited goes on after all of it.
+ * smb2.lease.breaking3 */
 static void asked_again(void **state)
 {
     struct fixture *f = *state;
@@ -337,17 +348,79 @@ static void asked_again(void **state)
     struct handle_open first = caches(f, RWH, RWH, &holder);
     struct handle_open second = asked("x", MAY_READ_DATA, OPEN_EXISTING);
     struct handle_open third = asked("x", MAY_RWD, OPEN_OVERWRITES);
-    uint8_t breaks_to;
+    instant second_waits = 0, third_waits = 0;
+
+    assert_int_equal(run_again(f, handle_open_attempt, &second, &second_waits), DECIDE_WAITS);
+    assert_int_equal(run_again(f, handle_open_attempt, &third, &third_waits), DECIDE_WAITS);
+    assert_int_equal(holder.told, 1);
+    assert_int_equal(holder.news.to, RH);
+    assert_int_equal(answers(f, &first, RWH), E_InvalidInput);
+    assert_int_equal(answers(f, &first, RH), OK);
+    assert_int_equal(holder.told, 2);
+    assert_int_equal(holder.news.holds, RH);
+    assert_int_equal(holder.news.to, CACHING_READ);
+    assert_int_equal(run_again(f, handle_open_attempt, &second, &second_waits), DECIDE_WAITS);
+    assert_int_equal(answers(f, &first, CACHING_READ), OK);
+    assert_int_equal(holder.told, 3);
+    assert_int_equal(holder.news.holds, CACHING_READ);
+    assert_int_equal(holder.news.to, 0);
+    assert_int_equal(holder.news.epoch, 2); /* of all three: it was granted, and is broken */
+    assert_int_equal(answers(f, &first, 0), E_ResourceNotFound);
+    assert_int_equal(run_again(f, handle_open_attempt, &second, &second_waits), OK);
+    assert_int_equal(run_again(f, handle_open_attempt, &third, &third_waits), OK);
+    break_listener_remove(&holder.listener);
+}
+
+/* Rule: an answer in the client's place is to the break that it was made for, not to a later one. */
+static void overdue(void **state)
+{
+    struct fixture *f = *state;
+    struct holder holder;
+    struct handle_open first = caches(f, RWH, RWH, &holder);
+    struct handle_open second = asked("x", MAY_READ_DATA, OPEN_EXISTING);
+    struct handle_acknowledge late = {
+        .mount = the_mount(),
+        .node = first.handle.node,
+        .answer = { .key = first.caching_key, .is_overdue = true },
+    };
 
     assert_int_equal(run(f, handle_open_attempt, &second), DECIDE_WAITS);
-    assert_int_equal(run(f, handle_open_attempt, &third), DECIDE_WAITS);
+    late.answer.epoch = holder.news.epoch;
+    assert_int_equal(answers(f, &first, RH), OK);
+    assert_int_equal(run(f, handle_open_attempt, &second), OK);
+    assert_int_equal(writes(f, &second.handle, 0, "a"), OK);
     assert_int_equal(holder.told, 2);
+    assert_int_equal(run(f, handle_acknowledge_attempt, &late), E_ResourceNotFound);
+    late.answer.epoch = holder.news.epoch;
+    assert_int_equal(run(f, handle_acknowledge_attempt, &late), OK);
+    assert_int_equal(answers(f, &first, 0), E_ResourceNotFound);
+    break_listener_remove(&holder.listener);
+}
+
+/* Rule: an oplock breaks to level II or to none, and its client may answer with less than it was left; one of
+ * level II is lost by the handle's own write, too. MS-SMB2 3.3.5.22.1, MS-FSA 2.1.4.12 */
+static void oplocks(void **state)
+{
+    struct fixture *f = *state;
+    struct handle_open first = asked("x", MAY_RWD, OPEN_OR_NEW);
+    struct handle_open second = asked("x", MAY_READ_DATA, OPEN_EXISTING);
+    struct holder holder;
+
+    first.caching = RWH;
+    first.is_oplock = true;
+    hears(&holder, first.caching_key);
+    assert_int_equal(run(f, handle_open_attempt, &first), OK);
+    assert_int_equal(first.given.holds, RWH);
+    assert_int_equal(writes(f, &first.handle, 0, "own"), OK);
+    assert_int_equal(holder.told, 0);
+    assert_int_equal(run(f, handle_open_attempt, &second), DECIDE_WAITS);
+    assert_int_equal(holder.news.to, CACHING_READ);
+    assert_int_equal(answers(f, &first, CACHING_READ), OK);
+    assert_int_equal(run(f, handle_open_attempt, &second), OK);
+    assert_int_equal(writes(f, &first.handle, 0, "own"), OK);
+    assert_int_equal(holder.told, 2);
+    assert_int_equal(holder.news.holds, CACHING_READ);
     assert_int_equal(holder.news.to, 0);
-    assert_int_equal(answers(f, &first, RH, RWH, &breaks_to), E_InvalidInput);
-    assert_int_equal(answers(f, &first, RH, RH, &breaks_to), OK);
-    assert_int_equal(breaks_to, 0);
-    assert_int_equal(answers(f, &first, 0, 0, &breaks_to), OK);
-    assert_int_equal(breaks_to, 0);
     break_listener_remove(&holder.listener);
 }
 
@@ -358,7 +431,6 @@ static void cached_handle(void **state)
     struct handle_open second = asked("x", MAY_WRITE_DATA, OPEN_EXISTING);
     struct fixture *f = *state;
     struct holder holder;
-    uint8_t breaks_to;
 
     first.share = R;
     first.caching = RH;
@@ -366,7 +438,7 @@ static void cached_handle(void **state)
     assert_int_equal(run(f, handle_open_attempt, &first), OK);
     assert_int_equal(run(f, handle_open_attempt, &second), DECIDE_WAITS);
     assert_int_equal(holder.news.to, CACHING_READ);
-    assert_int_equal(answers(f, &first, CACHING_READ, CACHING_READ, &breaks_to), OK);
+    assert_int_equal(answers(f, &first, CACHING_READ), OK);
     assert_int_equal(run(f, handle_open_attempt, &second), E_SharingViolation);
     closed(f, &first.handle);
     assert_int_equal(run(f, handle_open_attempt, &second), OK);
@@ -403,6 +475,7 @@ int main(void)
         TEST(pairs),       TEST(keep_away),   TEST(of_lists),      TEST(waits),
         TEST(grants),      TEST(upgrades),    TEST(open_breaks),   TEST(open_waits),
         TEST(data_breaks), TEST(asked_again), TEST(cached_handle), TEST(other_breaks),
+        TEST(overdue),     TEST(oplocks),     TEST(unlock_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,13 +68,15 @@ static void end(struct at_gate *at)
 
 static uint64_t open_file(struct fixture *f, uint8_t access, uint8_t share)
 {
-    struct gate_open asked = { .access = access, .share = share, .caching_key = guid_new() };
+    struct gate_open asked = {
+        .access = access, .share = share, .meets = MEETS_ALL, .caching_key = guid_new()
+    };
+    struct caching_given given;
     struct at_gate at;
     struct handle handle;
-    uint8_t caching;
 
     begin(f, &at);
-    assert_int_equal(gate_open(&at.gate, &asked, &handle, &caching), OK);
+    assert_int_equal(gate_open(&at.gate, &asked, &handle, &given), OK);
     end(&at);
     return handle.id;
 }

@@ -116,7 +116,6 @@ static void keeps_all(void **state)
                                        .lease_key = { { 3 } },
                                        .has_caching = true,
                                        .caching_key = { { 4 } },
-                                       .lease_epoch = 65535,
                                        .timeout_ms = DURABLE_MAX_MS,
                                        .mode = 0x103E,
                                        .position = UINT64_MAX };

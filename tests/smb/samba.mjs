@@ -1,0 +1,209 @@
+#!/usr/bin/env node
+// Samba's own clients against the SMB endpoint: samba.mjs [--only WORD] [--stage 2] [--workers N]
+//
+// smbtorture runs the tests of stage1.list or stage2.list, each in a process of its own with a time limit, several at
+// once, each worker in a share of its own; then smbclient does what a user does. How the lists are written is in
+// their heads. LAGRA_BINARY names the server. The last line is the count.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Server } from '../lib/server.mjs';
+import { DEVELOPMENT } from '../lib/sign.mjs';
+import { Rest } from './rest.mjs';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+/* smbtorture waits for what must come, and for so many milliseconds at most: on a machine that is busy it gives up too
+ * early now and then. What is wrong is wrong each time. */
+const ATTEMPTS = 3;
+const LIMIT_S = 120;
+const { values: options } = parseArgs({
+    options: {
+        only: { type: 'string', default: '' }, stage: { type: 'string', default: '1' },
+        workers: { type: 'string', default: '4' },
+    },
+});
+
+/** Runs a program to its end, at most so long: { code, text }, code null if it was stopped. */
+async function run(program, args, limit = LIMIT_S, cwd = undefined) {
+    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const timer = setTimeout(() => child.kill('SIGKILL'), limit * 1000);
+    let text = '';
+
+    for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (more) => {
+            text += more;
+        });
+    const code = await new Promise((resolve) => {
+        child.once('error', (error) => {
+            text += error.message;
+            resolve(-1);
+        });
+        child.once('close', resolve);
+    });
+    clearTimeout(timer);
+    return { code, text };
+}
+
+/* ---- smbtorture ---- */
+
+/** The lines of a list: { name, why, own }. */
+function readList(file) {
+    return readFileSync(path.join(HERE, file), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'))
+        .map((line) => {
+            const [, marks, name, why] = /^([-+]* ?)(smb2.*?)(?:: (.*))?$/.exec(line);
+            assert.equal(marks.includes('-'), why !== undefined, `${file}: ${line}`);
+            return { name, why, own: marks.includes('+') };
+        });
+}
+
+/** Why it failed: the lines of its verdict. */
+function verdict({ code, text }) {
+    const found = /^(?:failure|error): .* \[\n([\s\S]*?)^\]/m.exec(text);
+
+    return found ? found[1].trim() : code === null ? `no end in ${LIMIT_S} s` : text.trim().split('\n').slice(-5).join('\n');
+}
+
+const hasPassed = ({ code, text }) => code === 0 && /^success: /m.test(text);
+
+function torture(context, port, share, name) {
+    return run('smbtorture', [`//127.0.0.1/${share}`, '-p', `${port}`, '-U', `${DEVELOPMENT.account}%${DEVELOPMENT.key}`,
+        `--configfile=${context.configuration}`, `--option=torture:share=${share}`, name]);
+}
+
+async function tryTest(context, { name, why, own }, share) {
+    const server = own ? await startServer() : context.server;
+    let result, attempt = 0;
+
+    if (own)
+        await new Rest(server, share).createShare();
+    do
+        result = await torture(context, server.ports.smb, share, name);
+    while (!hasPassed(result) && !why && ++attempt < ATTEMPTS);
+    if (own)
+        await server.stop();
+    if (why) {
+        if (hasPassed(result))
+            throw new Error('passes, though it is listed as one that cannot');
+        return `differs by design: ${why}`;
+    }
+    if (!hasPassed(result))
+        throw new Error(verdict(result));
+    return attempt > 0 ? `at attempt ${attempt + 1}` : '';
+}
+
+async function worker(context, share, tests) {
+    for (let test = tests.shift(); test; test = tests.shift())
+        await record(context, test.name, () => tryTest(context, test, share));
+}
+
+/** Runs the tests of the list, those that are left to the workers. */
+async function runList(context, file) {
+    const tests = readList(file).filter(({ name }) => name.includes(options.only));
+    const shares = Array.from({ length: Number(options.workers) }, (_, i) => `torture${i}`);
+
+    for (const share of shares)
+        await new Rest(context.server, share).createShare();
+    await Promise.all(shares.map((share) => worker(context, share, tests)));
+}
+
+/* ---- smbclient ---- */
+
+const CLIENT_SHARE = 'client';
+const LENGTH = 300000;
+const SNAPSHOT = { method: 'PUT', query: 'restype=share&comp=snapshot' };
+
+/** A user at work, with that protection of the connection; every command must be answered well. */
+function clientOf({ server, configuration, folder }, protection) {
+    return async (commands) => {
+        const { code, text } = await run('smbclient', [`//127.0.0.1/${CLIENT_SHARE}`, '-p', `${server.ports.smb}`,
+            '-U', `${DEVELOPMENT.account}%${DEVELOPMENT.key}`, `--configfile=${configuration}`,
+            `--client-protection=${protection}`, '-c', commands.join('; ')], LIMIT_S, folder);
+
+        assert.equal(code, 0, `${commands.join('; ')}: ${text}`);
+        return text;
+    };
+}
+
+async function filesAndDirectories(client, { folder }) {
+    const bytes = Buffer.from(Array.from({ length: LENGTH }, (_, i) => (i * 7 + (i >> 8)) % 251));
+
+    writeFileSync(path.join(folder, 'sent'), bytes);
+    const first = await client(['mkdir d', 'cd d', 'put sent one', 'get one back', 'ls', 'rename one two', 'ls']);
+    assert.deepEqual(readFileSync(path.join(folder, 'back')), bytes);
+    assert.match(first, new RegExp(`\\bone +A +${LENGTH} [^]*\\btwo +A +${LENGTH} `));
+    const then = await client(['cd d', 'del two', 'ls', 'cd ..', 'rmdir d', 'ls']);
+    assert.doesNotMatch(then, /\b(one|two|d) +[AD] /);
+}
+
+/** Of all that is known of a file the last is its name of 8.3, which there is none of. */
+async function allInfo(client, { folder }) {
+    writeFileSync(path.join(folder, 'sent'), 'all');
+    const text = await client(['put sent known', 'allinfo known', 'del known']);
+    assert.match(text, /NT_STATUS_OBJECT_NAME_NOT_FOUND getting alt name for \\known/);
+}
+
+/** The share as it was: "@GMT-" and the date of a snapshot, in the place of a directory. */
+async function previousVersions(client, { server, folder }) {
+    const versions = ['the first version', 'and the second'];
+
+    writeFileSync(path.join(folder, 'sent'), versions[0]);
+    await client(['put sent old']);
+    const { headers } = await new Rest(server, CLIENT_SHARE).must('', SNAPSHOT);
+    const [, date, time] = /^(.*)T(.*)\.0000000Z$/.exec(headers.get('x-ms-snapshot'));
+    const before = `@GMT-${date.replaceAll('-', '.')}-${time.replaceAll(':', '.')}`;
+    writeFileSync(path.join(folder, 'sent'), versions[1]);
+    const text = await client(['put sent old', `get ${before}\\old was`, 'get old is', `ls ${before}\\*`]);
+    assert.deepEqual(['was', 'is'].map((name) => readFileSync(path.join(folder, name), 'utf8')), versions);
+    assert.match(text, new RegExp(`\\bold +A +${versions[0].length} `));
+}
+
+async function runClients(context) {
+    await new Rest(context.server, CLIENT_SHARE).createShare();
+    for (const protection of ['sign', 'encrypt'])
+        for (const test of [filesAndDirectories, allInfo, previousVersions]) {
+            const name = `smbclient ${protection} ${test.name}`;
+            if (name.includes(options.only))
+                await record(context, name, () => test(clientOf(context, protection), context));
+        }
+}
+
+/* ---- all of it ---- */
+
+const startServer = () => Server.start({ args: ['--smbPort', '0', '--smbAllowUnencrypted'] });
+
+async function record(context, name, test) {
+    const began = Date.now();
+
+    try {
+        const said = await test();
+        context.passed++;
+        console.log(`ok      ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)${said ? `: ${said}` : ''}`);
+    } catch (error) {
+        context.failed++;
+        console.log(`not ok  ${name} (${((Date.now() - began) / 1000).toFixed(1)} s): ${error.message}`);
+    }
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), 'lagra-samba-'));
+const context = { passed: 0, failed: 0, folder, configuration: path.join(folder, 'smb.conf') };
+
+try {
+    const own = ['lock directory', 'state directory', 'cache directory', 'private dir', 'pid directory'];
+    writeFileSync(context.configuration, ['[global]', 'client min protocol = SMB2_10', 'client use kerberos = off',
+        ...own.map((name) => `${name} = ${folder}`), ''].join('\n'));
+    context.server = await startServer();
+    await Promise.all([runList(context, `stage${options.stage}.list`), options.stage === '1' && runClients(context)]);
+    await context.server.stop();
+} catch (error) {
+    context.failed++;
+    console.log(`not ok  samba: ${error.stack}`);
+} finally {
+    rmSync(folder, { recursive: true, force: true });
+}
+console.log(`samba: ${context.passed} passed, ${context.failed} failed`);
+process.exitCode = context.failed === 0 ? 0 : 1;
