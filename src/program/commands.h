@@ -26,6 +26,8 @@ int health_ask(const struct options *options);
 /* Operations for docs/operations.md and the reply check, errors for the check. */
 void print_operations(const struct service *const *services, size_t count, enum print_form form);
 void print_errors(void);
+/* print_commands.c: of SMB, as a section of docs/operations.md. */
+void print_smb_commands(void);
 /* print_options.c: for docs, as a manual page, for the completion of shells. */
 void print_options(enum print_form form);
 /* print_completion.c: of commands and options, for shells that read it. */

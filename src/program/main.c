@@ -451,6 +451,8 @@ int main(int argc, char **argv)
     }
     if (options.command == COMMAND_OPERATIONS) {
         print_operations(services, SERVICES, options.form);
+        if (options.form != PRINT_JSON)
+            print_smb_commands();
         return EXIT_SUCCESS;
     }
     if (options.command == COMMAND_ERRORS) {

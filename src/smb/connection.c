@@ -86,6 +86,14 @@ void smb_connection_end(struct smb_connection *connection)
 
 /* ---- in and out ---- */
 
+/* What its own messages and others have told it, before the next message is looked at. */
+static void send_news(struct smb_connection *connection)
+{
+    if (atomic_exchange(&connection->breaks_come, false))
+        caching_send_breaks(connection);
+    watches_answer(connection);
+}
+
 bool smb_connection_take(struct smb_connection *connection, struct bytes message)
 {
     assert(!connection->ends && message.len <= smb_connection_message_max(connection));
@@ -93,6 +101,7 @@ bool smb_connection_take(struct smb_connection *connection, struct bytes message
         return false;
     connection->depth++;
     message_take(connection, message);
+    send_news(connection);
     return leave(connection);
 }
 
@@ -137,9 +146,7 @@ bool smb_connection_run(struct smb_connection *connection)
             request = next;
         }
     }
-    if (atomic_exchange(&connection->breaks_come, false))
-        caching_send_breaks(connection);
-    watches_answer(connection);
+    send_news(connection);
     return leave(connection);
 }
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Samba's own clients against the SMB endpoint: samba.mjs [--only WORD] [--stage 2] [--workers N]
+// Samba's own clients against the SMB endpoint: samba.mjs [--only WORD]
 //
-// smbtorture runs the tests of stage1.list or stage2.list, each in a process of its own with a time limit, several at
-// once, each worker in a share of its own; then smbclient does what a user does. How the lists are written is in
-// their heads. LAGRA_BINARY names the server. The last line is the count.
+// smbtorture runs the tests of the lists, each in a process of its own with a time limit, several at once, as most of
+// their time they wait, each worker in a share of its own; and smbclient does what a user does. How the lists are
+// written is in their heads. LAGRA_BINARY names the server. The last line is the count.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -21,12 +21,9 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
  * early now and then. What is wrong is wrong each time. */
 const ATTEMPTS = 3;
 const LIMIT_S = 120;
-const { values: options } = parseArgs({
-    options: {
-        only: { type: 'string', default: '' }, stage: { type: 'string', default: '1' },
-        workers: { type: 'string', default: '4' },
-    },
-});
+const WORKERS = 10;
+const LISTS = ['stage2.list', 'stage1.list'];
+const { values: options } = parseArgs({ options: { only: { type: 'string', default: '' } } });
 
 /** Runs a program to its end, at most so long: { code, text }, code null if it was stopped. */
 async function run(program, args, limit = LIMIT_S, cwd = undefined) {
@@ -77,13 +74,16 @@ function torture(context, port, share, name) {
 
 async function tryTest(context, { name, why, own }, share) {
     const server = own ? await startServer() : context.server;
-    let result, attempt = 0;
+    const failed = [];
+    let result;
 
     if (own)
         await new Rest(server, share).createShare();
-    do
+    do {
         result = await torture(context, server.ports.smb, share, name);
-    while (!hasPassed(result) && !why && ++attempt < ATTEMPTS);
+        if (!hasPassed(result))
+            failed.push(verdict(result));
+    } while (!hasPassed(result) && !why && failed.length < ATTEMPTS);
     if (own)
         await server.stop();
     if (why) {
@@ -92,8 +92,8 @@ async function tryTest(context, { name, why, own }, share) {
         return `differs by design: ${why}`;
     }
     if (!hasPassed(result))
-        throw new Error(verdict(result));
-    return attempt > 0 ? `at attempt ${attempt + 1}` : '';
+        throw new Error(failed.join('\n'));
+    return failed.length > 0 ? `at last, after: ${failed.join('; ')}` : '';
 }
 
 async function worker(context, share, tests) {
@@ -101,10 +101,9 @@ async function worker(context, share, tests) {
         await record(context, test.name, () => tryTest(context, test, share));
 }
 
-/** Runs the tests of the list, those that are left to the workers. */
-async function runList(context, file) {
-    const tests = readList(file).filter(({ name }) => name.includes(options.only));
-    const shares = Array.from({ length: Number(options.workers) }, (_, i) => `torture${i}`);
+async function runLists(context) {
+    const tests = LISTS.flatMap(readList).filter(({ name }) => name.includes(options.only));
+    const shares = Array.from({ length: WORKERS }, (_, i) => `torture${i}`);
 
     for (const share of shares)
         await new Rest(context.server, share).createShare();
@@ -197,7 +196,7 @@ try {
     writeFileSync(context.configuration, ['[global]', 'client min protocol = SMB2_10', 'client use kerberos = off',
         ...own.map((name) => `${name} = ${folder}`), ''].join('\n'));
     context.server = await startServer();
-    await Promise.all([runList(context, `stage${options.stage}.list`), options.stage === '1' && runClients(context)]);
+    await Promise.all([runLists(context), runClients(context)]);
     await context.server.stop();
 } catch (error) {
     context.failed++;
