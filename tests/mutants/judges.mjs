@@ -14,7 +14,7 @@ const CLIENTS = {
     concurrency: 'clients:conditions,leases,etags,tags',
     http: 'clients:wire,tables-wire,uploads',
     content: 'clients:pages,append,blocks,snapshots,copy-pages,copy-incremental',
-    service: 'clients:batch,containers,cors,from-url,service,sources,tables-wire,transactions,website,wire',
+    service: 'clients:batch,containers,cors,from-url,health,service,sources,tables-wire,transactions,website,wire',
     file: 'clients:directories,file,listing-files,permissions,share',
     source: 'clients:copy,file-copies,from-url,hostile-sources,sources',
     queue: 'clients:messages,queues',
@@ -33,7 +33,7 @@ const CONCERNED = {
     table: { units: [], services: ['table'], suites: ['replay', 'isolation:table', CLIENTS.table] },
     tree: { units: ['file'], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
     source: { units: ['service', 'blob', 'file'], services: ['blob', 'file'], suites: ['replay', 'isolation:copy,file-copy,from', CLIENTS.source] },
-    smb: { units: [], services: [], suites: [] },
+    smb: { units: [], services: [], suites: ['smb'] },
 };
 export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'file', 'source', 'auth', 'net', 'http',
     'smb'];

@@ -1,4 +1,6 @@
 /* List Containers. */
+#include <stdlib.h>
+
 #include "listed.h"
 
 #define LIST "GET /?comp=list"
@@ -95,6 +97,28 @@ static void lease_is_shown(void **state)
     assert_null(first_text(f, page, "LeaseDuration"));
 }
 
+/* Rule: a page ends when it is long, however many results may be on it, and the next one goes on there.
+ * listing_xml.h, LISTING_PAGE_BYTES */
+static void long_pages_end(void **state)
+{
+    struct fixture *f = *state;
+    char *metadata = calloc(1, 8000 + 1);
+    const size_t most = (6 << 20) + 2 * 8192;
+    struct reply first, second;
+
+    memset(metadata, 'm', 8000);
+    for (unsigned i = 0; i < 900; i++)
+        make(f, textf(f, "long%03u", i), textf(f, "x-ms-meta-a: %s", metadata));
+    free(metadata);
+    first = ask(f, LIST "&prefix=long&include=metadata", NULL, NULL);
+    assert_true(first.body.len > 6 << 20 && first.body.len < most);
+    second =
+        askf(f, NULL, NULL, LIST "&prefix=long&include=metadata&marker=%s", next_marker(f, first));
+    assert_true(second.body.len > (900 * 8000 - most) && second.body.len < most);
+    assert_string_equal(next_marker(f, second), "");
+    assert_non_null(strstr(listed(f, second), "long899"));
+}
+
 /* Rule: wrong parameters are refused. rest: List-Containers2 */
 static void wrong_parameters_are_refused(void **state)
 {
@@ -125,7 +149,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(page_is_as_recorded), TEST(order_prefix_and_pages),       TEST(metadata_is_included),
-        TEST(lease_is_shown),      TEST(wrong_parameters_are_refused),
+        TEST(lease_is_shown),      TEST(wrong_parameters_are_refused), TEST(long_pages_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

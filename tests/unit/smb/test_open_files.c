@@ -79,6 +79,10 @@ static void reads_what_was_written(void **state)
     client_free(c);
 }
 
+/* One create context. ms-smb2: 2.2.13.2 */
+#define CONTEXT(name, length, data)                                                                \
+    BYTES("\0\0\0\0\x10\0\4\0\0\0\x18\0" length "\0\0\0" name "\0\0\0\0" data)
+
 /* Names that cannot be, and what is asked wrongly. ms-smb2: 3.3.5.9 */
 static void refuses_wrong_creates(void **state)
 {
@@ -99,6 +103,13 @@ static void refuses_wrong_creates(void **state)
         { "a", { .access = 0x0CE0FE00 }, STATUS_ACCESS_DENIED },
         { "a", { .share = 8 }, STATUS_INVALID_PARAMETER },
         { "a", { .contexts = BYTES("123") }, STATUS_INVALID_PARAMETER },
+        { "a", { .contexts = CONTEXT("TWrp", "\7", "1234567") }, STATUS_INVALID_PARAMETER },
+        { "a", { .contexts = CONTEXT("TWrp", "\x9", "123456789") }, STATUS_INVALID_PARAMETER },
+        { "a", { .contexts = CONTEXT("AlSi", "\7", "1234567") }, STATUS_INVALID_PARAMETER },
+        { "a", { .contexts = CONTEXT("AlSi", "\x9", "123456789") }, STATUS_INVALID_PARAMETER },
+        { "a", { .contexts = CONTEXT("MxAc", "\1", "1") }, STATUS_INVALID_PARAMETER },
+        { "a", { .contexts = CONTEXT("MxAc", "\x9", "123456789") }, STATUS_INVALID_PARAMETER },
+        { "a", { .contexts = CONTEXT("QFid", "\1", "1") }, STATUS_INVALID_PARAMETER },
     };
     struct client *c = begin(*state);
     struct open_file f;

@@ -5,6 +5,7 @@
  * libc's. */
 #include "conformance.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/endian.h"
@@ -208,6 +210,61 @@ static void name_is_made_durable(void **state)
     close(folder.fd);
 }
 
+/* ---- the folder ---- */
+
+/* Rule: a folder that is not there is made, with those above it, also by a path that is relative. */
+static void a_new_folder_is_made(void **state)
+{
+    struct fixture *f = *state;
+    const struct store_options options = { .location = "new/folder", .sync = true };
+    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const char *problem = NULL;
+    struct store *store;
+
+    assert_true(here >= 0);
+    assert_int_equal(chdir(f->folder), 0);
+    errno = 0; /* as in a program that has had no error */
+    assert_int_equal(store_open_embedded(&options, &store, &problem), STORE_OK);
+    store_close(store);
+    assert_int_equal(fchdir(here), 0);
+    close(here);
+}
+
+/* ---- extents/ ---- */
+
+/* What its files take of the disk. */
+static uint64_t bytes_of_extents(struct fixture *f)
+{
+    DIR *folder = opendir(path_of(f, "extents"));
+    uint64_t bytes = 0;
+
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        struct stat status;
+
+        if (entry->d_type == DT_REG && fstatat(dirfd(folder), entry->d_name, &status, 0) == 0)
+            bytes += (uint64_t)status.st_blocks * 512;
+    }
+    closedir(folder);
+    return bytes;
+}
+
+/* Rule: what a commit frees goes back to the file system by itself, without a round that somebody asks
+ * for, a further commit or a start. collector_queue.h, collector_poke() */
+static void freed_bytes_go_back_by_themselves(void **state)
+{
+    struct fixture *f = *state;
+    time_t last = time(NULL) + 60;
+
+    put_stream(f->store, f->partition, "stream", 8 << 20, 1);
+    assert_true(bytes_of_extents(f) >= 8 << 20);
+    wait_durable(f->store, delete_stream(f->store, f->partition, "stream"));
+    while (bytes_of_extents(f) > EMPTY_ALLOCATED_MAX) {
+        assert_true(time(NULL) < last);
+        usleep(10000);
+    }
+}
+
 int main(void)
 {
     static const struct conformance_test tests[] = {
@@ -215,6 +272,8 @@ int main(void)
         TEST(strays_are_moved_aside, STORES_ON_DISK),
         TEST(aside_is_bounded, STORES_ON_DISK),
         TEST(name_is_made_durable, STORES_ON_DISK),
+        TEST(a_new_folder_is_made, STORES_ON_DISK),
+        TEST(freed_bytes_go_back_by_themselves, STORES_ON_DISK),
     };
 
     return conformance_run("folder", tests, sizeof tests / sizeof tests[0]);

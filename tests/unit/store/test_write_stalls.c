@@ -2,16 +2,29 @@
  * changes nothing, and one that may is made once, with its tasks. keyspace_write() (keyspace.h) is played. */
 #include "conformance.h"
 
-#include "store/embedded/keyspace.h"
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "base/thread.h"
+#include "store/embedded/embedded_private.h"
 
 enum store_result __real_keyspace_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch);
 enum store_result __wrap_keyspace_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch);
 
 static _Thread_local unsigned stalls, asked; /* others write what they like */
+/* Not NULL: refuses until the list of tasks takes nothing that is due before `floor_wanted`. */
+static _Thread_local struct embedded *floor_of;
+static instant floor_wanted;
+static atomic_bool is_stalled;
+static enum store_result looked; /* by look_for_tasks() */
 
 enum store_result __wrap_keyspace_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch)
 {
     asked++;
+    if (floor_of && floor_of->deferred.floor < floor_wanted) { /* the commit holds its lock */
+        atomic_store(&is_stalled, true);
+        return STORE_WAIT;
+    }
     if (stalls == 0)
         return __real_keyspace_write(keyspace, batch);
     stalls--;
@@ -66,6 +79,43 @@ static void a_commit_that_may_wait_is_made_once(void **state)
     assert_int_equal(tasks_due(f, due), 1);
 }
 
+/* Looks for tasks, as their runner does, while a commit waits: from then on none is due before now. */
+static void *look_for_tasks(void *of)
+{
+    struct fixture *f = of;
+    struct arena *arena = arena_new(1 << 20);
+    struct deferred_task task;
+    instant due;
+
+    while (!atomic_load(&is_stalled))
+        usleep(1000);
+    looked = store_task_next(f->store, floor_wanted, NULL, arena, &task, &due);
+    arena_free(arena);
+    return NULL;
+}
+
+/* Rule: the task of a commit that waits is added once, though meanwhile the list has moved on, and it is due
+ * later than it was at the first attempt. */
+static void a_task_is_added_once(void **state)
+{
+    struct fixture *f = *state;
+    instant now = clock_now();
+    struct thread looker;
+
+    floor_wanted = now;
+    floor_of = embedded_of(f->store);
+    assert_true(floor_of->deferred.floor < now);
+    assert_true(thread_start(&looker, look_for_tasks, f));
+    assert_int_equal(commit_stalled(f, 0, STORE_MAY_BLOCK, 1), STORE_OK);
+    floor_of = NULL;
+    thread_join(&looker);
+    assert_int_equal(looked, STORE_NOT_FOUND);
+    assert_true(asked > 1);
+    assert_int_equal(tasks_due(f, clock_now()), 1);
+    fixture_reopen(f);
+    assert_int_equal(tasks_due(f, clock_now()), 1);
+}
+
 static void a_commit_that_may_not_changes_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -86,6 +136,7 @@ int main(void)
 {
     static const struct conformance_test tests[] = {
         TEST(a_commit_that_may_wait_is_made_once, STORES_ON_DISK),
+        TEST(a_task_is_added_once, STORES_ON_DISK),
         TEST(a_commit_that_may_not_changes_nothing, STORES_ON_DISK),
     };
 

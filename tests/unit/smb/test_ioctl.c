@@ -1,0 +1,158 @@
+/* IOCTL at the level of messages: snapshots of the share as previous versions. (The negotiation is validated in
+ * test_session, chunks are copied in tests/smb.) ms-smb2: 3.3.5.15.1 */
+#include "client.h"
+
+#include "base/endian.h"
+#include "file/file.h"
+
+#define ENUMERATE_SNAPSHOTS 0x00144064u
+#define ARENA_MAX           ((size_t)1 << 20)
+#define NAME_BYTES          50u /* "@GMT-2026.01.31-23.59.59" and a zero, in UTF-16 */
+#define FIXED_BYTES         12u
+/* 2026-01-31T23:59:59.1234567Z, and a second later. */
+#define FIRST               UINT64_C(639055007991234567)
+#define SECOND              (FIRST + TICKS_PER_SECOND)
+
+static int setup(void **state)
+{
+    *state = world_new(true);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_free(*state);
+    return 0;
+}
+
+/* Writes the record of a snapshot of the share of account "one", as it is now. */
+static void add_snapshot(struct world *world, instant at)
+{
+    struct arena *arena = arena_new(ARENA_MAX);
+    struct changes *changes = changes_new(arena);
+    struct partition partition = { .space = file_account_space(bytes_from_string("one")),
+                                   .key = BYTES("share") };
+    struct commit_part part = { snapshot_open(world->store, partition, STORE_MAY_BLOCK), changes };
+    struct share share;
+    uint64_t sequence;
+
+    assert_int_equal(share_read(part.snapshot, arena, share_itself, &share), STORE_OK);
+    share_write(changes, arena, (struct share_key){ .snapshot = at }, &share);
+    assert_int_equal(store_commit(world->store, &part, 1,
+                                  clock_above(snapshot_instant(part.snapshot)), STORE_MAY_BLOCK,
+                                  &sequence),
+                     STORE_OK);
+    snapshot_close(part.snapshot);
+    arena_free(arena);
+}
+
+static struct reply ask(struct client *c, const struct open_file *file, uint32_t output_max)
+{
+    struct sending s;
+    struct wire_writer w;
+
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_IOCTL, 0);
+    wire_put_u16(&w, 57);
+    wire_put_u16(&w, 0);
+    wire_put_u32(&w, ENUMERATE_SNAPSHOTS);
+    put_file(&w, file);
+    wire_put_zeros(&w, 20); /* no input */
+    wire_put_u32(&w, output_max);
+    wire_put_u32(&w, 1); /* SMB2_0_IOCTL_IS_FSCTL */
+    wire_put_u32(&w, 0);
+    return client_ask(c, &s);
+}
+
+/* The output of an answer. ms-smb2: 2.2.32 */
+static struct bytes output_of(const struct reply *reply)
+{
+    const char *body = reply->bytes.ptr + SMB_HEADER_SIZE;
+    uint32_t offset = le32_get(body + 32), size = le32_get(body + 36);
+
+    assert_true(offset + size <= reply->bytes.len);
+    return bytes_of(reply->bytes.ptr + offset, size);
+}
+
+/* SRV_SNAPSHOT_ARRAY: how many there are, how many are named, bytes of all names. ms-smb2: 2.2.32.2 */
+static void assert_array(struct bytes output, uint32_t count, uint32_t named, uint32_t size)
+{
+    assert_true(output.len >= FIXED_BYTES);
+    assert_int_equal(le32_get(output.ptr), count);
+    assert_int_equal(le32_get(output.ptr + 4), named);
+    assert_int_equal(le32_get(output.ptr + 8), size);
+}
+
+static void assert_name(struct bytes output, unsigned at, const char *name)
+{
+    const char *units = output.ptr + FIXED_BYTES + (size_t)at * NAME_BYTES;
+
+    assert_true(FIXED_BYTES + (at + 1) * NAME_BYTES <= output.len);
+    for (size_t i = 0; i <= strlen(name); i++)
+        assert_int_equal(le16_get(units + 2 * i), name[i]);
+}
+
+/* Rule: the newest first, and a zero behind all. */
+static void snapshots_are_named(void **state)
+{
+    struct client *c = client_new(*state);
+    struct open_file f;
+    struct reply reply;
+    struct bytes output;
+
+    client_speak(c, SMB_311);
+    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
+    assert_int_equal(client_mount(c, "share"), 0);
+    client_open(c, "a", &f);
+    reply = ask(c, &f, 4096);
+    assert_status(reply, STATUS_SUCCESS);
+    assert_array(output_of(&reply), 0, 0, 2);
+
+    add_snapshot(*state, FIRST);
+    add_snapshot(*state, SECOND);
+    reply = ask(c, &f, 4096);
+    assert_status(reply, STATUS_SUCCESS);
+    output = output_of(&reply);
+    assert_array(output, 2, 2, 2 * NAME_BYTES + 2);
+    assert_int_equal(output.len, FIXED_BYTES + 2 * NAME_BYTES + 2);
+    assert_name(output, 0, "@GMT-2026.02.01-00.00.00");
+    assert_name(output, 1, "@GMT-2026.01.31-23.59.59");
+    assert_int_equal(le16_get(output.ptr + output.len - 2), 0);
+    assert_int_equal(client_close(c, &f), 0);
+    client_free(c);
+}
+
+/* Rule: where not all have room, none is named, and the size says how much they need. */
+static void says_how_much_room_they_need(void **state)
+{
+    struct client *c = client_new(*state);
+    uint32_t needed = FIXED_BYTES + NAME_BYTES + 2;
+    struct open_file f;
+    struct reply reply;
+
+    client_speak(c, SMB_311);
+    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
+    assert_int_equal(client_mount(c, "share"), 0);
+    client_open(c, "a", &f);
+    add_snapshot(*state, FIRST);
+    reply = ask(c, &f, needed - 1);
+    assert_status(reply, STATUS_SUCCESS);
+    assert_array(output_of(&reply), 1, 0, NAME_BYTES + 2);
+    assert_int_equal(output_of(&reply).len, FIXED_BYTES + 4);
+    reply = ask(c, &f, needed);
+    assert_array(output_of(&reply), 1, 1, NAME_BYTES + 2);
+    assert_status(ask(c, &f, FIXED_BYTES + 3), STATUS_INVALID_PARAMETER);
+    assert_int_equal(client_close(c, &f), 0);
+    client_free(c);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(snapshots_are_named),
+        TEST(says_how_much_room_they_need),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
