@@ -41,6 +41,14 @@ void encode_u64(struct text *out, uint64_t value)
     out->len += varint_put(out->ptr + out->len, value);
 }
 
+void encode_long(struct text *out, uint64_t value)
+{
+    char be[sizeof value];
+
+    be64_put(be, value);
+    text_add(out, bytes_of(be, sizeof be));
+}
+
 void encode_fixed(struct text *out, const void *from, size_t size)
 {
     text_add(out, bytes_of(from, size));
@@ -86,7 +94,7 @@ uint8_t decode_u8(struct decoder *d)
     return byte ? *byte : 0;
 }
 
-uint64_t decode_long(struct decoder *d)
+uint64_t decode_varint(struct decoder *d)
 {
     const uint8_t *at = d->at, *end = d->bad ? d->at : d->end;
     uint64_t value = 0;

@@ -7,10 +7,13 @@
 #define LAGRA_BASE_CODEC_H
 
 #include "base/arena.h"
+#include "base/endian.h"
 
 /* Writing: into a struct text. */
 void encode_u8(struct text *out, uint8_t value);
 void encode_u64(struct text *out, uint64_t value); /* varint */
+/* Of 8 bytes: for instants and what is as large, whose varints have 9 and are slow to read. */
+void encode_long(struct text *out, uint64_t value);
 void encode_fixed(struct text *out, const void *from, size_t size);
 /* Absent (NULL ptr) and empty stay distinct. */
 void encode_bytes(struct text *out, struct bytes value);
@@ -23,13 +26,25 @@ struct decoder {
 void decoder_init(struct decoder *d, struct bytes value);
 uint8_t decode_u8(struct decoder *d);
 /* Of several bytes: use decode_u64(). */
-uint64_t decode_long(struct decoder *d);
+uint64_t decode_varint(struct decoder *d);
 /* Inline, as most lengths and numbers have one byte. */
 static inline uint64_t decode_u64(struct decoder *d)
 {
     if (!d->bad && d->at < d->end && *d->at < 0x80)
         return *d->at++;
-    return decode_long(d);
+    return decode_varint(d);
+}
+/* What encode_long() has written. */
+static inline uint64_t decode_long(struct decoder *d)
+{
+    const uint8_t *at = d->at;
+
+    if (d->bad || d->end - at < (ptrdiff_t)sizeof(uint64_t)) {
+        d->bad = true;
+        return 0;
+    }
+    d->at += sizeof(uint64_t);
+    return be64_get(at);
 }
 void decode_fixed(struct decoder *d, void *to, size_t size);
 struct bytes decode_bytes(struct decoder *d); /* points into the value */

@@ -24,7 +24,7 @@ static enum store_result read_entry_again(struct decision *d, uint64_t directory
     struct decision_part *part =
         decision_open(d, tree_partition(d->arena, file_state(d)->tree.space, directory), NULL);
     enum store_result result =
-        tree_entry_read(part->before, d->arena, TREE_CASE_IGNORED, entry->name.key, entry);
+        tree_entry_read(part->before, d->arena, TREE_CASE_IGNORED, &entry->name, entry);
 
     decision_leave(d, part);
     if (result || entry->id != id)

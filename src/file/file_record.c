@@ -1,11 +1,12 @@
 /* The record of a directory or a file: see file_record.h.
  *
- *   version 1:  u8 1; u8 kind (tree/record.h); ETag, modified, ticks; attributes; created, accessed,
- *               written, changed, ticks; permission; bytes metadata; and of a file
+ *   version 1:  u8 1; u8 kind (tree/record.h); ETag, modified; attributes; created, accessed, written,
+ *               changed; permission; bytes metadata; and of a file
  *               lease (concurrency/lease.h); bytes content type, encoding, language, disposition,
  *               cache control; bytes MD5, empty: none; content: id, length, u8 flags (1 has units,
  *               2 has holes, 4 without pages), epoch, kept, stamp, sealed at;
  *               u8 1 with the copy that made it (service/copy_state.h), else 0
+ *               ETag, times in ticks, id and stamp: encode_long(); other numbers: varints
  * To change it: a new version number, the old reader kept, a data folder of the old form added to the
  * tests. */
 #include "file/file.h"
@@ -24,14 +25,14 @@ static const struct bytes record_key = BYTES("f");
 
 static void encode_content(struct text *out, const struct content *content)
 {
-    encode_u64(out, content->id);
+    encode_long(out, content->id);
     encode_u64(out, content->length);
     encode_u8(out, (uint8_t)((content->has_units ? FLAG_HAS_UNITS : 0) |
                              (content->has_holes ? FLAG_HAS_HOLES : 0) |
                              (content->without_pages ? FLAG_WITHOUT_PAGES : 0)));
     encode_u64(out, content->epoch);
     encode_u64(out, content->kept);
-    encode_u64(out, content->stamp);
+    encode_long(out, content->stamp);
     encode_u64(out, content->sealed_at);
 }
 
@@ -49,13 +50,13 @@ static void encode(struct text *out, const struct file *file)
 {
     encode_u8(out, RECORD_VERSION);
     encode_u8(out, (uint8_t)file->kind);
-    encode_u64(out, file->etag.v);
-    encode_u64(out, file->modified);
+    encode_long(out, file->etag.v);
+    encode_long(out, file->modified);
     encode_u64(out, file->attributes);
-    encode_u64(out, file->created);
-    encode_u64(out, file->accessed);
-    encode_u64(out, file->written);
-    encode_u64(out, file->changed);
+    encode_long(out, file->created);
+    encode_long(out, file->accessed);
+    encode_long(out, file->written);
+    encode_long(out, file->changed);
     encode_u64(out, file->permission);
     encode_bytes(out, file->metadata);
     if (file->kind != TREE_FILE)
@@ -85,12 +86,12 @@ static void decode_content(struct decoder *in, struct content *content)
     uint8_t flags;
 
     content->form = CONTENT_SPARSE;
-    content->id = decode_u64(in);
+    content->id = decode_long(in);
     content->length = decode_u64(in);
     flags = decode_u8(in);
     content->epoch = decode_u32(in);
     content->kept = decode_u32(in);
-    content->stamp = decode_u64(in);
+    content->stamp = decode_long(in);
     content->sealed_at = decode_u64(in);
     content->has_units = (flags & FLAG_HAS_UNITS) != 0;
     content->has_holes = (flags & FLAG_HAS_HOLES) != 0;
@@ -140,13 +141,13 @@ bool file_decode(struct bytes value, struct file *ret_file)
     if (kind != TREE_FILE && kind != TREE_DIRECTORY)
         return false;
     file.kind = (enum tree_kind)kind;
-    file.etag.v = decode_u64(&in);
-    file.modified = decode_u64(&in);
+    file.etag.v = decode_long(&in);
+    file.modified = decode_long(&in);
     file.attributes = decode_u32(&in);
-    file.created = decode_u64(&in);
-    file.accessed = decode_u64(&in);
-    file.written = decode_u64(&in);
-    file.changed = decode_u64(&in);
+    file.created = decode_long(&in);
+    file.accessed = decode_long(&in);
+    file.written = decode_long(&in);
+    file.changed = decode_long(&in);
     file.permission = decode_u64(&in);
     file.metadata = decode_bytes(&in);
     if (file.kind == TREE_FILE) {

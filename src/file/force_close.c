@@ -112,7 +112,7 @@ static enum error close_all(struct closing *c, struct index_iterator *iterator)
     enum error e = OK;
 
     while (!e) {
-        enum store_result result = handle_next(iterator, c->d->now, &c->work, &handle);
+        enum store_result result = handle_next(c->d, iterator, &c->work, &handle);
 
         if (result == STORE_NOT_FOUND)
             return OK;

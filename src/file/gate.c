@@ -4,14 +4,16 @@
 #include <assert.h>
 
 #include "service/small_record.h"
+#include "tree/tree.h"
 
-enum error gate_read(struct file_gate *gate, struct decision *d, struct decision_part *part,
+enum error gate_read(struct file_gate *gate, const struct tree *tree, struct decision_part *part,
                      uint64_t node)
 {
+    struct decision *d = tree->d;
     enum store_result result;
 
     *gate = (struct file_gate){ .d = d, .part = part, .node = node };
-    result = open_set_read(part->before, d->arena, &gate->set);
+    result = open_set_read(part->before, d->arena, tree->state.reopened, &gate->set);
     return result ? decision_fail_store(d, result) : OK;
 }
 
@@ -56,7 +58,7 @@ enum error gate_drop_locks(struct file_gate *gate, uint64_t owner)
     return e;
 }
 
-/* Deletes what processes that ended have left; locks go with the record that counts them. */
+/* Deletes what those have left that do not count any more; locks go with the record that counts them. */
 static void drop_left(struct file_gate *gate, struct changes *changes)
 {
     for (size_t i = 0; i < gate->set.left_count; i++)

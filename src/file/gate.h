@@ -24,6 +24,8 @@
 #include "file/open_record.h"
 #include "service/decision.h"
 
+struct tree;
+
 /* The most that an operation of REST waits; its client may say less. semantics 8.4 */
 #define GATE_WAIT_MAX_S      30u
 /* The same of an open by SMB: longer than a client has to answer a break, after which its server answers in
@@ -47,9 +49,9 @@ struct file_gate {
     struct file_gate *next;
 };
 
-/* part: the node's. Its lease and attributes are the caller's to fill in.
+/* tree: of the share, as it is now. part: the node's. Its lease and attributes are the caller's to fill in.
  * returns OK, as decision_fail_store() */
-enum error gate_read(struct file_gate *gate, struct decision *d, struct decision_part *part,
+enum error gate_read(struct file_gate *gate, const struct tree *tree, struct decision_part *part,
                      uint64_t node);
 /* Adds the record to the part's changes, if it has changed or has entries of processes that ended. The
  * functions of SMB do so before they return OK or DECIDE_WAITS. */

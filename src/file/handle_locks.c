@@ -74,6 +74,6 @@ enum error handle_acknowledge_attempt(struct decision *d, void *of)
         return file_fail_tree(d, found);
     decision_move_subject(d, state->part);
     decision_read_clock(d);
-    e = gate_read(&gate, d, state->part, answer->node);
+    e = gate_read(&gate, &state->tree, state->part, answer->node);
     return e ? e : gate_acknowledge(&gate, &answer->answer);
 }

@@ -185,7 +185,7 @@ static enum error pass_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);
     struct file_gate gate;
-    enum error e = gate_read(&gate, d, tree_directory_part(&state->tree, &state->place),
+    enum error e = gate_read(&gate, &state->tree, tree_directory_part(&state->tree, &state->place),
                              tree_place_parent(&state->place));
 
     return e ? e : gate_add_name(&gate, false);

@@ -42,7 +42,7 @@ struct index_iterator *handle_scan(struct decision *d, bool recursive,
                                    const struct handle_marker *from);
 /* Advances to the next handle that counts (handle_counts()), or to any once *work is HANDLE_WORK_MAX.
  * returns as index_iterator_next(); STORE_NOT_FOUND: no more */
-enum store_result handle_next(struct index_iterator *iterator, instant now, unsigned *work,
+enum store_result handle_next(struct decision *d, struct index_iterator *iterator, unsigned *work,
                               struct handle *ret_handle);
 /* `recursive` is for directories alone. returns OK, E_InvalidHeaderValue */
 enum error handle_check_recursive(struct decision *d, bool recursive);

@@ -72,9 +72,10 @@ struct index_iterator *handle_scan(struct decision *d, bool recursive,
     return iterator;
 }
 
-enum store_result handle_next(struct index_iterator *iterator, instant now, unsigned *work,
+enum store_result handle_next(struct decision *d, struct index_iterator *iterator, unsigned *work,
                               struct handle *ret_handle)
 {
+    const uint64_t closed = file_state(d)->tree.state.reopened;
     struct index_record record;
     enum store_result result;
 
@@ -85,7 +86,7 @@ enum store_result handle_next(struct index_iterator *iterator, instant now, unsi
             log_line(LOG_ERROR, "the record of an open handle has an unknown form");
             result = STORE_CORRUPT;
         }
-    } while (!result && !handle_counts(ret_handle, now) && *work < HANDLE_WORK_MAX);
+    } while (!result && !handle_counts(ret_handle, d->now, closed) && *work < HANDLE_WORK_MAX);
     return result;
 }
 

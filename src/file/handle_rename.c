@@ -35,7 +35,7 @@ static enum error pass_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);
     struct file_gate gate;
-    enum error e = gate_read(&gate, d, tree_directory_part(&state->tree, &state->place),
+    enum error e = gate_read(&gate, &state->tree, tree_directory_part(&state->tree, &state->place),
                              tree_place_parent(&state->place));
 
     return e ? e : gate_add_name(&gate, true);
@@ -74,7 +74,7 @@ static enum error refuse_open_below(struct decision *d, uint64_t directory)
     enum store_result result;
     struct handle handle;
 
-    while (!(result = handle_next(handles, d->now, &work, &handle))) {
+    while (!(result = handle_next(d, handles, &work, &handle))) {
         struct arena_mark mark = arena_mark(arena);
         struct handle_place place;
 

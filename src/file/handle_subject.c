@@ -55,7 +55,7 @@ enum error handle_gate(struct decision *d, struct decision_part *part, uint64_t 
                        const struct file *file, struct file_gate **ret_gate)
 {
     struct file_gate *gate = arena_alloc(d->arena, sizeof *gate);
-    enum error e = gate_read(gate, d, part, node);
+    enum error e = gate_read(gate, &file_state(d)->tree, part, node);
 
     gate->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
     gate->is_read_only = file_refuse_read_only(file) != OK;

@@ -39,7 +39,7 @@ static enum store_result add_page(struct page *page, struct index_iterator *iter
     struct handle handle;
 
     for (;;) {
-        result = handle_next(iterator, page->d->now, &page->work, &handle);
+        result = handle_next(page->d, iterator, &page->work, &handle);
         if (!result && is_full(page)) {
             *ret_next = (struct handle_marker){ true, handle.node, handle.id };
             return STORE_OK;

@@ -26,11 +26,12 @@ static instant away_until(const struct handle *handle)
                                                              : handle->away_until;
 }
 
-bool handle_counts(const struct handle *handle, instant now)
+bool handle_counts(const struct handle *handle, instant now, uint64_t closed)
 {
     instant until = away_until(handle);
 
-    return (handle->persists || handle->epoch == open_epoch()) && (until == 0 || now < until);
+    return handle->id > closed && (handle->persists || handle->epoch == open_epoch()) &&
+           (until == 0 || now < until);
 }
 
 /* ---- keys ---- */

@@ -118,12 +118,12 @@ static bool decode_open(struct decoder *in, uint8_t version, const struct open_s
     return true;
 }
 
-static bool counts(const struct open_entry *open)
+static bool counts(const struct open_entry *open, uint64_t closed)
 {
-    return open->persists || open->epoch == open_epoch();
+    return open->id > closed && (open->persists || open->epoch == open_epoch());
 }
 
-static bool decode_opens(struct decoder *in, uint8_t version, struct arena *arena,
+static bool decode_opens(struct decoder *in, uint8_t version, struct arena *arena, uint64_t closed,
                          struct open_set *set)
 {
     uint64_t count = decode_u64(in), before = 0;
@@ -138,7 +138,7 @@ static bool decode_opens(struct decoder *in, uint8_t version, struct arena *aren
         if (!decode_open(in, version, set, &open) || open.id <= before)
             return false;
         before = open.id;
-        if (counts(&open))
+        if (counts(&open, closed))
             set->opens[set->open_count++] = open;
         else
             set->left[set->left_count++] = open;
@@ -168,7 +168,8 @@ static void drop_cachings(struct open_set *set)
     set->caching_count = kept;
 }
 
-bool open_set_decode(struct arena *arena, struct bytes value, struct open_set *ret_set)
+bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed,
+                     struct open_set *ret_set)
 {
     struct open_set set = { .open_count = 0 };
     struct decoder in;
@@ -182,7 +183,7 @@ bool open_set_decode(struct arena *arena, struct bytes value, struct open_set *r
     pending = decode_u8(&in);
     locks = decode_u64(&in);
     if (pending > 1 || locks > BYTE_LOCKS_MAX || !decode_cachings(&in, version, arena, &set) ||
-        !decode_opens(&in, version, arena, &set) || !decoder_ok(&in))
+        !decode_opens(&in, version, arena, closed, &set) || !decoder_ok(&in))
         return false;
     drop_cachings(&set);
     set.is_delete_pending = pending && set.open_count > 0;
@@ -191,7 +192,7 @@ bool open_set_decode(struct arena *arena, struct bytes value, struct open_set *r
     return true;
 }
 
-enum store_result open_set_read(struct snapshot *before, struct arena *arena,
+enum store_result open_set_read(struct snapshot *before, struct arena *arena, uint64_t closed,
                                 struct open_set *ret_set)
 {
     struct record record;
@@ -200,7 +201,7 @@ enum store_result open_set_read(struct snapshot *before, struct arena *arena,
     *ret_set = (struct open_set){ .open_count = 0 };
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    if (!open_set_decode(arena, record.value, ret_set))
+    if (!open_set_decode(arena, record.value, closed, ret_set))
         return record_is_unknown("the record of what is open of a file", record.value);
     return STORE_OK;
 }

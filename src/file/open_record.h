@@ -11,7 +11,9 @@
  *
  * Each open has the epoch of the process that holds it (open_epoch()). The opens of a
  * process that has ended are ignored. They need no clean-up: the next write of the record leaves them out. An
- * open that persists (a persistent handle of SMB 3) counts whatever its epoch.
+ * open that persists (a persistent handle of SMB 3) counts whatever its epoch. So are the opens that were made
+ * before the share was deleted and restored: ids are instants, and those of older ones are below the
+ * restoration's. decision: 379
  *
  * An open whose client has lost its connection may be kept for a while: it is *away*, until an instant that its
  * entry has. One that persists is away, too, from the start of a process that is not its own.
@@ -69,14 +71,15 @@ struct open_set {
     size_t caching_count;
     bool is_delete_pending;
     size_t lock_count;
-    /* Also in the record: opens of processes that have ended. */
+    /* Also in the record: opens that do not count any more. */
     struct open_entry *left;
     size_t left_count;
 };
 
-/* STORE_OK with an empty set where there is no record.
+/* STORE_OK with an empty set where there is no record. closed: opens with an id up to this have been closed,
+ * though they are still in the record (struct tree_state, `reopened`)
  * returns STORE_OK, STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
-enum store_result open_set_read(struct snapshot *before, struct arena *arena,
+enum store_result open_set_read(struct snapshot *before, struct arena *arena, uint64_t closed,
                                 struct open_set *ret_set);
 /* Drops caching entries without an open, and writes the set; deletes the record of an empty one. */
 void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set);
@@ -89,7 +92,8 @@ void byte_locks_write(struct changes *changes, struct arena *arena, const struct
                       size_t count);
 
 /* Decodes the record of a set, for fuzzers and tests of damage. False: it is malformed. */
-bool open_set_decode(struct arena *arena, struct bytes value, struct open_set *ret_set);
+bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed,
+                     struct open_set *ret_set);
 bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock **ret_locks,
                        size_t *ret_count);
 
@@ -127,7 +131,8 @@ struct handle {
     instant away_until;  /* 0: its client is there */
     struct handle_kept kept;
 };
-bool handle_counts(const struct handle *handle, instant now);
+/* closed: as open_set_read() */
+bool handle_counts(const struct handle *handle, instant now, uint64_t closed);
 
 /* Also what finds it by its id, if there is something kept. */
 void handle_put(struct changes *changes, struct arena *arena, const struct handle *handle);

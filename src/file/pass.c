@@ -10,8 +10,11 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
 {
     struct file_state *state = file_state(d);
     struct file_gate *gate = arena_alloc(d->arena, sizeof *gate);
-    enum error e = gate_read(gate, d, part, node);
+    enum error e;
 
+    if (state->tree.at) /* of a snapshot nothing is open */
+        return OK;
+    e = gate_read(gate, &state->tree, part, node);
     if (e || (gate->set.open_count == 0 && gate->set.left_count == 0))
         return e;
     gate->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
@@ -33,7 +36,7 @@ static enum error enter_directory(struct decision *d)
 
     if (!decision_may_change(d) || !state->place.directories || tree_place_is_root(&state->place))
         return OK;
-    e = gate_read(&gate, d, tree_directory_part(&state->tree, &state->place),
+    e = gate_read(&gate, &state->tree, tree_directory_part(&state->tree, &state->place),
                   tree_place_parent(&state->place));
     return e ? e : gate_add_name(&gate, false);
 }
@@ -81,7 +84,7 @@ enum error file_gate_of(struct decision *d, struct decision_part *part, uint64_t
     if (*ret_gate)
         return OK;
     *ret_gate = arena_alloc(d->arena, sizeof **ret_gate);
-    return gate_read(*ret_gate, d, part, node);
+    return gate_read(*ret_gate, &file_state(d)->tree, part, node);
 }
 
 /* ---- bytes ---- */

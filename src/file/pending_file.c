@@ -9,7 +9,7 @@
 
 #define VERSION 1
 
-static const struct bytes key = BYTES("Y");
+const struct bytes pending_file_key = BYTES("Y");
 
 /* ---- the record ---- */
 
@@ -22,7 +22,7 @@ static void write_record(struct changes *changes, struct arena *arena,
     encode_u8(&out, VERSION);
     pending_source_encode(&out, &pending->source);
     encode_bytes(&out, file_encode(arena, &pending->target));
-    changes_put(changes, RECORD_INNER, key, text_bytes(&out), NULL, 0);
+    changes_put(changes, RECORD_INNER, pending_file_key, text_bytes(&out), NULL, 0);
 }
 
 enum store_result pending_file_read(struct snapshot *before, struct arena *arena,
@@ -32,7 +32,7 @@ enum store_result pending_file_read(struct snapshot *before, struct arena *arena
     struct record record;
     struct decoder in;
     struct bytes target;
-    enum store_result result = snapshot_get(before, RECORD_INNER, key, arena, &record);
+    enum store_result result = snapshot_get(before, RECORD_INNER, pending_file_key, arena, &record);
 
     if (result)
         return result;
@@ -66,7 +66,7 @@ void pending_file_begin(struct decision *d, struct decision_part *part,
 void pending_file_delete(struct decision *d, const struct pending_file *pending)
 {
     content_newest_delete(d->changes, &pending->target.content, &d->leaves_more);
-    changes_delete(d->changes, RECORD_INNER, key);
+    changes_delete(d->changes, RECORD_INNER, pending_file_key);
 }
 
 /* ---- while it is pending ---- */
@@ -171,7 +171,7 @@ enum error pending_file_complete(struct decision *d, const struct pending_file *
     if (e)
         return e;
     file_replace_content(d, state->part, &file, &pending->target.content);
-    changes_delete(d->changes, RECORD_INNER, key);
+    changes_delete(d->changes, RECORD_INNER, pending_file_key);
     file.http.has_md5 = http->has_md5;
     file.http.md5_size = http->md5_size;
     memcpy(file.http.md5, http->md5, sizeof file.http.md5);

@@ -28,6 +28,8 @@ struct pending_file {
  * until it has the bytes. part: of its node, with changes. source->begun is not needed. */
 void pending_file_begin(struct decision *d, struct decision_part *part,
                         const struct pending_source *source, struct file *file);
+/* The record's key. */
+extern const struct bytes pending_file_key;
 /* returns STORE_OK, STORE_NOT_FOUND, or as the store */
 enum store_result pending_file_read(struct snapshot *before, struct arena *arena,
                                     struct pending_file *ret_pending);

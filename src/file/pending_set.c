@@ -59,7 +59,8 @@ static enum store_result is_pending(struct decision *d, uint64_t node, bool *ret
     struct decision_part *part =
         decision_open(d, tree_partition(d->arena, file_state(d)->share.space, node), NULL);
     struct open_set set;
-    enum store_result result = open_set_read(part->before, d->arena, &set);
+    enum store_result result =
+        open_set_read(part->before, d->arena, file_state(d)->tree.state.reopened, &set);
 
     decision_leave(d, part);
     *ret_pending = !result && set.is_delete_pending;

@@ -2,10 +2,11 @@
  * in partition (account space, share name). Those of one that was deleted and is kept: the same keys
  * behind "D" <instant of the deletion, ticks be64>.
  *
- *   version 1:  u8 1; space, 16 raw; generation; created, ETag and modified, ticks; lease
- *               (concurrency/lease.h); quota, GiB; u8 tier; tier changed, ticks; snapshots; newest
+ *   version 1:  u8 1; space, 16 raw; generation; created, ETag and modified, ticks;
+ *               lease (concurrency/lease.h); quota, GiB; u8 tier; tier changed, ticks; snapshots; newest
  *               snapshot, ticks; bytes metadata (service/metadata.h); bytes policies
  *               (auth/policies.h); expires, ticks; task, 16 raw
+ *               created, ETag, modified and tier changed: encode_long(); other numbers: varints
  * To change it: a new version number, the old reader kept, a data folder of the old form added to
  * the tests. */
 #include "file/file.h"
@@ -83,13 +84,13 @@ static bool decode_value(struct bytes value, struct share *ret_share)
         return false;
     decode_fixed(&in, s.space.b, sizeof s.space.b);
     s.generation = decode_u64(&in);
-    s.created = decode_u64(&in);
-    s.etag.v = decode_u64(&in);
-    s.modified = decode_u64(&in);
+    s.created = decode_long(&in);
+    s.etag.v = decode_long(&in);
+    s.modified = decode_long(&in);
     lease_decode(&in, &s.lease);
     quota = decode_u64(&in);
     tier = decode_u8(&in);
-    s.tier_changed = decode_u64(&in);
+    s.tier_changed = decode_long(&in);
     snapshots = decode_u64(&in);
     s.newest_snapshot = decode_u64(&in);
     s.metadata = decode_bytes(&in);
@@ -135,13 +136,13 @@ void share_write(struct changes *changes, struct arena *arena, struct share_key 
     encode_u8(&out, RECORD_VERSION);
     encode_fixed(&out, share->space.b, sizeof share->space.b);
     encode_u64(&out, share->generation);
-    encode_u64(&out, share->created);
-    encode_u64(&out, share->etag.v);
-    encode_u64(&out, share->modified);
+    encode_long(&out, share->created);
+    encode_long(&out, share->etag.v);
+    encode_long(&out, share->modified);
     lease_encode(&out, &share->lease);
     encode_u64(&out, share->quota_gib);
     encode_u8(&out, (uint8_t)share->tier);
-    encode_u64(&out, share->tier_changed);
+    encode_long(&out, share->tier_changed);
     encode_u64(&out, share->snapshots);
     encode_u64(&out, share->newest_snapshot);
     encode_bytes(&out, share->metadata);

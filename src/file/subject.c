@@ -24,6 +24,8 @@ static bool is_device(struct bytes name)
 {
     static const char *const names[] = { "PRN", "AUX", "NUL", "CON", "CLOCK$" };
 
+    if (name.len < 3 || name.len > 6)
+        return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (bytes_is_nocase(name, names[i]))
             return true;
@@ -31,6 +33,25 @@ static bool is_device(struct bytes name)
     return name.len == 4 && name.ptr[3] >= '1' && name.ptr[3] <= '9' &&
            (bytes_is_nocase(bytes_of(name.ptr, 3), "COM") ||
             bytes_is_nocase(bytes_of(name.ptr, 3), "LPT"));
+}
+
+/* Control characters, and those that Windows has other uses for. */
+static bool is_barred(unsigned char c)
+{
+    switch (c) {
+    case '"':
+    case '\\':
+    case ':':
+    case '|':
+    case '<':
+    case '>':
+    case '*':
+    case '?':
+    case 0x7F:
+        return true;
+    default:
+        return c < 0x20;
+    }
 }
 
 enum error file_check_name(struct bytes name, bool trailing_dots)
@@ -42,7 +63,7 @@ enum error file_check_name(struct bytes name, bool trailing_dots)
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.ptr[i];
 
-        if (c < 0x20 || c == 0x7F || strchr("\"\\:|<>*?", c))
+        if (is_barred(c))
             return E_InvalidResourceName;
     }
     return bytes_utf16_units(name) > NAME_MAX ? E_InvalidResourceName : OK;

@@ -1,7 +1,7 @@
 /* Of what is in a share: see check_records.h. Each record is held against those that have to be there with it:
  * tree invariants 1, 3 and 4 (tree/tree.h). */
 #include "base/endian.h"
-#include "file/file.h"
+#include "file/pending_file.h"
 #include "program/check_records.h"
 #include "tree/versions.h"
 
@@ -73,7 +73,7 @@ static const char *check_node(const struct node *node, bool *ret_is_file, uint64
         return about(node, "the record of where it is makes no sense");
     *ret_is_file = at.kind == TREE_FILE;
     parent = open_id(node, at.parent);
-    named = tree_entry_read(parent, node->arena, TREE_CASE_IGNORED, at.name.key, &entry);
+    named = tree_entry_read(parent, node->arena, TREE_CASE_IGNORED, &at.name, &entry);
     snapshot_close(parent);
     if (named || entry.id != node->id || entry.kind != at.kind)
         return about(node, "its directory does not have it");
@@ -119,6 +119,18 @@ static const char *check_contents(const struct node *node, uint64_t at)
     return NULL;
 }
 
+/* What has been copied so far, which becomes the file's. */
+static const char *check_pending(const struct node *node)
+{
+    struct pending_file pending;
+
+    if (pending_file_read(node->snapshot, node->arena, &pending))
+        return about(node, "the record of its pending copy makes no sense");
+    return check_content(node->store, node->place, &pending.target.content, node->buffer)
+               ? about(node, "some of the bytes of its pending copy cannot be read")
+               : NULL;
+}
+
 /* Of the versions only the entries and the service's records are known, which are all that there are. */
 static const char *check_version(const struct node *node, const struct record *record)
 {
@@ -162,6 +174,8 @@ static const char *check_record(const struct node *node, const struct record *re
         return bytes_is(key, "n") ? check_node(node, ret_counts, ret_bytes) : NULL;
     if (bytes_is(key, "f"))
         return check_contents(node, 0);
+    if (bytes_equal(key, pending_file_key))
+        return check_pending(node);
     if (bytes_is(key, "E")) /* others are counted with their node's record */
         return node->id == TREE_ROOT ? check_count(node) : NULL;
     if (key.len > 1 && key.ptr[0] == TREE_ENTRY_PREFIX)

@@ -70,11 +70,16 @@ void decision_move_subject(struct decision *d, struct decision_part *part)
     assert_parts(d);
 }
 
-void decision_leave(struct decision *d, struct decision_part *newest)
+struct snapshot *decision_detach(struct decision *d, struct decision_part *newest)
 {
     assert(d->part_count > 0 && newest == &d->parts[d->part_count - 1]);
-    snapshot_close(newest->before);
     d->part_count--;
+    return newest->before;
+}
+
+void decision_leave(struct decision *d, struct decision_part *newest)
+{
+    snapshot_close(decision_detach(d, newest));
 }
 
 bool decision_is_outdated(const struct decision *d)
@@ -82,7 +87,11 @@ bool decision_is_outdated(const struct decision *d)
     bool changed = false;
 
     for (unsigned i = 0; i < d->part_count && !changed; i++) {
-        struct snapshot *now = snapshot_open(d->store, d->parts[i].partition, d->access);
+        struct snapshot *now;
+
+        if (snapshot_is_newest(d->parts[i].before))
+            continue;
+        now = snapshot_open(d->store, d->parts[i].partition, d->access);
 
         changed = snapshot_instant(now) != snapshot_instant(d->parts[i].before);
         snapshot_close(now);

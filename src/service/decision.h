@@ -132,6 +132,8 @@ void decision_open_subject(struct decision *d, struct partition partition);
 void decision_move_subject(struct decision *d, struct decision_part *part);
 /* Closes the newest part: what was read there stays read, and nothing rests on it. */
 void decision_leave(struct decision *d, struct decision_part *newest);
+/* The same, but the snapshot stays open: the caller closes it. */
+struct snapshot *decision_detach(struct decision *d, struct decision_part *newest);
 /* Whether one of the parts may have changed since it was opened: then what was read of another one later
  * need not agree with it. A commit finds that by itself; this is for what is refused, or looks damaged,
  * because two parts do not agree. Rarely also true when nothing has changed. */

@@ -133,6 +133,14 @@ void snapshot_close(struct snapshot *snapshot)
     snapshot->store->operations->snapshot_close(snapshot);
 }
 
+bool snapshot_is_newest(const struct snapshot *snapshot)
+{
+    const struct store_operations *operations = snapshot->store->operations;
+
+    assert_snapshot(snapshot);
+    return operations->snapshot_is_newest && operations->snapshot_is_newest(snapshot);
+}
+
 struct store_access snapshot_access(const struct snapshot *snapshot)
 {
     return snapshot->access;

@@ -211,6 +211,10 @@ uint64_t snapshot_sequence(const struct snapshot *snapshot);
  * whatever the clock of this machine says: now = max(clock_now(), this + 1), read after the snapshot
  * was opened. */
 instant snapshot_instant(const struct snapshot *snapshot);
+/* Is the partition as the snapshot has it, whatever else has been committed? It is much less than a snapshot to
+ * compare with. False: it may have changed, or its engine cannot tell; look again. That the partition's space has
+ * been dropped is not seen here. Not of a snapshot that a commit has spent. Never waits. */
+bool snapshot_is_newest(const struct snapshot *snapshot);
 /* After a read that returned STORE_NOT_FOUND: true if that is because the space had been dropped before
  * the snapshot was opened. */
 bool snapshot_is_gone(const struct snapshot *snapshot);

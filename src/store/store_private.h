@@ -80,6 +80,7 @@ struct store_operations {
     /* The caller sets the access. */
     struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
     void (*snapshot_close)(struct snapshot *snapshot);
+    bool (*snapshot_is_newest)(const struct snapshot *snapshot); /* NULL: it cannot tell */
     enum store_result (*snapshot_hold)(struct snapshot *snapshot);
     /* The record under a full key, decoded into the arena; ret_record->key is left alone. */
     enum store_result (*get)(struct snapshot *snapshot, struct bytes key, struct arena *arena,

@@ -47,15 +47,10 @@ enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid sp
     return !result && tree->state.closed ? tree_fail(tree, STORE_CONFLICT) : result;
 }
 
-static void set_closed(struct tree *tree, bool closed)
-{
-    tree->state.closed = closed;
-    tree_state_put(tree_change(tree, tree->stamp), &tree->state);
-}
-
 void tree_close(struct tree *tree)
 {
-    set_closed(tree, true);
+    tree->state.closed = true;
+    tree_state_put(tree_change(tree, tree->stamp), &tree->state);
 }
 
 enum tree_result tree_reopen(struct tree *tree, struct decision *d, struct guid space,
@@ -63,9 +58,13 @@ enum tree_result tree_reopen(struct tree *tree, struct decision *d, struct guid 
 {
     enum tree_result result = tree_open_any(tree, d, space, rule);
 
-    if (!result)
-        set_closed(tree, false);
-    return result;
+    if (result)
+        return result;
+    decision_read_clock(d);
+    tree->state.closed = false;
+    tree->state.reopened = d->now;
+    tree_state_put(tree_change(tree, tree->stamp), &tree->state);
+    return TREE_OK;
 }
 
 void tree_open_at(struct tree *tree, struct decision *d, struct guid space, enum tree_case rule,
@@ -100,10 +99,13 @@ static enum store_result is_still_kept(struct tree *tree, struct snapshot *befor
  * returns TREE_OK, TREE_FAILED: STORE_CONFLICT */
 static enum tree_result confirm(struct tree *tree)
 {
-    struct decision_part *now = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
-    enum store_result result =
-        tree->at ? is_still_kept(tree, now->before) : has_not_moved(tree, now->before);
+    struct decision_part *now;
+    enum store_result result;
 
+    if (tree->at == 0 && snapshot_is_newest(tree->stamp->before))
+        return TREE_OK;
+    now = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
+    result = tree->at ? is_still_kept(tree, now->before) : has_not_moved(tree, now->before);
     decision_leave(tree->d, now);
     return result ? tree_fail(tree, result) : TREE_OK;
 }
@@ -137,15 +139,16 @@ struct changes *tree_change(struct tree *tree, struct decision_part *part)
  * place. Either it was moved or deleted in between, or, if the entry still names it while the node's
  * partition has not changed, the data is damaged.
  * returns STORE_CONFLICT, STORE_CORRUPT, as tree_entry_read() */
-static enum store_result why_other(struct tree *tree, uint64_t directory, struct bytes key,
-                                   uint64_t id, const struct decision_part *node)
+static enum store_result why_other(struct tree *tree, uint64_t directory,
+                                   const struct tree_name *name, uint64_t id,
+                                   const struct decision_part *node)
 {
     struct decision *d = tree->d;
     instant seen = snapshot_instant(node->before), then;
     struct decision_part *again =
         decision_open(d, tree_partition(d->arena, tree->space, directory), NULL);
     struct tree_entry entry;
-    enum store_result result = tree_entry_read(again->before, d->arena, tree->rule, key, &entry);
+    enum store_result result = tree_entry_read(again->before, d->arena, tree->rule, name, &entry);
 
     decision_leave(d, again);
     if (result == STORE_NOT_FOUND || (!result && entry.id != id))
@@ -191,71 +194,92 @@ static enum store_result check_directory(struct tree *tree, const struct tree_pl
         return STORE_OK;
     if (result && result != STORE_NOT_FOUND)
         return result;
-    return why_other(tree, place->directories[i - 1], place->path.names[i - 1].key, id, part);
+    return why_other(tree, place->directories[i - 1], &place->path.names[i - 1], id, part);
 }
 
 /* ---- finding ---- */
 
 /* The entry of a name, in the tree's view. returns as snapshot_get() */
-static enum store_result find_entry(struct tree *tree, struct snapshot *before, struct bytes key,
-                                    struct tree_entry *ret_entry)
+static enum store_result find_entry(struct tree *tree, struct snapshot *before,
+                                    const struct tree_name *name, struct tree_entry *ret_entry)
 {
     struct arena *arena = tree->d->arena;
     struct bytes value;
     enum store_result result;
 
     if (tree->at == 0)
-        return tree_entry_read(before, arena, tree->rule, key, ret_entry);
-    result = version_read(tree, before, arena, tree_entry_key(arena, key), &value);
-    if (!result && !tree_entry_decode(arena, tree->rule, key, value, ret_entry))
+        return tree_entry_read(before, arena, tree->rule, name, ret_entry);
+    result = version_read(tree, before, arena, tree_entry_key(arena, name->key), &value);
+    if (!result && !tree_entry_decode(arena, tree->rule, name->key, value, ret_entry))
         return record_is_unknown("an entry of a directory", value);
     return result;
 }
 
+/* A lookup, and the directory of the last name as it saw it. */
+struct lookup {
+    struct tree_place place;
+    struct snapshot *directory; /* NULL: it did not come so far */
+    bool is_detached; /* from the decision's parts, to which it does not belong: end_lookup() */
+};
+
+static void end_lookup(const struct lookup *lookup)
+{
+    if (lookup->is_detached)
+        snapshot_close(lookup->directory);
+}
+
 /* Takes the i-th name: place->entry, when it exists. */
-static enum store_result step(struct tree *tree, struct tree_place *place, size_t i,
-                              enum tree_use use)
+static enum store_result step(struct tree *tree, struct lookup *lookup, size_t i, enum tree_use use)
 {
     struct decision *d = tree->d;
+    struct tree_place *place = &lookup->place;
     unsigned open = d->part_count;
     struct decision_part *part = tree_part(tree, place->directories[i]);
-    enum store_result result =
-        find_entry(tree, part->before, place->path.names[i].key, &place->entry);
+    enum store_result result = find_entry(tree, part->before, &place->path.names[i], &place->entry);
+    bool is_last = i + 1 == place->path.count, is_new = d->part_count > open;
 
     place->exists = result == STORE_OK;
     if (result == STORE_NOT_FOUND)
         result = tree->at ? STORE_OK : check_directory(tree, place, i, part);
-    if (d->part_count > open && (use == TREE_TO_READ || result || i + 1 < place->path.count))
+    if (is_last && !result) {
+        lookup->directory = part->before;
+        lookup->is_detached = is_new && use == TREE_TO_READ;
+    }
+    if (lookup->is_detached)
+        decision_detach(d, part);
+    else if (is_new && (result || !is_last))
         decision_leave(d, part);
     return result;
 }
 
 /* As tree_find(), without its last look at the stamp. */
 static enum tree_result look_up(struct tree *tree, const struct tree_path *path, enum tree_use use,
-                                struct tree_place *ret_place)
+                                struct lookup *ret_lookup)
 {
-    struct tree_place place = {
+    struct lookup lookup = { .directory = NULL };
+    struct tree_place *place = &lookup.place;
+    enum tree_result missing = TREE_OK;
+
+    *place = (struct tree_place){
         .path = *path,
-        .directories = arena_array(tree->d->arena, path->count, sizeof place.directories[0]),
+        .directories = arena_array(tree->d->arena, path->count, sizeof place->directories[0]),
         .exists = true,
         .entry = { .id = TREE_ROOT, .kind = TREE_DIRECTORY },
     };
-    enum tree_result missing = TREE_OK;
-
     assert(tree->at == 0 || use == TREE_TO_READ);
     for (size_t i = 0; i < path->count && !missing; i++) {
         enum store_result read;
 
-        place.directories[i] = place.entry.id;
-        read = step(tree, &place, i, use);
+        place->directories[i] = place->entry.id;
+        read = step(tree, &lookup, i, use);
         if (read)
             return tree_fail(tree, read);
-        if (i + 1 < path->count && !place.exists)
+        if (i + 1 < path->count && !place->exists)
             missing = TREE_NO_PARENT;
-        else if (i + 1 < path->count && place.entry.kind != TREE_DIRECTORY)
+        else if (i + 1 < path->count && place->entry.kind != TREE_DIRECTORY)
             missing = TREE_PARENT_IS_FILE;
     }
-    *ret_place = place;
+    *ret_lookup = lookup;
     return missing;
 }
 
@@ -270,7 +294,12 @@ static enum tree_result confirmed(struct tree *tree, enum tree_result found)
 enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum tree_use use,
                            struct tree_place *ret_place)
 {
-    return confirmed(tree, look_up(tree, path, use, ret_place));
+    struct lookup lookup = { .directory = NULL };
+    enum tree_result found = confirmed(tree, look_up(tree, path, use, &lookup));
+
+    *ret_place = lookup.place;
+    end_lookup(&lookup);
+    return found;
 }
 
 static bool is_at(const struct tree_node *node, const struct tree_place *place)
@@ -279,35 +308,62 @@ static bool is_at(const struct tree_node *node, const struct tree_place *place)
            bytes_equal(node->name.key, place->entry.name.key);
 }
 
-enum tree_result tree_open_node(struct tree *tree, const struct tree_place *place,
-                                struct decision_part **ret_part)
+/* Checks that the node, in `part`, is at its place. directory: as the entry was read there; NULL: not known. If it
+ * has not changed since, the entry is still there now that the node has been opened, and so the node was at its
+ * place then (tree invariant 1): its own record says nothing more. */
+static enum store_result check_node(struct tree *tree, const struct tree_place *place,
+                                    const struct snapshot *directory,
+                                    const struct decision_part *part)
 {
-    struct decision_part *part = tree_part(tree, place->entry.id);
     struct tree_node node;
     enum store_result result;
 
-    assert(place->exists);
-    *ret_part = part;
-    if (tree->at)
-        return confirm(tree);
-    if (tree_place_is_root(place))
-        return TREE_OK;
+    if (directory && snapshot_is_newest(directory))
+        return STORE_OK;
     result = tree_node_read(part->before, tree->d->arena, tree->rule, &node);
     if (result == STORE_NOT_FOUND || (!result && !is_at(&node, place)))
-        result =
-            why_other(tree, tree_place_parent(place), place->entry.name.key, place->entry.id, part);
+        return why_other(tree, tree_place_parent(place), &place->entry.name, place->entry.id, part);
+    return result;
+}
+
+static enum tree_result open_node(struct tree *tree, const struct tree_place *place,
+                                  const struct snapshot *directory, struct decision_part **ret_part)
+{
+    unsigned open = tree->d->part_count;
+    struct decision_part *part = tree_part(tree, place->entry.id);
+    enum store_result result = STORE_OK;
+
+    assert(place->exists);
+    *ret_part = part;
+    if (tree->at == 0 && tree_place_is_root(place))
+        return TREE_OK;
+    if (tree->d->part_count == open) /* it was opened before the entry was read */
+        directory = NULL;
+    if (tree->at == 0)
+        result = check_node(tree, place, directory, part);
     return result ? tree_fail(tree, result) : confirm(tree);
+}
+
+enum tree_result tree_open_node(struct tree *tree, const struct tree_place *place,
+                                struct decision_part **ret_part)
+{
+    return open_node(tree, place, NULL, ret_part);
 }
 
 enum tree_result tree_find_node(struct tree *tree, const struct tree_path *path, enum tree_use use,
                                 struct tree_place *ret_place, struct decision_part **ret_part)
 {
-    enum tree_result found = look_up(tree, path, use, ret_place);
+    struct lookup lookup = { .directory = NULL };
+    enum tree_result found = look_up(tree, path, use, &lookup);
 
     *ret_part = NULL;
+    *ret_place = lookup.place;
     if (!found && ret_place->exists)
-        return tree_open_node(tree, ret_place, ret_part); /* which looks at the stamp */
-    return confirmed(tree, found);
+        found = open_node(tree, ret_place, lookup.directory, ret_part); /* looks at the stamp */
+    else
+        found = confirmed(tree, found);
+    end_lookup(&lookup);
+    return found;
 }
 
 enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_part **ret_part,
@@ -335,7 +391,7 @@ static enum store_result read_entry_of(struct tree *tree, struct tree_place *pla
     struct decision_part *part = tree_part(tree, directory);
     struct tree_entry entry;
     enum store_result result =
-        tree_entry_read(part->before, tree->d->arena, tree->rule, place->entry.name.key, &entry);
+        tree_entry_read(part->before, tree->d->arena, tree->rule, &place->entry.name, &entry);
 
     if (result == STORE_NOT_FOUND || (!result && entry.id != id))
         return why_moved(tree, node);

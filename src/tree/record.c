@@ -53,9 +53,11 @@ static void encode_place(struct text *out, enum tree_kind kind, uint64_t id, str
     encode_bytes(out, name);
 }
 
-/* Both have the same fields. The id is the node's in an entry, and the parent's in a node record. */
-static bool decode_place(struct arena *arena, enum tree_case rule, struct decoder *in,
-                         enum tree_kind *ret_kind, uint64_t *ret_id, struct tree_name *ret_name)
+/* Both have the same fields. The id is the node's in an entry, and the parent's in a node record. known: a name
+ * that was parsed; mostly it is this one. NULL: none */
+static bool decode_place(struct arena *arena, enum tree_case rule, const struct tree_name *known,
+                         struct decoder *in, enum tree_kind *ret_kind, uint64_t *ret_id,
+                         struct tree_name *ret_name)
 {
     char id_be[sizeof *ret_id];
     struct bytes name;
@@ -70,6 +72,10 @@ static bool decode_place(struct arena *arena, enum tree_case rule, struct decode
         return false;
     *ret_kind = (enum tree_kind)kind;
     *ret_id = be64_get(id_be);
+    if (known && bytes_equal(name, known->given)) {
+        *ret_name = *known;
+        return true;
+    }
     return tree_name_parse(arena, rule, name, ret_name) == TREE_PATH_OK;
 }
 
@@ -78,16 +84,24 @@ static bool is_generation(uint64_t number)
     return number >= 1 && number <= TREE_GENERATION_MAX;
 }
 
-bool tree_entry_decode(struct arena *arena, enum tree_case rule, struct bytes key,
-                       struct bytes value, struct tree_entry *ret_entry)
+static bool decode_entry(struct arena *arena, enum tree_case rule, struct bytes key,
+                         const struct tree_name *known, struct bytes value,
+                         struct tree_entry *ret_entry)
 {
     struct decoder in;
 
     decoder_init(&in, value);
     ret_entry->written = decode_u64(&in);
-    return decode_place(arena, rule, &in, &ret_entry->kind, &ret_entry->id, &ret_entry->name) &&
+    return decode_place(arena, rule, known, &in, &ret_entry->kind, &ret_entry->id,
+                        &ret_entry->name) &&
            is_generation(ret_entry->written) && ret_entry->id != TREE_ROOT &&
            bytes_equal(ret_entry->name.key, key);
+}
+
+bool tree_entry_decode(struct arena *arena, enum tree_case rule, struct bytes key,
+                       struct bytes value, struct tree_entry *ret_entry)
+{
+    return decode_entry(arena, rule, key, NULL, value, ret_entry);
 }
 
 bool tree_node_decode(struct arena *arena, enum tree_case rule, struct bytes value,
@@ -96,7 +110,8 @@ bool tree_node_decode(struct arena *arena, enum tree_case rule, struct bytes val
     struct decoder in;
 
     decoder_init(&in, value);
-    return decode_place(arena, rule, &in, &ret_node->kind, &ret_node->parent, &ret_node->name);
+    return decode_place(arena, rule, NULL, &in, &ret_node->kind, &ret_node->parent,
+                        &ret_node->name);
 }
 
 struct bytes tree_entry_key(struct arena *arena, struct bytes key)
@@ -110,15 +125,15 @@ struct bytes tree_entry_key(struct arena *arena, struct bytes key)
 }
 
 enum store_result tree_entry_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
-                                  struct bytes key, struct tree_entry *ret_entry)
+                                  const struct tree_name *name, struct tree_entry *ret_entry)
 {
     struct record record;
     enum store_result result =
-        snapshot_get(before, RECORD_INNER, tree_entry_key(arena, key), arena, &record);
+        snapshot_get(before, RECORD_INNER, tree_entry_key(arena, name->key), arena, &record);
 
     if (result)
         return or_gone(before, result);
-    if (!tree_entry_decode(arena, rule, key, record.value, ret_entry))
+    if (!decode_entry(arena, rule, name->key, name, record.value, ret_entry))
         return record_is_unknown("an entry of a directory", record.value);
     return STORE_OK;
 }
@@ -196,14 +211,15 @@ void tree_count_put(struct changes *changes, uint64_t count)
 enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
                                   struct tree_state *ret_state)
 {
-    uint64_t numbers[4];
+    uint64_t numbers[5];
     enum store_result result = or_gone(
-        before, small_record_read(before, arena, state_key, "the state of a tree", numbers, 4));
+        before, small_record_read(before, arena, state_key, "the state of a tree", numbers, 5));
 
     *ret_state = (struct tree_state){ .generation = 1 };
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    *ret_state = (struct tree_state){ numbers[0], numbers[1], numbers[2], numbers[3] == 1 };
+    *ret_state =
+        (struct tree_state){ numbers[0], numbers[1], numbers[2], numbers[3] == 1, numbers[4] };
     if (!is_generation(ret_state->generation) || ret_state->kept >= ret_state->generation ||
         numbers[3] > 1)
         return record_is_unknown("the state of a tree", bytes_of(NULL, 0));
@@ -212,10 +228,11 @@ enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
 
 void tree_state_put(struct changes *changes, const struct tree_state *state)
 {
-    uint64_t numbers[] = { state->moves, state->generation, state->kept, state->closed };
+    const uint64_t numbers[] = { state->moves, state->generation, state->kept, state->closed,
+                                 state->reopened };
 
     assert(is_generation(state->generation) && state->kept < state->generation);
-    small_record_write(changes, changes_arena(changes), state_key, numbers, 4);
+    small_record_write(changes, changes_arena(changes), state_key, numbers, 5);
 }
 
 /* ---- kept generations ---- */

@@ -9,9 +9,10 @@
  *   8 be id       a version that          INNER 'V', key of a  as the record's
  *                 snapshots see           record, 8 be until
  *   8 be id       a mark: has versions    LISTED "v"           u8 1
- *   ""            how often directories   INNER "m"            u8 1; 4 varints
+ *   ""            how often directories   INNER "m"            u8 1; 5 varints
  *                 have moved; generations;
- *                 1 if it is closed
+ *                 1 if it is closed; the
+ *                                                              instant when it was reopened
  *   ""            generations that are    INNER "k"            u8 1; varint count, varints
  *                 kept
  *   "c"           no records: the tasks that collect versions are decided here (versions.h)
@@ -62,8 +63,9 @@ struct partition tree_stamp_partition(struct guid space);
 /* The partition of its tasks. */
 struct partition tree_task_partition(struct guid space);
 
+/* The entry of what has the key of this name, however it is given there. */
 enum store_result tree_entry_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
-                                  struct bytes key, struct tree_entry *ret_entry);
+                                  const struct tree_name *name, struct tree_entry *ret_entry);
 void tree_entry_put(struct changes *changes, const struct tree_entry *entry);
 void tree_entry_delete(struct changes *changes, struct bytes key);
 /* Its record. */
@@ -91,6 +93,7 @@ struct tree_state {
     uint64_t generation; /* of records that are written now: 1..TREE_GENERATION_MAX */
     uint64_t kept;       /* the newest that is kept by a snapshot, below it; 0: none is */
     bool closed;         /* nobody may use it as it is now: tree_close() */
+    instant reopened;    /* the last time, after it was closed; 0: never */
 };
 enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
                                   struct tree_state *ret_state);

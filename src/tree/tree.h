@@ -59,7 +59,8 @@ enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid sp
 /* Closes a tree that loses its name but is kept, in the same commit. A decision on the tree that has not been
  * committed conflicts, and so does every later one. Its snapshots stay readable by their generations. */
 void tree_close(struct tree *tree);
-/* Opens a closed tree again, unchanged. returns TREE_OK, TREE_FAILED */
+/* Opens a closed tree again, unchanged, and reads the clock: what has an earlier instant than
+ * tree->state.reopened is older than that. returns TREE_OK, TREE_FAILED */
 enum tree_result tree_reopen(struct tree *tree, struct decision *d, struct guid space,
                              enum tree_case rule);
 
@@ -89,7 +90,7 @@ static inline uint64_t tree_place_parent(const struct tree_place *place)
 /* TREE_TO_CHANGE keeps the directory of the last name among the decision's parts, as tree_create() and the
  * functions below it need. TREE_TO_READ leaves no partition open that was not open before. */
 enum tree_use { TREE_TO_READ, TREE_TO_CHANGE };
-/* Reads one record for each name, and two more. *ret_place points into `path`.
+/* Reads one record for each name, and one more. *ret_place points into `path`.
  * returns TREE_OK, also when the last name is not there; TREE_NO_PARENT, TREE_PARENT_IS_FILE,
  *         TREE_FAILED */
 enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum tree_use use,

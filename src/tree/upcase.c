@@ -53,12 +53,29 @@ static void add_unit(struct text *out, uint16_t unit)
     text_add_char(out, (char)(0x80 | (unit & 0x3F)));
 }
 
+/* Most names are ASCII from their first byte to their last. returns how many bytes were done */
+static size_t add_ascii(struct text *out, struct bytes text)
+{
+    char *to;
+    size_t i = 0;
+
+    text_reserve(out, text.len);
+    to = out->ptr + out->len;
+    for (; i < text.len && (unsigned char)text.ptr[i] < 0x80; i++) {
+        char c = text.ptr[i];
+
+        to[i] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+    }
+    out->len += i;
+    return i;
+}
+
 struct bytes upcase_text(struct arena *arena, struct bytes text)
 {
     struct text out;
 
     text_init(&out, arena, text.len);
-    for (size_t i = 0; i < text.len;) {
+    for (size_t i = add_ascii(&out, text); i < text.len;) {
         const uint8_t *at = (const uint8_t *)text.ptr + i;
         size_t length = sequence_length(at[0]);
 

@@ -1,6 +1,7 @@
 // The language of the isolation specs: text -> { setup, sessions, always, permutations }.
 // README.md describes it. Everything wrong in a spec is an error that names its line.
 
+import { SMB_ACTIONS } from './smb.mjs';
 import { TABLE_PATH } from './tables.mjs';
 
 const METHODS = new Set(['GET', 'HEAD', 'PUT', 'POST', 'MERGE', 'DELETE', 'OPTIONS']);
@@ -12,6 +13,8 @@ const SHORTHANDS = new Map([
     ['period', 'x-ms-lease-break-period'],
 ]);
 export const GATES = new Set(['staged', 'decided', 'applied', 'synced']);
+/* No gate of the server: the request is sent, and its answer is not awaited. */
+export const SENT = 'sent';
 
 /* Of a background job, in their order. */
 const JOB_GATES = new Set(['begun', 'step', 'stepped', 'decided', 'applied', 'ended', 'nowhere']);
@@ -200,6 +203,27 @@ function parseRequest(reader) {
     }
 }
 
+/** `SMB open f /s/a access=RW share=R`: what an SMB client does. */
+function parseSmb(reader, line) {
+    const verb = reader.take('word', 'an action of SMB');
+    const form = SMB_ACTIONS[verb];
+    const action = { smb: verb, line };
+
+    if (!form)
+        throw new SpecError(line, `${verb} is no action of SMB`);
+    for (const word of form.words)
+        action[word] = word === 'text' ? reader.take('string', 'a text') : reader.take('word', `a ${word}`);
+    if (action.path !== undefined && !/^\/s(\/|$)/.test(action.path))
+        throw new SpecError(line, `${action.path}: SMB's paths begin with /s`);
+    for (let word; (word = reader.word(/^((access|share|caching)=[RWDH]*|directory|new|deletes)$/)) !== null;) {
+        const [name, value = true] = word.split('=');
+        if (!form.options?.includes(name))
+            throw new SpecError(line, `${verb} has no ${name}`);
+        action[name === 'new' ? 'isNew' : name] = value;
+    }
+    return action;
+}
+
 /** The requests and control commands between { and }. */
 function parseActions(reader) {
     const actions = [];
@@ -210,6 +234,8 @@ function parseActions(reader) {
         let word;
         if (kind === 'word' && METHODS.has(text))
             actions.push(parseRequest(reader));
+        else if (reader.word(/^SMB$/))
+            actions.push(parseSmb(reader, line));
         else if (reader.word(/^(finish|collect)$/))
             actions.push({ [text]: true, line });
         else if (reader.word(/^copied$/)) {
@@ -267,8 +293,10 @@ function parseTurn(spec, word, line) {
 
     if (mark === undefined)
         return { text: word, starts: steps };
-    if (steps.length > 1 || (mark !== 'go' && !GATES.has(mark)))
-        throw new SpecError(line, `${word}: expected STEP, STEP@GATE, STEP@go or STEP|STEP`);
+    if (steps.length > 1 || (mark !== 'go' && mark !== SENT && !GATES.has(mark)))
+        throw new SpecError(line, `${word}: expected STEP, STEP@GATE, STEP@sent, STEP@go or STEP|STEP`);
+    if (steps[0].action.smb)
+        throw new SpecError(line, `${word}: gates are for requests`);
     return mark === 'go' ? { text: word, go: steps[0] } : { text: word, starts: steps, gate: mark };
 }
 
@@ -311,9 +339,14 @@ function needs(spec, turns) {
 
     if (holdsSyncer(turns) || actions.some((action) => action.clock || action.hold || action.job || setsService(action)))
         return 'alone';
-    if (turns.some((turn) => turn.gate) || actions.some((action) => action.collect))
+    if (turns.some((turn) => turn.gate && turn.gate !== SENT) || actions.some((action) => action.collect))
         return 'gates';
     return 'nothing';
+}
+
+function usesSmb(spec, turns) {
+    return [...spec.setup, ...turns.flatMap((turn) => turn.starts ?? []).map((step) => step.action), ...spec.always]
+        .some((action) => action.smb);
 }
 
 function permutations(spec, declared) {
@@ -330,7 +363,7 @@ function permutations(spec, declared) {
 
     return lists.map((turns) => ({
         name: turns.map((turn) => turn.text).join(' '), turns,
-        needs: needs(spec, turns), holdsSyncer: holdsSyncer(turns),
+        needs: needs(spec, turns), holdsSyncer: holdsSyncer(turns), usesSmb: usesSmb(spec, turns),
     }));
 }
 

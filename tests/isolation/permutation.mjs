@@ -1,6 +1,7 @@
 // Runs one permutation of a spec against a server and gives the lines to print.
 
 import { setTimeout as delay } from 'node:timers/promises';
+import { SENT } from './language.mjs';
 import { IDS, Session } from './session.mjs';
 import { AGAIN, Names } from './show.mjs';
 
@@ -45,7 +46,7 @@ export class Permutation {
             this.#lines.push(`broken: ${error.message}`);
         }
         for (const session of this.#sessions.values())
-            session.close();
+            await session.leave(this.broken);
         return this.#lines;
     }
 
@@ -58,7 +59,7 @@ export class Permutation {
     async #setup() {
         for (const action of this.#spec.setup) {
             const text = (await this.#text(this.#session('setup').perform(action))).replace(AGAIN, '');
-            if (!/^(2\d\d|clock|collected|jobs stop|<job )/.test(text))
+            if (!/^(2\d\d|clock|collected|jobs stop|<job |SUCCESS)/.test(text))
                 throw new Error(`setup, line ${action.line}: ${text}`);
         }
         this.#shared.names.startOver();
@@ -104,17 +105,28 @@ export class Permutation {
         const running = { step, gate, ended: false };
 
         running.coming = this.#session(step.session)
-            .perform(step.action, gate ? [['x-lagra-gate', `${gate}=hold`]] : [])
+            .perform(step.action, gate && gate !== SENT ? [['x-lagra-gate', `${gate}=hold`]] : [])
             .finally(() => {
                 running.ended = true;
             });
         return running;
     }
 
+    /** What was sent must not have been answered before an SMB client acknowledges a break, or closes. */
+    #noteSent(step) {
+        for (const [sent, running] of step.action.smb ? this.#held : [])
+            if (running.gate === SENT)
+                this.#note(sent, running.ended ? 'has its answer' : 'waits');
+    }
+
     async #start(step, gate) {
+        this.#noteSent(step);
         const running = this.#begin(step, gate);
 
-        if (gate && (await this.#reaches(running))) {
+        if (gate === SENT) {
+            this.#held.set(step, running);
+            this.#note(step, SENT);
+        } else if (gate && (await this.#reaches(running))) {
             this.#held.set(step, running);
             this.#note(step, `at ${gate}`);
         } else if (step.action.job) {
@@ -178,7 +190,8 @@ export class Permutation {
             return;
         }
         this.#held.delete(step);
-        await this.#target.control.go(running.gate);
+        if (running.gate !== SENT)
+            await this.#target.control.go(running.gate);
         await this.#printOrWait(running);
         await this.#printWaiting();
     }

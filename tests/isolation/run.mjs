@@ -2,13 +2,14 @@
 // The isolation tester: runs the permutations of specs/*.spec against one server and compares what
 // is printed with expected/*.out. README.md has the language. Node 18 or newer, no packages.
 //
-//   run.mjs --server BINARY [--server-arg=ARG].. [--update] [--list] [--jobs=N] [SPEC..]
+//   run.mjs --server BINARY [--server-arg=ARG].. [--without-smb] [--update] [--list] [--jobs=N] [SPEC..]
 //   run.mjs --url URL [SPEC..]
 //
 // --server    a lagra built with -Dgates=true; default: the environment variable LAGRA_BINARY. It
 //             is started on free ports and a temporary data folder, and stopped at the end.
 // --url       a server that runs already, such as http://127.0.0.1:10000/devstoreaccount1. If it
 //             has no gates, the permutations that need them are left out.
+// --without-smb  leaves out what SMB clients take part in
 // --update    writes expected/*.out from this run: read the difference before you keep it.
 // --list      names the permutations, and runs nothing.
 
@@ -33,6 +34,7 @@ function options() {
             server: { type: 'string', default: process.env.LAGRA_BINARY },
             'server-arg': { type: 'string', multiple: true, default: [] },
             url: { type: 'string' },
+            'without-smb': { type: 'boolean', default: false },
             update: { type: 'boolean', default: false },
             list: { type: 'boolean', default: false },
             jobs: { type: 'string', default: JOBS },
@@ -71,9 +73,10 @@ async function run(job, target) {
         await target.repair({ usedGates: job.permutation.needs !== 'nothing' });
 }
 
-/** Without a disk there is no syncer to hold. */
+/** Without a disk there is no syncer to hold; where another server has its SMB, if it has, is not known. */
 function canRun(job, settings) {
-    return !job.permutation.holdsSyncer || !settings['server-arg'].includes(IN_MEMORY);
+    return (!job.permutation.holdsSyncer || !settings['server-arg'].includes(IN_MEMORY)) &&
+        (!job.permutation.usesSmb || !(settings.url || settings['without-smb']));
 }
 
 /** Takes jobs from the queue until it is empty. */
@@ -182,7 +185,7 @@ async function main() {
     }
     const left = jobs.filter((job) => !job.lines).length;
     if (left > 0)
-        console.log(`${left} left out: the server has no ${target.hasGates ? 'syncer' : 'gates'}`);
+        console.log(`${left} left out: for want of ${target.hasGates ? 'a syncer, or of SMB' : 'gates'}`);
     for (const complaint of [...target.complaints, ...(await target.close())]) {
         console.log(complaint);
         count.failed++;

@@ -8,6 +8,7 @@ import { containerSas, queueSas, tableSas } from '../lib/sas.mjs';
 import { batchBody, BATCH_TYPE, partRequest } from '../lib/batch.mjs';
 import { sign } from '../lib/sign.mjs';
 import { element, showAnswer } from './show.mjs';
+import { performSmb } from './smb.mjs';
 import { tablePath, tableRequest } from './tables.mjs';
 
 /** Fixed ids that specs name as $id.A .. $id.F. */
@@ -67,8 +68,9 @@ export class Session {
     #connections = {};          /* one to each service that it asks */
     #service = 'blob';
     #partial = null;            /* an answer read, or a body sent, in part */
+    #smb = null;                /* its SMB client, once it needs one */
 
-    /** target: { host, ports, base, credentials, control (null: no gates), offset: { ms } }
+    /** target: { host, ports, base, credentials, control (null: no gates), smb (null: none), offset: { ms } }
      *  shared: by all sessions: { container, names, kept: Map "session.name" -> value,
      *  jobAt: the gate where a background job stands } */
     constructor(name, target, shared) {
@@ -85,6 +87,24 @@ export class Session {
     async connect() {
         const { host, ports } = this.#target;
         this.#connections[this.#service] ??= await Connection.open(host, ports[this.#service]);
+    }
+
+    /** Behind the last turn. broken: what it does has not come to an end. */
+    async leave(broken) {
+        const smb = this.#smb;
+
+        this.#smb = null;
+        this.close();
+        if (smb && broken)
+            await smb.stop();
+        else if (smb)
+            await this.#target.smb.give(smb);
+    }
+
+    async #performSmb(action) {
+        this.#smb ??= await this.#target.smb.take(this.#shared.container);
+        const text = await performSmb(this.#smb, action);
+        return () => text;
     }
 
     close() {
@@ -105,6 +125,8 @@ export class Session {
                 return await this.#hold(action.hold);
             if (action.job)
                 return await this.#job(action.job);
+            if (action.smb)
+                return await this.#performSmb(action);
             this.#service = action.service ?? this.#service;
             await this.connect();
             if (action.copied)

@@ -1,8 +1,9 @@
 // The server that permutations run against: one for all of them, replaced when it dies.
 
-import { Control, Server } from '../lib/server.mjs';
+import { Control, freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { GATES } from './language.mjs';
+import { SmbPool } from './smb.mjs';
 
 export class Target {
     host;
@@ -11,6 +12,7 @@ export class Target {
     base;
     credentials = DEVELOPMENT;
     control;                    /* null: the server has no gates */
+    smb = null;                 /* clients of its SMB; null: it has none that we know */
     offset = { ms: 0 };         /* how far its clock was moved */
     complaints = [];
     #server = null;             /* null: not ours */
@@ -30,8 +32,10 @@ export class Target {
     /** A server of ours, with gates. */
     static async own(binary, args) {
         const target = new Target();
+        const [smbPort] = await freePorts(1);
 
-        target.#start = () => Server.start({ binary, args });
+        target.#start = () => Server.start({ binary, args: [...args, '--smbPort', `${smbPort}`] });
+        target.smb = new SmbPool(smbPort);
         await target.#startServer();
         if (!target.hasGates) {
             await target.close();
@@ -89,6 +93,7 @@ export class Target {
         if (!this.#server)
             throw new Error('the server is gone');
         await this.#server.kill();
+        await this.smb.close();
         const said = this.#server.stderr || '(nothing)';
         this.complaints.push(`a server was replaced; it said:\n${said}`);
         await this.#server.remove();
@@ -98,6 +103,7 @@ export class Target {
     /** Ends a server of ours; gives what is wrong with how it ended. */
     async close() {
         this.control?.close();
+        await this.smb?.close();
         try {
             await this.#server?.stop();
             return [];

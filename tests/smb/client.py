@@ -1,7 +1,7 @@
 """An SMB 3.0 client that does what a test says: one JSON object a line on standard input, one on standard
 output for each. Opens are named by the test. Every answer has "status", the NT status as 8 hexadecimal digits.
 
-client.py HOST PORT ACCOUNT KEY SHARE
+client.py HOST PORT ACCOUNT KEY SHARE    SHARE may be empty: the command "use" connects to one, "leave" disconnects
 
 impacket's own create() keeps one open a name, and its lock() cannot send: requests are made here.
 """
@@ -22,10 +22,19 @@ class Client:
         self.connection = SMBConnection(host, host, sess_port=port, preferredDialect=smb3structs.SMB2_DIALECT_30,
                                         timeout=TIMEOUT_S)
         self.connection.login(account, key, "")
-        self.tree = self.connection.connectTree(share)
+        self.tree = self.connection.connectTree(share) if share else None
         self.smb = self.connection.getSMBServer()
         self.opens = {}
         self.breaks = []
+
+    def use(self, share):
+        self.tree = self.connection.connectTree(share)
+        return 0, {}
+
+    def leave(self):
+        self.connection.disconnectTree(self.tree)
+        self.opens, self.breaks = {}, []
+        return 0, {}
 
     def receive(self, message):
         packet = self.smb.recvSMB(message)
@@ -118,6 +127,10 @@ class Client:
 
     def disposition(self, name, deletes):
         return self.set(name, 13, bytes([1 if deletes else 0]))
+
+    def rename(self, name, path):
+        text = path.encode("utf-16le")
+        return self.set(name, 10, struct.pack("<B7xQL", 0, 0, len(text)) + text)
 
     def attributes(self, name, attributes):
         return self.set(name, 4, struct.pack("<QQQQLL", 0, 0, 0, 0, attributes, 0))

@@ -13,11 +13,15 @@ const SHARE = { R: 1, W: 2, D: 4 };
 const ACCESS = { R: 0x1, W: 0x2, D: 0x10000 };
 const ATTRIBUTES = 0x100180; /* FILE_READ_ATTRIBUTES, FILE_WRITE_ATTRIBUTES, SYNCHRONIZE */
 export const DELETE_ON_CLOSE = 0x1000;
-const NON_DIRECTORY = 0x40;
+const DIRECTORY = 0x1, NON_DIRECTORY = 0x40;
+/* ms-smb2: 2.2.13 "CreateDisposition" */
+const OPEN_IT = 1, CREATE_IT = 2;
 /* Lease states. ms-smb2: 2.2.13.2.8 */
 const CACHING = { R: 1, H: 2, W: 4 };
 
 const sum = (letters, values) => [...letters].reduce((bits, letter) => bits | values[letter], 0);
+
+export const cachingBits = (letters) => sum(letters, CACHING);
 
 /** "RWH" of a lease state. */
 export const cachingName = (bits) => ['R', 'W', 'H'].filter((letter) => bits & CACHING[letter]).join('') || 'none';
@@ -28,8 +32,8 @@ export class SmbClient {
     #turn = Promise.resolve();
     #stderr = '';
 
-    /** A client that has connected to the share, with a session of its own. */
-    static async start(port, share) {
+    /** A client with a session of its own, that has connected to the share if one is named. */
+    static async start(port, share = '') {
         const client = new SmbClient(port, share);
 
         await client.#line();
@@ -75,10 +79,10 @@ export class SmbClient {
         return answer;
     }
 
-    /** access, share, caching: letters such as 'RW'; key: of the lease, its caching. */
-    static openParameters(name, path, { access = 'R', share = 'RWD', deletes = false, caching, key } = {}) {
+    /** access, share, caching: letters such as 'RW'; key: of the lease, its caching; isNew: it must not be there. */
+    static openParameters(name, path, { access = 'R', share = 'RWD', deletes = false, directory = false, isNew = false, caching, key } = {}) {
         return { name, path, access: ATTRIBUTES | sum(access, ACCESS), share: sum(share, SHARE),
-            options: NON_DIRECTORY | (deletes ? DELETE_ON_CLOSE : 0),
+            disposition: isNew ? CREATE_IT : OPEN_IT, options: (directory ? DIRECTORY : NON_DIRECTORY) | (deletes ? DELETE_ON_CLOSE : 0),
             ...(caching === undefined ? {} : { lease: sum(caching, CACHING), key }) };
     }
 

@@ -143,6 +143,7 @@ static const struct store_operations embedded_operations = {
     .limits = embedded_limits,
     .snapshot_open = embedded_snapshot_open,
     .snapshot_close = embedded_snapshot_close,
+    .snapshot_is_newest = embedded_snapshot_is_newest,
     .snapshot_hold = local_snapshot_hold,
     .get = embedded_get,
     .get_ahead = embedded_get_ahead,

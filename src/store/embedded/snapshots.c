@@ -109,6 +109,16 @@ void embedded_snapshot_close(struct snapshot *base)
     free(snapshot);
 }
 
+/* Whoever changes a partition of its stripe gives it a view before, with all locks of the commit held: so a
+ * snapshot that is opened behind the change finds this one with its view. */
+bool embedded_snapshot_is_newest(const struct snapshot *base)
+{
+    const struct embedded_snapshot *snapshot = (const struct embedded_snapshot *)(const void *)base;
+
+    assert(!snapshot->spent);
+    return !atomic_load(&snapshot->view);
+}
+
 /* Of the view, or of the newest state. */
 static const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_snapshot *snapshot)
 {

@@ -29,6 +29,7 @@ bool snapshot_is_old(const struct embedded_snapshot *snapshot);
 /* For the table of operations. */
 struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition);
 void embedded_snapshot_close(struct snapshot *snapshot);
+bool embedded_snapshot_is_newest(const struct snapshot *snapshot);
 enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                                struct record *ret_record);
 

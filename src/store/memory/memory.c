@@ -82,6 +82,18 @@ static struct snapshot *memory_snapshot_open(struct store *base, struct partitio
     return &snapshot->base;
 }
 
+static bool memory_snapshot_is_newest(const struct snapshot *base)
+{
+    const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(const void *)base;
+    struct memory_store *store = store_of(base->store);
+    bool is_newest;
+
+    lock_take(&store->lock);
+    is_newest = store->sequence == snapshot->seen;
+    lock_give(&store->lock);
+    return is_newest;
+}
+
 static void memory_snapshot_close(struct snapshot *base)
 {
     struct memory_snapshot *snapshot = (struct memory_snapshot *)(void *)base;
@@ -257,6 +269,7 @@ static const struct store_operations memory_operations = {
     .limits = memory_limits,
     .snapshot_open = memory_snapshot_open,
     .snapshot_close = memory_snapshot_close,
+    .snapshot_is_newest = memory_snapshot_is_newest,
     .snapshot_hold = local_snapshot_hold,
     .get = memory_get,
     .commit = memory_commit,

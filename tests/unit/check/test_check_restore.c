@@ -33,7 +33,8 @@ static uint64_t entry_of(struct world *w, uint64_t directory, const char *key)
     struct snapshot *before = snapshot_open(store, node(w, directory), STORE_MAY_BLOCK);
     struct tree_entry entry;
     enum store_result found =
-        tree_entry_read(before, w->f->arena, TREE_CASE_IGNORED, bytes_from_string(key), &entry);
+        tree_entry_read(before, w->f->arena, TREE_CASE_IGNORED,
+                        &(struct tree_name){ .key = bytes_from_string(key) }, &entry);
 
     snapshot_close(before);
     store_close(store);

@@ -1,6 +1,10 @@
 /* What is in a share and does not agree is reported by its path: `lagra check`. tree/tree.h, invariants */
 #include "tree_world.h"
 
+#include "base/endian.h"
+#include "file/pending_file.h"
+#include "service/deciding.h"
+
 static void expect(struct world *w, const char *said)
 {
     const char *all = check(w->f, EXIT_FAILURE);
@@ -62,6 +66,76 @@ static void versions_without_sense(void **state)
     expect(&w, "share: /: an entry in a snapshot makes no sense\n");
 }
 
+/* ---- pending copies ---- */
+
+/* Half of its bytes are there. */
+static enum error copy_half(struct decision *d, void *of)
+{
+    static char half[50];
+    const struct body body = { .length = sizeof half, .inline_bytes = { half, sizeof half } };
+    const struct content_range range = { .start = 0, .end = sizeof half };
+    const struct copied_bytes bytes = { .ranges = &range, .range_count = 1 };
+    const struct copied_step step = { 0, sizeof half, 100, &body, &bytes };
+    struct world *w = of;
+    struct pending_file pending;
+
+    decision_open_subject(d, node(w, w->id));
+    decision_read_clock(d);
+    assert_int_equal(pending_file_read(d->before, d->arena, &pending), STORE_OK);
+    assert_int_equal(pending_file_find(d, &pending.source.id, &pending), OK);
+    return pending_file_step(d, &pending, &step);
+}
+
+/* A file "e" to which a copy is pending. returns the id of the content that it will have */
+static uint64_t make_pending(struct world *w)
+{
+    struct problem problem = { .detail = NULL };
+    struct decision d = { .arena = w->f->arena,
+                          .store = w->f->store,
+                          .access = STORE_MAY_BLOCK,
+                          .problem = &problem,
+                          .attempt = arena_mark(w->f->arena) };
+    struct pending_file pending;
+    struct snapshot *before;
+
+    w->copies = true;
+    make(w, "e", TREE_FILE);
+    assert_int_equal(deciding_run_unawaited(&d, copy_half, w), OK);
+    deciding_end(&d);
+    before = snapshot_open(w->f->store, node(w, w->id), STORE_MAY_BLOCK);
+    assert_int_equal(pending_file_read(before, w->f->arena, &pending), STORE_OK);
+    snapshot_close(before);
+    return pending.target.content.id;
+}
+
+static void a_pending_copy(void **state)
+{
+    struct world w = begin(*state);
+
+    make_pending(&w);
+    assert_non_null(strstr(check(w.f, EXIT_SUCCESS), "2 files in 1 shares; damaged or lost: 0\n"));
+}
+
+/* Rule: what was copied so far is read, too: it becomes the file's. */
+static void a_pending_copy_without_bytes(void **state)
+{
+    struct world w = begin(*state);
+    char key[] = "p\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF"; /* content/sparse.h */
+
+    be64_put(key + 1, make_pending(&w));
+    put_raw(w.f, node(&w, w.id), RECORD_INNER, bytes_of(key, sizeof key - 1), "?");
+    expect(&w, "share: /e: some of the bytes of its pending copy cannot be read\n");
+}
+
+static void a_pending_copy_without_sense(void **state)
+{
+    struct world w = begin(*state);
+
+    make_pending(&w);
+    put_raw(w.f, node(&w, w.id), RECORD_INNER, pending_file_key, "?");
+    expect(&w, "share: /e: the record of its pending copy makes no sense\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -71,6 +145,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_wrong_number, setup, teardown),
         cmocka_unit_test_setup_teardown(records_without_sense, setup, teardown),
         cmocka_unit_test_setup_teardown(versions_without_sense, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pending_copy, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pending_copy_without_bytes, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pending_copy_without_sense, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* See tree_world.h. */
 #include "tree_world.h"
 
+#include "file/pending_file.h"
 #include "file/share_usage.h"
 #include "service/deciding.h"
 
@@ -39,6 +40,13 @@ static enum error attempt(struct decision *d, void *of)
         file.content = content_sparse(d->now, 100);
     else
         file.attributes = ATTRIBUTE_DIRECTORY;
+    if (w->copies) {
+        const struct pending_source source = { .id = guid_new(), .url = BYTES("http://other/f") };
+
+        file.copy = (struct copy_state){ .status = COPY_PENDING, .id = source.id, .total = 100 };
+        decision_read_clock(d);
+        pending_file_begin(d, part, &source, &file);
+    }
     file_write(d, part, &file);
     w->id = length.file = state->place.entry.id;
     return w->kind == TREE_FILE ? share_usage_change(d, &state->share, &length, 1) : OK;

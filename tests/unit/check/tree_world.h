@@ -13,6 +13,7 @@ struct world {
     enum tree_kind kind;
     bool snapshot; /* takes one instead */
     bool deletes;  /* instead */
+    bool copies;   /* into the file, from elsewhere: file/pending_file.h */
     uint64_t id;   /* of what was made */
 };
 

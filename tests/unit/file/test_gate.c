@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "file/gate.h"
 #include "service/deciding.h"
+#include "tree/tree.h"
 
 #define R    ACCESS_READ
 #define W    ACCESS_WRITE
@@ -22,9 +23,10 @@
 
 #define NODE 7
 
-/* One file, without a tree: a partition. The decision that is under way. */
+/* One file, whose tree has no records: a partition. The decision that is under way. */
 struct world {
     struct store *store;
+    struct tree tree;
     struct guid space;
     struct arena *arena;
     struct arena_mark empty;
@@ -77,7 +79,8 @@ static struct file_gate *begin_again(struct world *w, bool again)
     w->d.changes = changes_new(w->arena);
     decision_open(&w->d, (struct partition){ .space = w->space, .key = BYTES("file") }, NULL);
     decision_read_clock(&w->d);
-    assert_int_equal(gate_read(&w->gate, &w->d, &w->d.parts[0], NODE), OK);
+    w->tree.d = &w->d;
+    assert_int_equal(gate_read(&w->gate, &w->tree, &w->d.parts[0], NODE), OK);
     w->gate.is_leased = w->is_leased;
     w->gate.is_read_only = w->is_read_only;
     return &w->gate;
@@ -623,6 +626,36 @@ static void epochs(void **state)
     assert_int_equal(indexed(w, "h"), 0);
 }
 
+/* Rule: the opens of a tree that was closed and reopened do not count, those that persist neither; the new ones do.
+ * decision: 379 */
+static void reopened(void **state)
+{
+    struct world *w = *state;
+    const struct handle_kept keeps = { .ticks = 60 * TICKS_PER_SECOND,
+                                       .of_client = bytes_from_string("x") };
+    struct gate_open persistent = {
+        .access = R, .share = R, .persists = true, .kept = &keeps, .caching_key = guid_new()
+    };
+    uint64_t old = open_with(w, RW, R), kept;
+    uint8_t caching;
+
+    assert_int_equal(try_open(w, &persistent, &kept, &caching), E_SharingViolation);
+    closes(w, old);
+    old = open_with(w, R, R);
+    assert_int_equal(try_open(w, &persistent, &kept, &caching), OK);
+    assert_int_equal(pass(w, REST_WRITES), E_SharingViolation);
+    begin(w);
+    w->tree.state.reopened = w->d.now;
+    assert_int_equal(end(w, gate_close(begin(w), old, false, &(bool){ false })),
+                     E_ResourceNotFound);
+    assert_int_equal(pass(w, REST_WRITES), OK);
+    assert_true(is_empty(w));
+    assert_int_equal(indexed(w, "h"), 0);
+    kept = open_with(w, R, R);
+    assert_int_equal(pass(w, REST_WRITES), E_SharingViolation);
+    closes(w, kept);
+}
+
 /* Rule: a delete that was pending is not, when the processes have ended that had it open. */
 static void epoch_of_pending(void **state)
 {
@@ -689,7 +722,7 @@ static void damage_of(struct world *w, struct bytes value, bool is_set)
 
     for (size_t cut = 0; cut < value.len; cut++)
         assert_false(is_set
-                         ? open_set_decode(w->arena, bytes_of(value.ptr, cut), &set)
+                         ? open_set_decode(w->arena, bytes_of(value.ptr, cut), 0, &set)
                          : byte_locks_decode(w->arena, bytes_of(value.ptr, cut), &locks, &count));
     for (size_t at = 0; at < value.len; at++)
         for (unsigned byte = 0; byte < 256; byte++) {
@@ -700,7 +733,7 @@ static void damage_of(struct world *w, struct bytes value, bool is_set)
                     assert_in_range(count, 1, BYTE_LOCKS_MAX);
                 continue;
             }
-            if (!open_set_decode(w->arena, bytes_of(bad, value.len), &set))
+            if (!open_set_decode(w->arena, bytes_of(bad, value.len), 0, &set))
                 continue;
             for (size_t i = 0; i < set.open_count; i++)
                 assert_true(set.opens[i].open.caching == NO_CACHING ||
@@ -731,7 +764,7 @@ static void damage(void **state)
     end(w, OK);
     deciding_end(&w->d);
     decision_open(&w->d, (struct partition){ .space = w->space, .key = BYTES("file") }, NULL);
-    assert_int_equal(gate_read(&w->gate, &w->d, &w->d.parts[0], NODE), E_InternalError);
+    assert_int_equal(gate_read(&w->gate, &w->tree, &w->d.parts[0], NODE), E_InternalError);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -739,24 +772,11 @@ static void damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(share_modes),
-        TEST(attributes_alone),
-        TEST(leases),
-        TEST(opens_against_opens),
-        TEST(delete_pending),
-        TEST(delete_on_close),
-        TEST(breaks),
-        TEST(delete_against_rw),
-        TEST(acknowledges),
-        TEST(waits_end),
-        TEST(granting),
-        TEST(writes_break),
-        TEST(locks_against_rest),
-        TEST(locks_of_handles),
-        TEST(epochs),
-        TEST(epoch_of_pending),
-        TEST(bounds),
-        TEST(damage),
+        TEST(share_modes),        TEST(attributes_alone), TEST(leases),   TEST(opens_against_opens),
+        TEST(delete_pending),     TEST(delete_on_close),  TEST(breaks),   TEST(delete_against_rw),
+        TEST(acknowledges),       TEST(waits_end),        TEST(granting), TEST(writes_break),
+        TEST(locks_against_rest), TEST(locks_of_handles), TEST(epochs),   TEST(reopened),
+        TEST(epoch_of_pending),   TEST(bounds),           TEST(damage),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

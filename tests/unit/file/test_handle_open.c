@@ -449,6 +449,44 @@ static void share_gone(void **state)
     assert_false(closed(f, &handle));
 }
 
+/* Rule: a share that is restored comes back without what was open of it. decision: 379 */
+static void share_restored(void **state)
+{
+    static const char properties[] = "<StorageServiceProperties><ShareDeleteRetentionPolicy><"
+                                     "Enabled>true</Enabled><Days>1</Days>"
+                                     "</ShareDeleteRetentionPolicy></StorageServiceProperties>";
+    struct fixture *f = *state;
+    struct handle_open alone = asked("x", MAY_RWD, OPEN_OR_NEW);
+    struct held_handle again;
+    struct reply list;
+    const char *text, *version;
+    enum error e;
+
+    alone.share = 0;
+    assert_ok(ask(f, "PUT /?restype=service&comp=properties", NULL, properties), 202);
+    assert_int_equal(run(f, handle_open_attempt, &alone), OK);
+    assert_int_equal(sets_pending(f, &alone.handle, true), OK);
+    assert_ok(ask(f, "DELETE /sha?restype=share", NULL, NULL), 202);
+    assert_int_equal(writes(f, &alone.handle, 0, "a"), E_ShareNotFound);
+    list = ask(f, "GET /?comp=list&include=deleted", NULL, NULL);
+    version = strstr(textf(f, "%.*s", BYTES_ARG(list.body)), "<Version>");
+    assert_non_null(version);
+    text = textf(f, "x-ms-deleted-share-name: sha\nx-ms-deleted-share-version: %.16s",
+                 version + strlen("<Version>"));
+    assert_ok(ask(f, "PUT /sha?restype=share&comp=undelete", text, NULL), 201);
+
+    assert_null(reads(f, &alone.handle, 0, 1, &e));
+    assert_int_equal(e, E_ResourceNotFound);
+    assert_false(closed(f, &alone.handle));
+    list = ask(f, "GET /sha/x?comp=listhandles", NULL, NULL);
+    assert_null(strstr(textf(f, "%.*s", BYTES_ARG(list.body)), "<Handle>"));
+    assert_ok(ask(f, "GET /sha/x", NULL, NULL), 200);
+    again = opened(f, "x", MAY_RWD, OPEN_EXISTING);
+    assert_int_equal(writes(f, &again, 0, "a"), OK);
+    assert_false(closed(f, &again));
+    assert_ok(ask(f, "DELETE /sha/x", NULL, NULL), 202);
+}
+
 /* Rule: a file that Create File writes over keeps its handles, which are of the new contents. decision: 338 */
 static void replaced_by_rest(void **state)
 {
@@ -532,6 +570,7 @@ int main(void)
         TEST(not_empty_on_close),
         TEST(closed_by_force),
         TEST(share_gone),
+        TEST(share_restored),
         TEST(replaced_by_rest),
         TEST(snapshots),
         TEST(size),

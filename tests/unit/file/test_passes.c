@@ -31,6 +31,7 @@ struct at_gate {
     struct arena *arena;
     struct problem problem;
     struct decision d;
+    struct tree tree;
     struct file_gate gate;
 };
 
@@ -55,7 +56,8 @@ static void begin(struct fixture *f, struct at_gate *at)
     at->d.changes = changes_new(at->arena);
     decision_open(&at->d, tree_partition(at->arena, share.space, id), NULL);
     decision_read_clock(&at->d);
-    assert_int_equal(gate_read(&at->gate, &at->d, &at->d.parts[0], id), OK);
+    at->tree.d = &at->d;
+    assert_int_equal(gate_read(&at->gate, &at->tree, &at->d.parts[0], id), OK);
 }
 
 static void end(struct at_gate *at)

@@ -390,6 +390,32 @@ static void many_wait_for_durability(void **state)
     assert_int_equal(partitions, THREADS);
 }
 
+/* Rule: a snapshot is not the newest once anything of its partition has been committed; until then it may be, and
+ * is so where nothing else is committed either, if the engine can tell at all. store.h */
+static void newest_snapshots(void **state)
+{
+    struct fixture *f = *state;
+    struct partition other = partition_of(f->partition.space, "other");
+    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct snapshot *beside = snapshot_open(f->store, other, STORE_MAY_BLOCK), *behind;
+    bool can_tell = snapshot_is_newest(before);
+
+    assert_int_equal(snapshot_is_newest(beside), can_tell);
+    put_text(f->store, f->partition, "k", "1");
+    assert_false(snapshot_is_newest(before));
+    behind = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(snapshot_is_newest(behind), can_tell);
+    put_text(f->store, other, "k", "1");
+    assert_false(snapshot_is_newest(before));
+    assert_false(snapshot_is_newest(beside));
+    put_text(f->store, f->partition, "k", "2");
+    assert_false(snapshot_is_newest(behind));
+    assert_string_equal(get_text(behind, f->arena, "k"), "1");
+    snapshot_close(before);
+    snapshot_close(beside);
+    snapshot_close(behind);
+}
+
 int main(void)
 {
     static const struct conformance_test tests[] = {
@@ -399,6 +425,7 @@ int main(void)
         TEST(any_change_is_a_conflict, EVERY_STORE),
         TEST(other_partitions_rarely_conflict, EVERY_STORE),
         TEST(snapshot_never_changes, EVERY_STORE),
+        TEST(newest_snapshots, EVERY_STORE),
         TEST(no_update_is_lost, EVERY_STORE),
         TEST(readers_see_all_or_none, EVERY_STORE),
         TEST(durability_is_told, EVERY_STORE),
