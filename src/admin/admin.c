@@ -167,9 +167,19 @@ static enum http_step on_end(struct exchange *exchange)
     return HTTP_WAIT;
 }
 
+static void wipe(const struct text *text)
+{
+    if (text->ptr)
+        explicit_bzero(text->ptr, text->len);
+}
+
+/* Keys of accounts may be in what was asked and answered. */
 static void on_done(struct exchange *exchange)
 {
-    (void)exchange;
+    struct admin_call *call = exchange->application;
+
+    wipe(&call->body);
+    wipe(&call->answer);
 }
 
 const struct http_application admin_application = {

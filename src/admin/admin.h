@@ -31,6 +31,7 @@ struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
     struct backup_hold *backup;
+    struct accounts *accounts;
     struct decide_pool *pool; /* of this application alone */
     const char *location;
     uint64_t started_s; /* since 1970 */

@@ -9,6 +9,11 @@ const struct admin_operation admin_operations[] = {
     { "backup-begin", { NULL },         0, admin_backup_begin },
     { "backup-hold", { "id", "extent" }, 1, admin_backup_hold },
     { "backup-end",  { "id" },          1, admin_backup_end },
+    { "account-add", { "name", "key1", "key2" }, 1, admin_account_add },
+    { "account-list", { NULL }, 0, admin_account_list },
+    { "account-show", { "name" }, 1, admin_account_show },
+    { "account-set", { "name", "state", "key1", "key2" }, 1, admin_account_set },
+    { "account-rotate-key", { "name", "key" }, 2, admin_account_rotate_key },
 };
 /* clang-format on */
 const size_t admin_operation_count = sizeof admin_operations / sizeof admin_operations[0];

@@ -40,6 +40,9 @@ void admin_begin_answer(struct admin_call *call, int status);
 void admin_fail(struct admin_call *call, int status, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The same with an error of the services: its status, code and message. */
+void admin_fail_error(struct admin_call *call, enum error e);
+
 /* ---- the operations ---- */
 
 void admin_status(struct admin_call *call);
@@ -48,5 +51,10 @@ void admin_log_level(struct admin_call *call);
 void admin_backup_begin(struct admin_call *call);
 void admin_backup_hold(struct admin_call *call);
 void admin_backup_end(struct admin_call *call);
+void admin_account_add(struct admin_call *call);
+void admin_account_list(struct admin_call *call);
+void admin_account_show(struct admin_call *call);
+void admin_account_set(struct admin_call *call);
+void admin_account_rotate_key(struct admin_call *call);
 
 #endif

@@ -22,3 +22,8 @@ void admin_fail(struct admin_call *call, int status, const char *code, const cha
     json_write_member(&call->out, "error", arena_vprintf(call->arena, format, args));
     va_end(args);
 }
+
+void admin_fail_error(struct admin_call *call, enum error e)
+{
+    admin_fail(call, error_status(e), error_code(e), "%s", error_message(e));
+}

@@ -1,54 +1,141 @@
-/* Accounts and their keys. */
-#include "auth/auth_private.h"
-
+/* The accounts that there are: found by their names without a lock, changed one by one. */
 #include <assert.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
-#include <nettle/hmac.h>
-#include <nettle/md4.h>
+#include "auth/account.h"
+#include "base/lock.h"
 
-#include "base/encode.h"
-
-struct key {
-    struct hmac_sha256_ctx hmac; /* keyed, nothing hashed yet: copied to be used */
-    uint8_t nt_hash[NT_HASH_SIZE];
-};
-
-struct account {
-    struct bytes name; /* owned */
-    bool is_confined;  /* set at start alone */
-    size_t key_count;
-    struct key keys[ACCOUNT_KEYS_MAX];
-};
-
-struct list {
-    struct account **accounts; /* few: searched from the front */
-    size_t count;
-    struct list *before; /* that it took the place of: requests may still hold its accounts */
-};
+#define BUCKETS 1024u
 
 struct accounts {
-    _Atomic(struct list *) now; /* never NULL */
+    _Atomic(struct account *) buckets[BUCKETS]; /* by names in lower case; grow only */
+    struct lock lock;                           /* of who changes them */
+    size_t count; /* under the lock, as the next; also of those that are not present */
+    uint64_t lists;
 };
 
-/* Room to decode one key; Azure's have 64 bytes. */
-#define KEY_TEXT_MAX  1024
-#define KEY_ARENA_MAX 65536
+/* Of a list, before any of it counts. */
+struct entry {
+    struct bytes name;
+    struct keys keys;
+    struct account *account;
+};
+struct list {
+    struct entry *entries;
+    size_t count, capacity;
+};
 
 /* Published with every emulator of Azure Storage, so no secret. */
 static const struct bytes development_account =
     BYTES(DEVELOPMENT_ACCOUNT ":Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6"
                               "tq/K1SZFPTOtr/KBHBeksoGMGw==");
 
-/* ---- one account ---- */
-
-static void account_free(struct account *account)
+struct accounts *accounts_new(void)
 {
-    explicit_bzero(account->keys, sizeof account->keys);
-    free((char *)account->name.ptr);
-    free(account);
+    struct accounts *accounts = xcalloc(1, sizeof *accounts);
+
+    lock_init(&accounts->lock, RANK_ACCOUNTS);
+    return accounts;
 }
+
+void accounts_free(struct accounts *accounts)
+{
+    struct account *account, *next;
+
+    if (!accounts)
+        return;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (account = atomic_load(&accounts->buckets[i]); account; account = next) {
+            next = atomic_load(&account->next);
+            account_free(account);
+        }
+    lock_release(&accounts->lock);
+    free(accounts);
+}
+
+/* ---- finding ---- */
+
+/* FNV-1a of the name in lower case. */
+static size_t bucket_of(struct bytes name)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i];
+
+        hash = (hash ^ (c >= 'A' && c <= 'Z' ? c | 0x20u : c)) * 0x100000001b3u;
+    }
+    return (hash ^ hash >> 32) % BUCKETS;
+}
+
+static struct account *first_of(const struct accounts *accounts, struct bytes name)
+{
+    return atomic_load_explicit(&accounts->buckets[bucket_of(name)], memory_order_acquire);
+}
+
+static struct account *next_of(const struct account *account)
+{
+    return atomic_load_explicit(&account->next, memory_order_acquire);
+}
+
+/* Present or not. */
+static struct account *find_any(const struct accounts *accounts, struct bytes name)
+{
+    struct account *account = first_of(accounts, name);
+
+    while (account && !bytes_equal(account->name, name))
+        account = next_of(account);
+    return account;
+}
+
+const struct account *accounts_find(const struct accounts *accounts, struct bytes name)
+{
+    const struct account *account = find_any(accounts, name);
+
+    return account && account_is_present(account) ? account : NULL;
+}
+
+const struct account *accounts_find_host(const struct accounts *accounts, struct bytes label)
+{
+    const struct account *found = accounts_find(accounts, label);
+
+    for (const struct account *account = first_of(accounts, label); account && !found;
+         account = next_of(account))
+        if (account_is_present(account) && bytes_equal_nocase(account->name, label))
+            found = account;
+    return found;
+}
+
+void accounts_each(const struct accounts *accounts,
+                   void (*found)(const struct account *account, void *context), void *context)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (const struct account *account =
+                 atomic_load_explicit(&accounts->buckets[i], memory_order_acquire);
+             account; account = next_of(account))
+            if (account_is_present(account))
+                found(account, context);
+}
+
+/* ---- adding, under the lock ---- */
+
+/* NULL: there are `most` already, or more. */
+static struct account *find_or_add(struct accounts *accounts, struct bytes name, size_t most)
+{
+    struct account *account = find_any(accounts, name);
+    _Atomic(struct account *) *bucket = &accounts->buckets[bucket_of(name)];
+
+    lock_assert_held(&accounts->lock);
+    if (account || accounts->count >= most)
+        return account;
+    account = account_new(name);
+    atomic_store_explicit(&account->next, atomic_load(bucket), memory_order_relaxed);
+    atomic_store_explicit(bucket, account, memory_order_release);
+    accounts->count++;
+    return account;
+}
+
+/* ---- lists ---- */
 
 static bool is_name(struct bytes name)
 {
@@ -64,312 +151,189 @@ static bool is_name(struct bytes name)
     return name.len > 0 && name.len <= ACCOUNT_NAME_MAX && !bytes_has_suffix(name, secondary);
 }
 
-/* MD4 of the text in UTF-16LE; each of its characters is one of ASCII, or was never base64.
- * ms-nlmp: 3.3.1 */
-static void nt_hash(struct bytes text, uint8_t ret_hash[NT_HASH_SIZE])
+/* "name:key1[:key2]". Returns why it is not of that form; NULL: it is. */
+static const char *read_entry(struct bytes text, struct entry *entry)
 {
-    struct md4_ctx md4;
-    uint8_t unit[2] = { 0 };
+    struct bytes keys, key;
 
-    md4_init(&md4);
-    for (size_t i = 0; i < text.len; i++) {
-        unit[0] = (uint8_t)text.ptr[i];
-        md4_update(&md4, sizeof unit, unit);
-    }
-    md4_digest(&md4, NT_HASH_SIZE, ret_hash);
-    explicit_bzero(&md4, sizeof md4);
-}
-
-/* Makes the HMAC state and the NT hash of a key. Returns false when it has no base64 digit, or is too long. Keys of
- * emulators are often no strict base64 ("testing_key"); clients decode them leniently, as Azurite
- * does. decision: 34 */
-static bool key_prepare(struct bytes text, struct key *ret_key)
-{
-    struct arena *arena;
-    struct bytes key;
-    bool is_key;
-
-    if (text.len == 0 || text.len > KEY_TEXT_MAX)
-        return false;
-    arena = arena_new(KEY_ARENA_MAX);
-    key = base64_decode_lenient(arena, text);
-    is_key = key.len > 0;
-    if (is_key) {
-        hmac_sha256_set_key(&ret_key->hmac, key.len, (const uint8_t *)key.ptr);
-        nt_hash(text, ret_key->nt_hash);
-        explicit_bzero((char *)key.ptr, key.len);
-    }
-    arena_free(arena);
-    return is_key;
-}
-
-/* "name:key1[:key2]". Returns NULL, and why, when it is not of that form. */
-static struct account *account_new(struct bytes text, const char **ret_problem)
-{
-    struct account *account = xcalloc(1, sizeof *account);
-    struct bytes name, keys, key;
-
-    bytes_cut(text, ':', &name, &keys);
-    *ret_problem = NULL;
-    if (!is_name(name))
-        *ret_problem =
-            "an account's name is empty, too long, or has characters other than letters, "
-            "digits, '-' and '_'";
-    else if (!keys.ptr)
-        *ret_problem = "an account has no key (the form is name:key1[:key2];...)";
-    while (!*ret_problem && keys.ptr) {
+    bytes_cut(text, ':', &entry->name, &keys);
+    if (!is_name(entry->name))
+        return "an account's name is empty, too long, or has characters other than letters, "
+               "digits, '-' and '_'";
+    if (!keys.ptr)
+        return "an account has no key (the form is name:key1[:key2];...)";
+    while (keys.ptr) {
         bytes_cut(keys, ':', &key, &keys);
-        if (account->key_count == ACCOUNT_KEYS_MAX)
-            *ret_problem = "an account has more than two keys";
-        else if (!key_prepare(key, &account->keys[account->key_count++]))
-            *ret_problem = "a key is empty, too long, or has no base64 digit";
-    }
-    if (*ret_problem) {
-        account_free(account);
-        return NULL;
-    }
-    account->name = bytes_of(memcpy(xmalloc(name.len), name.ptr, name.len), name.len);
-    return account;
-}
-
-struct bytes account_name(const struct account *account)
-{
-    return account->name;
-}
-
-bool account_is_confined(const struct account *account)
-{
-    return account->is_confined;
-}
-
-/* `hmac`: keyed; a copy that is used up. */
-static bool key_signed(struct hmac_sha256_ctx hmac, struct bytes text, struct bytes signature)
-{
-    uint8_t digest[SHA256_DIGEST_SIZE];
-
-    hmac_sha256_update(&hmac, text.len, (const uint8_t *)text.ptr);
-    hmac_sha256_digest(&hmac, sizeof digest, digest);
-    return bytes_equal_secret(bytes_of(digest, sizeof digest), signature);
-}
-
-bool account_signed(const struct account *account, struct bytes text, struct bytes signature)
-{
-    bool is_signed = false;
-
-    if (!account) {
-        /* As much work as for an account with one key: the time does not tell that there is
-         * none. */
-        static const uint8_t no_key[SHA256_DIGEST_SIZE];
-        struct hmac_sha256_ctx hmac;
-
-        hmac_sha256_set_key(&hmac, sizeof no_key, no_key);
-        return key_signed(hmac, text, signature) && false;
-    }
-    for (size_t i = 0; i < account->key_count; i++)
-        is_signed |= key_signed(account->keys[i].hmac, text, signature);
-    return is_signed;
-}
-
-size_t account_nt_hashes(const struct account *account,
-                         uint8_t ret_hashes[ACCOUNT_KEYS_MAX][NT_HASH_SIZE])
-{
-    for (size_t i = 0; i < account->key_count; i++)
-        memcpy(ret_hashes[i], account->keys[i].nt_hash, NT_HASH_SIZE);
-    return account->key_count;
-}
-
-/* ---- user delegation keys ---- */
-
-/* What is signed begins with a zero byte, which no request can have in what it signs: so no
- * signature of a request is ever this secret. */
-static const char delegation_label[] = "\0user delegation key";
-
-/* hmac: keyed with an account's key; a copy that is used up. */
-static void derive(struct hmac_sha256_ctx hmac, struct bytes key_text, uint8_t *ret_value)
-{
-    uint8_t secret[SHA256_DIGEST_SIZE];
-
-    hmac_sha256_update(&hmac, sizeof delegation_label, (const uint8_t *)delegation_label);
-    hmac_sha256_digest(&hmac, sizeof secret, secret);
-    hmac_sha256_set_key(&hmac, sizeof secret, secret);
-    hmac_sha256_update(&hmac, key_text.len, (const uint8_t *)key_text.ptr);
-    hmac_sha256_digest(&hmac, DELEGATION_KEY_SIZE, ret_value);
-    explicit_bzero(secret, sizeof secret);
-}
-
-static struct bytes delegation_text(struct arena *arena, struct bytes account,
-                                    const struct delegation_key *key)
-{
-    return arena_printf(arena, "%.*s\n%.*s\n%.*s\n%llu\n%llu\n%.*s\n%.*s\n%.*s", BYTES_ARG(account),
-                        BYTES_ARG(key->oid), BYTES_ARG(key->tid),
-                        (unsigned long long)instant_seconds(key->start),
-                        (unsigned long long)instant_seconds(key->expiry), BYTES_ARG(key->service),
-                        BYTES_ARG(key->version), BYTES_ARG(key->user_tid));
-}
-
-void account_delegation_key(const struct account *account, struct arena *arena,
-                            const struct delegation_key *key,
-                            uint8_t ret_value[DELEGATION_KEY_SIZE])
-{
-    derive(account->keys[0].hmac, delegation_text(arena, account->name, key), ret_value);
-}
-
-bool account_delegate_signed(const struct account *account, struct arena *arena,
-                             const struct delegation_key *key, struct bytes text,
-                             struct bytes signature)
-{
-    uint8_t value[DELEGATION_KEY_SIZE];
-    struct hmac_sha256_ctx hmac;
-    bool is_signed = false;
-
-    if (!account)
-        return account_signed(NULL, text, signature);
-    for (size_t i = 0; i < account->key_count; i++) {
-        derive(account->keys[i].hmac, delegation_text(arena, account->name, key), value);
-        hmac_sha256_set_key(&hmac, sizeof value, value);
-        is_signed |= key_signed(hmac, text, signature);
-    }
-    explicit_bzero(value, sizeof value);
-    return is_signed;
-}
-
-/* ---- all of them ---- */
-
-struct accounts *accounts_new(void)
-{
-    struct accounts *accounts = xcalloc(1, sizeof *accounts);
-
-    atomic_init(&accounts->now, xcalloc(1, sizeof(struct list)));
-    return accounts;
-}
-
-/* Removes all but the first `count`. */
-static void remove_after(struct list *list, size_t count)
-{
-    while (list->count > count)
-        account_free(list->accounts[--list->count]);
-}
-
-static void list_free(struct list *list)
-{
-    remove_after(list, 0);
-    free(list->accounts);
-    free(list);
-}
-
-void accounts_free(struct accounts *accounts)
-{
-    struct list *list, *before;
-
-    if (!accounts)
-        return;
-    for (list = atomic_load(&accounts->now); list; list = before) {
-        before = list->before;
-        list_free(list);
-    }
-    free(accounts);
-}
-
-static const struct account *find_in(const struct list *list, struct bytes name)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (bytes_equal(list->accounts[i]->name, name))
-            return list->accounts[i];
+        if (entry->keys.count == ACCOUNT_KEYS_MAX)
+            return "an account has more than two keys";
+        if (!key_prepare(key, &entry->keys.of[entry->keys.count++]))
+            return "a key is empty, too long, or has no base64 digit";
     }
     return NULL;
 }
 
-static bool add(struct list *list, struct bytes text, const char **ret_problem)
+static const char *add_entry(struct list *list, struct bytes text)
 {
-    struct account *account = account_new(text, ret_problem);
+    if (list->count == ACCOUNTS_MAX)
+        return "the list names too many accounts";
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 4;
+        struct entry *entries = xcalloc(capacity, sizeof *entries);
 
-    if (!account)
-        return false;
-    if (find_in(list, account->name)) {
-        account_free(account);
-        *ret_problem = "an account is named twice";
-        return false;
+        if (list->count > 0)
+            memcpy(entries, list->entries, list->count * sizeof *entries);
+        if (list->count > 0)
+            explicit_bzero(list->entries, list->count * sizeof *entries);
+        free(list->entries);
+        list->entries = entries;
+        list->capacity = capacity;
     }
-    list->accounts = xrealloc(list->accounts, (list->count + 1) * sizeof list->accounts[0]);
-    list->accounts[list->count++] = account;
-    return true;
+    return read_entry(text, &list->entries[list->count++]);
 }
 
-void accounts_add_development(struct accounts *accounts)
+/* Entries end with a semicolon or a line; a line that begins with # is a comment. Returns what is wrong with the
+ * list; NULL: nothing. */
+static const char *read_list(struct list *list, struct bytes rest)
 {
-    const char *problem;
-    bool added = add(atomic_load(&accounts->now), development_account, &problem);
-
-    assert(added);
-}
-
-void accounts_confine(struct accounts *accounts)
-{
-    struct list *list = atomic_load(&accounts->now);
-
-    for (size_t i = 0; i < list->count; i++)
-        list->accounts[i]->is_confined = true;
-}
-
-/* Entries end with a semicolon or a line; a line that begins with # is a comment. */
-static bool add_all(struct list *list, struct bytes rest, const char **ret_problem)
-{
-    size_t before = list->count;
+    const char *problem = NULL;
     struct bytes line, text;
 
-    while (rest.len > 0) {
+    while (rest.len > 0 && !problem) {
         bytes_cut(rest, '\n', &line, &rest);
         if (bytes_has_prefix(bytes_trim(line), bytes_from_string("#")))
             continue;
-        while (line.len > 0) {
+        while (line.len > 0 && !problem) {
             bytes_cut(line, ';', &text, &line);
             text = bytes_trim(text);
             if (text.len > 0 && text.ptr[text.len - 1] == '\r')
                 text.len--;
-            if (text.len > 0 && !add(list, text, ret_problem)) {
-                remove_after(list, before);
-                return false;
-            }
+            if (text.len > 0)
+                problem = add_entry(list, text);
         }
     }
-    if (list->count == before) {
-        *ret_problem = "the list names no account (the form is name:key1[:key2];...)";
-        return false;
+    if (!problem && list->count == 0)
+        problem = "the list names no account (the form is name:key1[:key2];...)";
+    return problem;
+}
+
+static void list_release(struct list *list)
+{
+    if (list->entries)
+        explicit_bzero(list->entries, list->capacity * sizeof *list->entries);
+    free(list->entries);
+}
+
+/* Under the lock: the accounts of the entries. Returns what forbids them; NULL: nothing. */
+static const char *place_entries(struct accounts *accounts, struct list *list)
+{
+    uint64_t number = ++accounts->lists;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct account *account =
+            find_or_add(accounts, list->entries[i].name, ACCOUNTS_MAX - STORED_ACCOUNTS_MAX);
+
+        if (!account)
+            return "too many accounts have been named since the start";
+        if (account->listed == number)
+            return "an account is named twice";
+        if (account_is_present(account) && account_source(account) != ACCOUNT_CONFIGURED)
+            return "an account is named that was added to the store (lagra account)";
+        account->listed = number;
+        list->entries[i].account = account;
     }
-    return true;
+    return NULL;
+}
+
+/* Under the lock. */
+static void remove_unlisted(struct accounts *accounts)
+{
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct account *account = atomic_load(&accounts->buckets[i]); account;
+             account = next_of(account))
+            if (account->listed != accounts->lists && account_is_present(account) &&
+                account_source(account) == ACCOUNT_CONFIGURED)
+                account_set_standing(account, ACCOUNT_CONFIGURED, false, false);
+}
+
+static bool put_list(struct accounts *accounts, struct bytes text, bool replaces,
+                     const char **ret_problem)
+{
+    struct list list = { .entries = NULL };
+    const char *problem = read_list(&list, text);
+
+    lock_take(&accounts->lock);
+    if (!problem)
+        problem = place_entries(accounts, &list);
+    for (size_t i = 0; i < list.count && !problem; i++) {
+        account_set_keys(list.entries[i].account, &list.entries[i].keys);
+        account_set_standing(list.entries[i].account, ACCOUNT_CONFIGURED, true, false);
+    }
+    if (!problem && replaces)
+        remove_unlisted(accounts);
+    lock_give(&accounts->lock);
+    list_release(&list);
+    if (problem)
+        *ret_problem = problem;
+    return !problem;
 }
 
 bool accounts_add_list(struct accounts *accounts, const char *text, const char **ret_problem)
 {
-    return add_all(atomic_load(&accounts->now), bytes_from_string(text), ret_problem);
+    return put_list(accounts, bytes_from_string(text), false, ret_problem);
 }
 
 bool accounts_replace(struct accounts *accounts, const char *text, const char **ret_problem)
 {
-    struct list *list = xcalloc(1, sizeof *list);
-
-    if (!add_all(list, bytes_from_string(text), ret_problem)) {
-        list_free(list);
-        return false;
-    }
-    list->before = atomic_load(&accounts->now);
-    atomic_store(&accounts->now, list);
-    return true;
+    return put_list(accounts, bytes_from_string(text), true, ret_problem);
 }
 
-const struct account *accounts_find(const struct accounts *accounts, struct bytes name)
+/* ---- single ones ---- */
+
+void accounts_add_development(struct accounts *accounts)
 {
-    return find_in(atomic_load(&accounts->now), name);
+    struct entry entry = { .account = NULL };
+    const char *problem = read_entry(development_account, &entry);
+
+    assert(!problem);
+    lock_take(&accounts->lock);
+    entry.account = find_or_add(accounts, entry.name, ACCOUNTS_MAX);
+    assert(entry.account && !account_is_present(entry.account));
+    account_set_keys(entry.account, &entry.keys);
+    account_set_standing(entry.account, ACCOUNT_DEVELOPMENT, true, false);
+    lock_give(&accounts->lock);
 }
 
-const struct account *accounts_find_host(const struct accounts *accounts, struct bytes label)
+void accounts_confine_development(struct accounts *accounts)
 {
-    const struct list *list = atomic_load(&accounts->now);
-    const struct account *account = find_in(list, label);
+    struct account *account = find_any(accounts, bytes_from_string(DEVELOPMENT_ACCOUNT));
 
-    for (size_t i = 0; i < list->count && !account; i++) {
-        if (bytes_equal_nocase(list->accounts[i]->name, label))
-            account = list->accounts[i];
+    assert(account && account_source(account) == ACCOUNT_DEVELOPMENT);
+    account_confine(account);
+}
+
+enum account_put accounts_put_stored(struct accounts *accounts, const struct stored_account *stored)
+{
+    enum account_put result = ACCOUNT_PUT;
+    struct keys keys = { .count = 0 };
+    struct account *account;
+
+    for (size_t i = 0; i < stored->key_count; i++)
+        if (!key_prepare(stored->keys[i], &keys.of[keys.count++]))
+            return ACCOUNT_MALFORMED;
+    if (!is_name(stored->name) || keys.count == 0)
+        return ACCOUNT_MALFORMED;
+    lock_take(&accounts->lock);
+    account = find_or_add(accounts, stored->name, ACCOUNTS_MAX);
+    if (!account) {
+        result = ACCOUNT_TOO_MANY;
+    } else if (account_is_present(account) && account_source(account) != ACCOUNT_STORED) {
+        result = ACCOUNT_ELSEWHERE;
+    } else if (stored->version > account->version) {
+        account_set_keys(account, &keys);
+        account_set_standing(account, ACCOUNT_STORED, true, stored->disabled);
+        account->version = stored->version;
     }
-    return account;
+    lock_give(&accounts->lock);
+    explicit_bzero(&keys, sizeof keys);
+    return result;
 }

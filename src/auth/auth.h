@@ -6,10 +6,10 @@
  *     the request addresses, over this very method, path, query and headers. A string to sign of
  *     Shared Key belongs to one request: what two requests could share is refused (decision: 21).
  *     Shared Key Lite covers less by its definition.
- * (2) Keys are decoded once, at start, and kept only as HMAC states and as the hashes that SMB's
- *     clients prove; none of them is ever logged or reported. Signatures are compared in constant
- *     time.
- * (3) An answer does not tell whether the account exists, nor does its time (decision: 35).
+ * (2) Keys are decoded once and kept only as HMAC states and as the hashes that SMB's clients
+ *     prove; none of them is ever logged or reported. Signatures are compared in constant time.
+ * (3) An answer does not tell whether the account exists, nor does its time (decision: 35); but that it
+ *     is disabled is said to whoever proves to have a right to it, and to whoever claims none.
  * rest: Authorize-with-Shared-Key; semantics 10.3; decision: 11. Any thread. */
 #ifndef LAGRA_AUTH_AUTH_H
 #define LAGRA_AUTH_AUTH_H
@@ -32,39 +32,77 @@
 /* A request whose date is further from our clock than this, either way, is refused. */
 #define AUTH_SKEW_MAX_S     900
 
-struct account;  /* name and prepared HMAC states; immutable */
-struct accounts; /* filled at start; then only replaced as a whole */
+/* So many names may be known from the start of a process on, named no longer or not. */
+#define ACCOUNTS_MAX        4096u
+/* So many of them are for accounts of the store. */
+#define STORED_ACCOUNTS_MAX 1000u
 
-/* Start-up only, as the two that add to it. */
+struct account; /* valid as long as its set; its keys may be exchanged at any time */
+struct
+    accounts; /* found without a lock; changed by one thread at a time, which others do not wait for */
+
+/* Where an account comes from: whoever changes it changes it there. */
+enum account_source {
+    ACCOUNT_DEVELOPMENT, /* the published one */
+    ACCOUNT_CONFIGURED,  /* a file, a credential, the environment */
+    ACCOUNT_STORED,      /* the store: lagra account */
+};
+
 struct accounts *accounts_new(void);
+/* Nobody may be finding any more. */
 void accounts_free(struct accounts *accounts);
 
-/* The development account with its published key. It must not be there yet. */
+/* The development account with its published key. It must not be there yet. Start-up thread. */
 void accounts_add_development(struct accounts *accounts);
-/* The keys of all accounts that are there now are for this machine alone: what a proxy forwards is refused, whoever
- * signed it (struct request, is_forwarded). */
-void accounts_confine(struct accounts *accounts);
+/* Its key is for this machine alone: what a proxy forwards is refused, whoever signed it (struct request,
+ * is_forwarded). Start-up thread. */
+void accounts_confine_development(struct accounts *accounts);
 
 /* Adds the accounts of "name:key1[:key2];name2:key1..." (keys in base64, leniently), the form of
- * the environment variable AZURITE_ACCOUNTS.
+ * the environment variable AZURITE_ACCOUNTS, or with a line for each.
  *
  * ret_problem  static text for the operator, without anything secret; set when false is returned
- * returns      false for a malformed list; then nothing was added. */
+ * returns      false for a malformed list, or one that names an account of another source; then nothing was
+ *              added. Any thread. */
 bool accounts_add_list(struct accounts *accounts, const char *list, const char **ret_problem);
 
-/* Takes the place of all accounts by those of a list in the same form, or with a line for each:
- * requests that begin from now on see it. Accounts that were found before stay valid. One thread at
- * a time; others may be finding.
+/* The same in the place of all accounts that lists have named before: requests that begin from now on see it,
+ * account by account. Those that are under way go on.
  *
- * returns false for a malformed list; then all is as it was. */
+ * returns false for a malformed list; then all is as it was. Any thread. */
 bool accounts_replace(struct accounts *accounts, const char *list, const char **ret_problem);
+
+/* What the store says of an account. */
+struct stored_account {
+    struct bytes name;
+    struct bytes keys[ACCOUNT_KEYS_MAX]; /* in base64 */
+    size_t key_count;                    /* 1 or 2 */
+    bool disabled;
+    uint64_t version; /* above those of what it said before */
+};
+enum account_put {
+    ACCOUNT_PUT, /* in force, or something newer is */
+    ACCOUNT_MALFORMED,
+    ACCOUNT_TOO_MANY,
+    ACCOUNT_ELSEWHERE, /* there is one of that name that is not of the store */
+};
+/* Puts it in force for requests that begin from now on. Any thread. */
+enum account_put accounts_put_stored(struct accounts *accounts,
+                                     const struct stored_account *stored);
 
 /* Returns NULL when there is no such account. Names are compared exactly. Any thread. */
 const struct account *accounts_find(const struct accounts *accounts, struct bytes name);
 /* As accounts_find(), for the first label of a host name: DNS ignores the case of letters. */
 const struct account *accounts_find_host(const struct accounts *accounts, struct bytes label);
+/* Calls `found` for each, in no order. Any thread. */
+void accounts_each(const struct accounts *accounts,
+                   void (*found)(const struct account *account, void *context), void *context);
 struct bytes account_name(const struct account *account);
-/* See accounts_confine(). */
+enum account_source account_source(const struct account *account);
+size_t account_key_count(const struct account *account);
+/* Is everybody to be refused who asks for something of it (AccountIsDisabled)? False for NULL. Any thread. */
+bool account_is_disabled(const struct account *account);
+/* See accounts_confine_development(). */
 bool account_is_confined(const struct account *account);
 
 /* The NT hashes of the texts of its keys, which are the passwords of SMB's clients: as good as the

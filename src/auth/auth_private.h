@@ -4,7 +4,7 @@
 
 #include "auth/auth.h"
 
-/* ---- keys (accounts.c) ---- */
+/* ---- keys (account.c) ---- */
 
 /* Was `signature` (raw bytes) made over `text` with one of the account's keys? False for NULL. */
 bool account_signed(const struct account *account, struct bytes text, struct bytes signature);

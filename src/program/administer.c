@@ -2,33 +2,10 @@
 #include "program/administer.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "program/ask.h"
 
-/* Asks, and prints the answer: as it is for scripts, else by `print`. */
-static int administer(const struct command_call *call, const char *operation,
-                      const struct ask_argument *arguments, size_t count,
-                      void (*print)(struct arena *arena, struct bytes body))
-{
-    struct ask_answer answer;
-    bool asked = ask_server(call, operation, arguments, count, &answer);
-
-    if (asked && call->json)
-        printf("%.*s", BYTES_ARG(answer.body));
-    else if (asked)
-        print(answer.arena, answer.body);
-    arena_free(answer.arena);
-    return asked && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-}
-
 /* ---- status ---- */
-
-static void print_line(const char *what, struct bytes text)
-{
-    if (text.ptr)
-        printf("%-12s %.*s\n", what, BYTES_ARG(text));
-}
 
 /* In the largest unit that leaves a digit before the point. */
 static void print_bytes(struct arena *arena, const char *what, struct bytes object,
@@ -57,12 +34,12 @@ static void print_status(struct arena *arena, struct bytes body)
                                                   { "IN FLIGHT", "inFlight" } };
     struct bytes store = ask_nested(arena, body, "store");
 
-    print_line("version", ask_member(arena, body, "version"));
-    print_line("process", ask_member(arena, body, "pid"));
-    print_line("up since", ask_member(arena, body, "upSince"));
-    print_line("log level", ask_member(arena, body, "logLevel"));
-    print_line("data folder", ask_member(arena, store, "location"));
-    print_line("store", ask_member(arena, store, "state"));
+    ask_print_line("version", ask_member(arena, body, "version"));
+    ask_print_line("process", ask_member(arena, body, "pid"));
+    ask_print_line("up since", ask_member(arena, body, "upSince"));
+    ask_print_line("log level", ask_member(arena, body, "logLevel"));
+    ask_print_line("data folder", ask_member(arena, store, "location"));
+    ask_print_line("store", ask_member(arena, store, "state"));
     print_bytes(arena, "disk free", store, "diskFreeBytes");
     print_bytes(arena, "its reserve", store, "diskReserveBytes");
     print_bytes(arena, "contents", store, "contentBytes");
@@ -77,7 +54,7 @@ static void print_status(struct arena *arena, struct bytes body)
 
 int administer_status(const struct command_call *call)
 {
-    return administer(call, "status", NULL, 0, print_status);
+    return ask_and_print(call, "status", NULL, 0, print_status);
 }
 
 /* ---- log-level ---- */
@@ -94,5 +71,5 @@ int administer_log_level(const struct command_call *call)
 {
     const struct ask_argument level = { "level", call->words[0] };
 
-    return administer(call, "log-level", &level, 1, print_level);
+    return ask_and_print(call, "log-level", &level, 1, print_level);
 }

@@ -7,5 +7,11 @@ struct command_call;
 
 int administer_status(const struct command_call *call);
 int administer_log_level(const struct command_call *call);
+int administer_account_add(const struct command_call *call);
+int administer_account_list(const struct command_call *call);
+int administer_account_show(const struct command_call *call);
+int administer_account_set(const struct command_call *call);
+int administer_account_rotate_key(const struct command_call *call);
+int administer_account_disable(const struct command_call *call);
 
 #endif

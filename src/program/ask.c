@@ -152,7 +152,28 @@ struct bytes ask_nested(struct arena *arena, struct bytes object, const char *na
                                                                   : bytes_from_string(NULL);
 }
 
-/* ---- tables ---- */
+/* ---- for people ---- */
+
+int ask_and_print(const struct command_call *call, const char *operation,
+                  const struct ask_argument *arguments, size_t count,
+                  void (*print)(struct arena *arena, struct bytes body))
+{
+    struct ask_answer answer;
+    bool asked = ask_server(call, operation, arguments, count, &answer);
+
+    if (asked && call->json)
+        printf("%.*s", BYTES_ARG(answer.body));
+    else if (asked)
+        print(answer.arena, answer.body);
+    arena_free(answer.arena);
+    return asked && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+void ask_print_line(const char *what, struct bytes text)
+{
+    if (text.ptr)
+        printf("%-12s %.*s\n", what, BYTES_ARG(text));
+}
 
 /* Each line's cells, one after the other. */
 struct cells {

@@ -28,7 +28,15 @@ struct bytes ask_member(struct arena *arena, struct bytes object, const char *na
 /* A member that is an object or a list, as it is written; ptr NULL: there is none. */
 struct bytes ask_nested(struct arena *arena, struct bytes object, const char *name);
 
-/* ---- tables for people ---- */
+/* The same, and prints the answer: as it is for scripts, else by `print`. Returns an exit status. */
+int ask_and_print(const struct command_call *call, const char *operation,
+                  const struct ask_argument *arguments, size_t count,
+                  void (*print)(struct arena *arena, struct bytes body));
+
+/* ---- for people ---- */
+
+/* One figure, in a column of them; nothing where it is not there. */
+void ask_print_line(const char *what, struct bytes text);
 
 #define ASK_COLUMNS_MAX 8
 

@@ -15,6 +15,18 @@ const struct command_option command_common_options[] = {
     { NULL, NULL, NULL },
 };
 
+static const struct command_option account_keys[] = {
+    { "key1-file", "FILE", "take what the file holds for key 1, in base64" },
+    { "key2-file", "FILE", "the same of key 2" },
+    { NULL, NULL, NULL },
+};
+static const struct command_option account_settings[] = {
+    { "state", "STATE", "enabled or disabled: whether anybody may ask for anything of it" },
+    { "key1-file", "FILE", "take what the file holds for key 1, in base64" },
+    { "key2-file", "FILE", "the same of key 2" },
+    { NULL, NULL, NULL },
+};
+
 /* clang-format off */
 const struct command_row command_rows[] = {
     { "serve", "[options]",               "serve; what is done without a command too", 0, 0, NULL, NULL },
@@ -23,6 +35,12 @@ const struct command_row command_rows[] = {
     { "backup verify", "DIR",             "read the newest backup in DIR, or that one, and hold it against its sums", 1, 1, back_up_copy_options, back_up_verify },
     { "backup restore", "DIR NEW-DIR",    "make a data folder of it", 2, 2, back_up_copy_options, back_up_restore },
     { "backup", "DIR",                    "copy the data folder of a running server to a new folder in DIR, as it is at one moment", 1, 1, back_up_options, back_up },
+    { "account add", "NAME",              "make an account in the store, and print its two keys, once", 1, 1, account_keys, administer_account_add },
+    { "account list", "",                 "all accounts, and where they come from", 0, 0, NULL, administer_account_list },
+    { "account show", "NAME",             "one of them", 1, 1, NULL, administer_account_show },
+    { "account set", "NAME",              "change an account of the store", 1, 1, account_settings, administer_account_set },
+    { "account rotate-key", "NAME 1|2",   "make a key anew, and print it, once; the other one goes on", 2, 2, NULL, administer_account_rotate_key },
+    { "account disable", "NAME",          "refuse everybody who asks for anything of it", 1, 1, NULL, administer_account_disable },
     { "config", "check [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
     { "health", "[--live] [options]",     "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },
     { "health", "[--live] --running",     "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },
@@ -74,15 +92,6 @@ const struct command_row *command_find(int argc, char **argv, int *ret_words)
             continue;
         *ret_words = second.ptr ? 2 : 1;
         return &command_rows[i];
-    }
-    return NULL;
-}
-
-const char *command_value(const struct command_call *call, const char *name)
-{
-    for (size_t i = 0; call->row->options && call->row->options[i].name; i++) {
-        if (strcmp(call->row->options[i].name, name) == 0)
-            return call->values[i];
     }
     return NULL;
 }

@@ -42,7 +42,15 @@ struct command_call {
                                               * switch "" */
 };
 /* The value of one of its row's options; NULL: it is not given. */
-const char *command_value(const struct command_call *call, const char *name);
+static inline const char *command_value(const struct command_call *call, const char *name)
+{
+    const struct command_option *options = call->row->options;
+
+    for (size_t i = 0; options && options[i].name; i++)
+        if (strcmp(options[i].name, name) == 0)
+            return call->values[i];
+    return NULL;
+}
 
 /* The option of all commands that ask a running server, or print for scripts. */
 extern const struct command_option command_common_options[];

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "admin/stored_accounts.h"
 #include "base/log.h"
 
 /* Certificates, keys, lists of accounts, keys and roles. */
 #define FILE_MAX_BYTES (8u << 20)
+#define CREDENTIAL     "/accounts"
 
 char *read_small_file(const char *path)
 {
@@ -61,30 +64,48 @@ static bool add_development(const struct options *options, bool loopback, struct
                         " is served with its published key beyond this machine\n");
     accounts_add_development(accounts);
     if (!options->allow_development_account)
-        accounts_confine(accounts);
+        accounts_confine_development(accounts);
     return true;
 }
 
-/* Of the file, else of the environment, else the development account. */
-static bool open_accounts(const struct options *options, bool loopback, struct accounts *accounts)
+/* The file of accounts, from malloc: what --accountsFile names, else systemd's credential "accounts"
+ * (LoadCredential=accounts:FILE; systemd.exec(5)). NULL: there is none. */
+static char *accounts_path(const struct options *options)
+{
+    const char *folder = getenv("CREDENTIALS_DIRECTORY");
+    char *path;
+
+    if (options->accounts_path)
+        return xstrdup(options->accounts_path);
+    if (!folder)
+        return NULL;
+    path = xmalloc(strlen(folder) + sizeof CREDENTIAL);
+    memcpy(path, folder, strlen(folder));
+    memcpy(path + strlen(folder), CREDENTIAL, sizeof CREDENTIAL);
+    if (access(path, F_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Of the file, else of the environment. *ret_named: whether there is either. */
+static bool open_accounts(const struct options *options, struct accounts *accounts, bool *ret_named)
 {
     const char *list = getenv("AZURITE_ACCOUNTS");
+    char *path = accounts_path(options);
     const char *problem = NULL;
-    char *text = NULL;
-    bool added;
+    char *text = path ? read_small_file(path) : NULL;
+    bool added = true;
 
-    if (options->accounts_path) {
-        text = read_small_file(options->accounts_path);
-        if (!text)
-            return false;
-    } else if (!list || !*list) {
-        return add_development(options, loopback, accounts);
-    }
-    added = accounts_add_list(accounts, text ? text : list, &problem);
+    *ret_named = path || (list && *list);
+    if (path && !text)
+        added = false;
+    else if (*ret_named)
+        added = accounts_add_list(accounts, text ? text : list, &problem);
     free_secret(text);
-    if (!added)
-        fprintf(stderr, "lagra: %s: %s\n",
-                options->accounts_path ? options->accounts_path : "AZURITE_ACCOUNTS", problem);
+    if (problem)
+        fprintf(stderr, "lagra: %s: %s\n", path ? path : "AZURITE_ACCOUNTS", problem);
+    free(path);
     return added;
 }
 
@@ -165,7 +186,7 @@ bool credentials_open(const struct options *options, bool loopback,
                       struct credentials *ret_credentials)
 {
     ret_credentials->accounts = accounts_new();
-    if (!open_accounts(options, loopback, ret_credentials->accounts))
+    if (!open_accounts(options, ret_credentials->accounts, &ret_credentials->named))
         return false;
     if (!may_be_basic(options, loopback))
         return false;
@@ -179,12 +200,32 @@ bool credentials_open(const struct options *options, bool loopback,
     return true;
 }
 
+bool credentials_open_stored(const struct options *options, bool loopback, struct store *store,
+                             struct credentials *credentials)
+{
+    const char *problem = NULL;
+    size_t count = 0;
+
+    if (!stored_accounts_load(store, credentials->accounts, &count, &problem)) {
+        fprintf(stderr, "lagra: %s\n", problem);
+        return false;
+    }
+    if (credentials->named)
+        return true;
+    /* Who has made accounts in the store needs no other beyond this machine. */
+    if (count > 0 && !loopback && !options->allow_development_account)
+        return true;
+    return add_development(options, loopback, credentials->accounts);
+}
+
 void credentials_reload(const struct options *options, struct credentials *credentials)
 {
     const char *problem = NULL;
 
-    if (options->accounts_path) {
-        char *text = read_small_file(options->accounts_path);
+    char *path = accounts_path(options);
+
+    if (path) {
+        char *text = read_small_file(path);
 
         if (text && accounts_replace(credentials->accounts, text, &problem))
             log_line(LOG_INFO, "accounts and keys were read again");
@@ -193,6 +234,7 @@ void credentials_reload(const struct options *options, struct credentials *crede
                      problem ? problem : "their file cannot be read");
         free_secret(text);
     }
+    free(path);
     if (credentials->trust) {
         struct trust *trust = make_trust(options);
 

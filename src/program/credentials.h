@@ -6,8 +6,11 @@
 #include "auth/auth.h"
 #include "program/options.h"
 
+struct store;
+
 struct credentials {
     struct accounts *accounts;
+    bool named;                 /* by a file, a credential or the environment */
     struct trust_holder *trust; /* NULL: no bearer tokens */
 };
 
@@ -17,6 +20,10 @@ char *read_small_file(const char *path);
 /* False after saying on stderr why not. loopback: nothing listens beyond this machine. */
 bool credentials_open(const struct options *options, bool loopback,
                       struct credentials *ret_credentials);
+/* Once the store is open: its accounts; and the development account, where none is named and the options allow
+ * it. False after saying on stderr why not. */
+bool credentials_open_stored(const struct options *options, bool loopback, struct store *store,
+                             struct credentials *credentials);
 /* Reads the files again. What is wrong with one is logged, and what it said before still counts. */
 void credentials_reload(const struct options *options, struct credentials *credentials);
 /* Once nothing is served any more. */

@@ -168,6 +168,7 @@ static bool start_admin(struct running *run)
 
     run->admin.admin.endpoints = &run->endpoint_set;
     run->admin.admin.store = run->store;
+    run->admin.admin.accounts = run->credentials.accounts;
     run->admin.admin.started_s = (uint64_t)time(NULL);
     for (size_t i = 0; i < SERVICES; i++)
         if (run->servers[i])
@@ -364,8 +365,10 @@ static bool start(struct running *run, const struct options *options)
     certificate_renewal_init(&run->renewal, &run->options);
     return credentials_open(options, options_are_loopback(options), &run->credentials) &&
            certificate_read(options, &run->certificate) && check_start(run) &&
-           (run->store = open_store(&run->options)) && start_threads(run) && fit_limits(run) &&
-           start_listeners(run);
+           (run->store = open_store(&run->options)) &&
+           credentials_open_stored(options, options_are_loopback(options), run->store,
+                                   &run->credentials) &&
+           start_threads(run) && fit_limits(run) && start_listeners(run);
 }
 
 static void reload(struct running *run)

@@ -89,8 +89,8 @@ void option_rows_print_help(void)
                  option_rows[i].value ? option_rows[i].value : "");
         printf("  %-32s %s\n", left, option_rows[i].help);
     }
-    printf("\nAccounts: AZURITE_ACCOUNTS=\"name:key1[:key2];...\" in the environment; without it "
-           "devstoreaccount1.\n"
+    printf("\nAccounts: lagra account add; or AZURITE_ACCOUNTS=\"name:key1[:key2];...\" in the "
+           "environment; without it devstoreaccount1 too.\n"
            "Called azurite, azurite-blob, azurite-queue or azurite-table, it does what Azurite's "
            "commands do; azurite-file serves files alone, azurite when --fileHost or --filePort is "
            "given.\n");

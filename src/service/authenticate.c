@@ -28,6 +28,12 @@ static void read_sas_version(struct call *call)
     call->version = call_version_is_valid(version) ? version : call_query(call, "sv");
 }
 
+/* Nobody asks anything of an account that is disabled, whatever the right. auth invariant 3; decision: 380 */
+static enum error admit_to_account(const struct call *call)
+{
+    return account_is_disabled(call->account) ? E_AccountIsDisabled : OK;
+}
+
 /* What follows from who asks. */
 static enum error admit(struct call *call)
 {
@@ -64,7 +70,7 @@ enum error route_authenticate(struct call *call)
     /* A preflight request is never signed (rest: Preflight-Blob-Request), and what is signed has no
      * meaning to a website. */
     if (call->request->method == METHOD_OPTIONS || call->website)
-        return OK;
+        return admit_to_account(call);
     /* The wall clock: ours stays ahead after the wall clock was set back (clock invariant 3), and
      * every request would be refused as too old until the wall catches up. */
     enum error e = authenticate(call->request, &target, clock_wall(), call->arena,
@@ -72,5 +78,7 @@ enum error route_authenticate(struct call *call)
 
     if (e && detail.ptr)
         call->problem->detail = arena_string(call->arena, detail);
+    if (!e)
+        e = admit_to_account(call);
     return e ? e : admit(call);
 }

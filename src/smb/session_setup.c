@@ -56,6 +56,7 @@ static enum nt_status become_valid(struct smb_session *session, struct smb_reque
         return STATUS_ACCESS_DENIED;
     assert(name.len < sizeof session->account);
     memcpy(session->account, name.ptr, name.len);
+    session->of = spnego_account(session->logon);
     take_keys(session, spnego_session_key(session->logon));
     session->seals = !connection->service->options.allow_unencrypted;
     session->requires_signing |= connection->agreed.client_requires_signing;
@@ -80,6 +81,8 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
     if (session->connection->host->is_forwarded &&
         account_is_confined(spnego_account(session->logon)))
         return STATUS_ACCESS_DENIED;
+    if (account_is_disabled(spnego_account(session->logon)))
+        return STATUS_ACCOUNT_DISABLED;
     /* Who logs on again stays who he was, with the keys of the first time. ms-smb2: 3.3.5.5.2 */
     if (session->state == SESSION_VALID) {
         if (!is_account_of(session, account_name(spnego_account(session->logon))))

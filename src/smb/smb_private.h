@@ -126,6 +126,7 @@ struct smb_session {
     struct smb_request *awaited_by;     /* LOGOFF, until the last open is gone */
     struct preauth preauth;             /* 3.1.1 */
     char account[ACCOUNT_NAME_MAX + 1]; /* that it is of, once valid */
+    const struct account *of;           /* the same */
     bool requires_signing;
     bool seals;                     /* all of it is sealed: SESSION_FLAG_ENCRYPT_DATA */
     bool has_sealed;                /* a sealed message has come: so what is told is sealed */

@@ -1,6 +1,9 @@
 /* Lists of accounts, as AZURITE_ACCOUNTS holds them. */
 #include "auth_test.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include <nettle/hmac.h>
 
 #include "base/encode.h"
@@ -119,13 +122,81 @@ static void malformed_lists_add_nothing(void **state)
     }
 }
 
+/* Rule: a list that takes the place of another counts at once; what it names no longer is not found, and whoever
+ * had found it goes on. auth/account.h (1), (3) */
+static void lists_are_replaced(void **state)
+{
+    struct accounts *accounts = accounts_new();
+    const char *problem = NULL;
+    const struct account *gone, *stays;
+
+    (void)state;
+    assert_true(accounts_add_list(accounts, "gone:a2V5;stays:a2V5", &problem));
+    gone = accounts_find(accounts, bytes_from_string("gone"));
+    stays = accounts_find(accounts, bytes_from_string("stays"));
+    assert_true(accounts_replace(accounts, "stays:a2V5:b3RoZXI=\nnew:a2V5", &problem));
+    assert_null(accounts_find(accounts, bytes_from_string("gone")));
+    assert_null(accounts_find_host(accounts, bytes_from_string("GONE")));
+    assert_int_equal(account_key_count(gone), 1);
+    assert_ptr_equal(accounts_find(accounts, bytes_from_string("stays")), stays);
+    assert_int_equal(account_key_count(stays), 2);
+    assert_non_null(accounts_find(accounts, bytes_from_string("new")));
+    assert_false(accounts_replace(accounts, "stays:a2V5;stays:a2V5", &problem));
+    assert_int_equal(account_key_count(stays), 2);
+    assert_true(accounts_replace(accounts, "gone:a2V5:b3RoZXI=", &problem));
+    assert_ptr_equal(accounts_find(accounts, bytes_from_string("gone")), gone);
+    assert_int_equal(account_key_count(gone), 2);
+    accounts_free(accounts);
+}
+
+#define CHANGES 20000
+static const struct bytes pairs[2][2] = { { BYTES("a2V5IG9uZQ=="), BYTES("a2V5IG9uZQ==") },
+                                          { BYTES("a2V5IHR3bw=="), BYTES("a2V5IHR3bw==") } };
+
+static atomic_bool exchanged;
+
+static void *exchange_keys(void *argument)
+{
+    for (uint64_t i = 1; i <= CHANGES; i++)
+        (void)accounts_put_stored(
+            argument, &(struct stored_account){ .name = BYTES("one"),
+                                                .keys = { pairs[i & 1][0], pairs[i & 1][1] },
+                                                .key_count = 2,
+                                                .version = i });
+    atomic_store(&exchanged, true);
+    return NULL;
+}
+
+/* Rule: a reader sees the keys of one change, however many are made meanwhile. auth/account.h (2) */
+static void readers_see_one_change(void **state)
+{
+    uint8_t hashes[ACCOUNT_KEYS_MAX][NT_HASH_SIZE], first[NT_HASH_SIZE] = { 0 };
+    struct accounts *accounts = accounts_new();
+    const struct account *account = NULL;
+    unsigned seen = 0;
+    pthread_t writer;
+
+    (void)state;
+    assert_int_equal(pthread_create(&writer, NULL, exchange_keys, accounts), 0);
+    while (!account)
+        account = accounts_find(accounts, bytes_from_string("one"));
+    while (!atomic_load(&exchanged)) {
+        assert_int_equal(account_nt_hashes(account, hashes), 2);
+        assert_memory_equal(hashes[0], hashes[1], NT_HASH_SIZE);
+        seen += memcmp(first, hashes[0], NT_HASH_SIZE) != 0;
+        memcpy(first, hashes[0], NT_HASH_SIZE);
+    }
+    assert_int_equal(pthread_join(writer, NULL), 0);
+    assert_true(seen > 0);
+    accounts_free(accounts);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_read),
-        cmocka_unit_test(keys_are_decoded_leniently),
-        cmocka_unit_test(hosts_have_no_case),
-        cmocka_unit_test(malformed_lists_add_nothing),
+        cmocka_unit_test(lists_are_read),     cmocka_unit_test(keys_are_decoded_leniently),
+        cmocka_unit_test(hosts_have_no_case), cmocka_unit_test(malformed_lists_add_nothing),
+        cmocka_unit_test(lists_are_replaced), cmocka_unit_test(readers_see_one_change),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,6 +73,38 @@ static void either_key_opens(void **state)
     }
 }
 
+/* A session of an account that is disabled ends at its next command; who logs on to one is told so once he has
+ * proved his key. decision: 380 */
+static void ends_with_its_account(void **state)
+{
+    struct world *world = *state;
+    struct stored_account account = {
+        .name = BYTES("three"), .keys = { BYTES(TEST_KEY_1) }, .key_count = 1, .version = 1
+    };
+    struct client *c = client_new(world);
+
+    assert_int_equal(accounts_put_stored(world->accounts, &account), ACCOUNT_PUT);
+    client_speak(c, SMB_311);
+    assert_int_equal(client_log_on(c, "three", TEST_KEY_1), 0);
+    assert_int_equal(ask(c, SMB_ECHO, 4).header.status, 0);
+    account.disabled = true;
+    account.version++;
+    assert_int_equal(accounts_put_stored(world->accounts, &account), ACCOUNT_PUT);
+    assert_int_equal(ask(c, SMB_LOGOFF, 4).header.status,
+                     nt_status_value(STATUS_USER_SESSION_DELETED));
+    client_use_session(c, 0);
+    assert_int_equal(client_log_on(c, "three", "bm8="), nt_status_value(STATUS_LOGON_FAILURE));
+    client_use_session(c, 0);
+    assert_int_equal(client_log_on(c, "three", TEST_KEY_1),
+                     nt_status_value(STATUS_ACCOUNT_DISABLED));
+    account.disabled = false;
+    account.version++;
+    assert_int_equal(accounts_put_stored(world->accounts, &account), ACCOUNT_PUT);
+    client_use_session(c, 0);
+    assert_int_equal(client_log_on(c, "three", TEST_KEY_1), 0);
+    client_free(c);
+}
+
 #define STEP (600 * TICKS_PER_SECOND)
 
 /* Where too many logons have failed no more are looked at for a while, right ones neither; other addresses are
@@ -501,6 +533,7 @@ int main(void)
     };
     const struct CMUnitTest plain[] = {
         cmocka_unit_test(either_key_opens),
+        cmocka_unit_test(ends_with_its_account),
         cmocka_unit_test(failures_are_counted_by_address),
         cmocka_unit_test(signs),
         cmocka_unit_test(sees_its_own_shares),

@@ -1,0 +1,273 @@
+/* Accounts, as operators make and change them: `lagra account`. Those of the store are changed here; those of a
+ * file, a credential or the environment are shown, and changed there. A key is answered when it is made, and
+ * never again. */
+#include "admin/admin_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include "admin/stored_accounts.h"
+#include "base/encode.h"
+#include "base/log.h"
+
+#define KEY_BYTES    64 /* as the service's keys have */
+#define KEY_TEXT_MAX 1000u
+
+/* ---- what is answered ---- */
+
+static void write_instant(struct json_writer *out, const char *name, instant t)
+{
+    char text[INSTANT_ISO_SIZE];
+
+    instant_format_iso(t, text);
+    json_write_member(out, name, bytes_from_string(text));
+}
+
+static void write_record(struct json_writer *out, const struct account_record *record)
+{
+    json_write_member(out, "name", record->name);
+    json_write_member(out, "state", bytes_from_string(record->disabled ? "disabled" : "enabled"));
+    json_write_member(out, "source", bytes_from_string("store"));
+    json_write_number(out, "keys", record->key_count);
+    write_instant(out, "created", record->created);
+    write_instant(out, "changed", record->changed);
+}
+
+static void write_configured(struct json_writer *out, const struct account *account)
+{
+    json_write_member(out, "name", account_name(account));
+    json_write_member(out, "state", bytes_from_string("enabled"));
+    json_write_member(out, "source",
+                      bytes_from_string(account_source(account) == ACCOUNT_DEVELOPMENT
+                                            ? "development"
+                                            : "configuration"));
+    json_write_number(out, "keys", account_key_count(account));
+}
+
+static void fail(struct admin_call *call, enum error e, struct bytes name)
+{
+    if (e == E_ResourceNotFound)
+        admin_fail(call, 404, "AccountNotFound", "There is no account %.*s.", BYTES_ARG(name));
+    else if (e == E_AccountAlreadyExists)
+        admin_fail(call, 409, "AccountAlreadyExists", "There is an account %.*s already.",
+                   BYTES_ARG(name));
+    else if (e == E_OutOfRangeInput)
+        admin_fail(call, 409, "TooManyAccounts", "There are %u accounts in the store already.",
+                   STORED_ACCOUNTS_MAX);
+    else if (e == E_ResourceTypeMismatch)
+        admin_fail(call, 409, "AccountIsConfigured",
+                   "%.*s is an account of a file, a credential or the environment: it is changed "
+                   "there.",
+                   BYTES_ARG(name));
+    else
+        admin_fail_error(call, e);
+}
+
+/* ---- what is asked ---- */
+
+enum { NAME };
+
+static bool is_configured(const struct admin_call *call, struct bytes name)
+{
+    const struct account *account = accounts_find(call->admin->accounts, name);
+
+    return account && account_source(account) != ACCOUNT_STORED;
+}
+
+/* False: refused. Of an account that is to be changed. */
+static bool check_name(struct admin_call *call)
+{
+    struct bytes name = call->given[NAME];
+
+    if (is_configured(call, name))
+        fail(call, E_ResourceTypeMismatch, name);
+    else if (!stored_account_name_is_valid(name))
+        admin_fail(call, 400, "InvalidAccountName",
+                   "A name has %u to %u lower-case letters and digits.", STORED_NAME_MIN,
+                   STORED_NAME_MAX);
+    return call->status == 200;
+}
+
+/* Strict, so that all clients understand it alike. False: refused. */
+static bool check_key(struct admin_call *call, struct bytes key)
+{
+    if (!key.ptr)
+        return true;
+    if (key.len > KEY_TEXT_MAX || base64_decode(call->arena, key).len == 0)
+        admin_fail(call, 400, "InvalidKey", "A key is base64, of at most %u characters.",
+                   KEY_TEXT_MAX);
+    return call->status == 200;
+}
+
+/* Random, in base64. */
+static struct bytes make_key(struct arena *arena)
+{
+    uint8_t key[KEY_BYTES];
+    struct bytes text;
+    ssize_t got;
+
+    do
+        got = getrandom(key, sizeof key, 0);
+    while (got < 0); /* a signal: so few bytes come whole */
+    assert(got == sizeof key);
+    text = base64_encode(arena, bytes_of(key, sizeof key));
+    explicit_bzero(key, sizeof key);
+    return text;
+}
+
+/* ---- changes ---- */
+
+struct change {
+    struct bytes keys[ACCOUNT_KEYS_MAX]; /* ptr NULL: as it is */
+    enum { STATE_STAYS, STATE_ENABLED, STATE_DISABLED } state;
+};
+
+static void make_change(struct account_record *record, void *context)
+{
+    const struct change *change = context;
+
+    for (size_t i = 0; i < ACCOUNT_KEYS_MAX; i++) {
+        if (!change->keys[i].ptr)
+            continue;
+        record->keys[i] = change->keys[i];
+        if (record->key_count <= i)
+            record->key_count = i + 1;
+    }
+    if (change->state != STATE_STAYS)
+        record->disabled = change->state == STATE_DISABLED;
+}
+
+/* False: refused. */
+static bool apply(struct admin_call *call, enum account_change how, struct change *change,
+                  struct account_record *ret_record)
+{
+    struct bytes name = call->given[NAME];
+    enum error e = stored_account_change(call->admin->store, call->admin->accounts, call->arena,
+                                         name, how, make_change, change, ret_record);
+
+    if (e)
+        fail(call, e, name);
+    return !e;
+}
+
+void admin_account_add(struct admin_call *call)
+{
+    struct change change = { .keys = { call->given[1], call->given[2] } };
+    struct account_record record;
+
+    if (!check_name(call) || !check_key(call, change.keys[0]) || !check_key(call, change.keys[1]))
+        return;
+    for (size_t i = 0; i < ACCOUNT_KEYS_MAX; i++)
+        if (!change.keys[i].ptr)
+            change.keys[i] = make_key(call->arena);
+    if (!apply(call, ACCOUNT_ADD, &change, &record))
+        return;
+    log_line(LOG_INFO, "account %.*s was added", BYTES_ARG(record.name));
+    write_record(&call->out, &record);
+    json_write_member(&call->out, "key1", record.keys[0]);
+    json_write_member(&call->out, "key2", record.keys[1]);
+}
+
+/* False: refused. */
+static bool read_state(struct admin_call *call, struct bytes state, struct change *change)
+{
+    if (bytes_is(state, "enabled"))
+        change->state = STATE_ENABLED;
+    else if (bytes_is(state, "disabled"))
+        change->state = STATE_DISABLED;
+    else if (state.ptr)
+        admin_fail(call, 400, "InvalidArgument", "A state is enabled or disabled.");
+    return call->status == 200;
+}
+
+void admin_account_set(struct admin_call *call)
+{
+    struct change change = { .keys = { call->given[2], call->given[3] } };
+    struct account_record record;
+
+    if (!check_name(call) || !read_state(call, call->given[1], &change) ||
+        !check_key(call, change.keys[0]) || !check_key(call, change.keys[1]))
+        return;
+    if (!call->given[1].ptr && !change.keys[0].ptr && !change.keys[1].ptr) {
+        admin_fail(call, 400, "InvalidArgument", "account-set takes a state or a key.");
+        return;
+    }
+    if (!apply(call, ACCOUNT_CHANGE, &change, &record))
+        return;
+    log_line(LOG_INFO, "account %.*s was changed: %s%s%s", BYTES_ARG(record.name),
+             record.disabled ? "disabled" : "enabled", change.keys[0].ptr ? ", another key 1" : "",
+             change.keys[1].ptr ? ", another key 2" : "");
+    write_record(&call->out, &record);
+}
+
+void admin_account_rotate_key(struct admin_call *call)
+{
+    bool is_second = bytes_is(call->given[1], "2");
+    struct change change = { .state = STATE_STAYS };
+    struct account_record record;
+
+    if (!check_name(call))
+        return;
+    if (!is_second && !bytes_is(call->given[1], "1")) {
+        admin_fail(call, 400, "InvalidArgument", "A key is 1 or 2.");
+        return;
+    }
+    change.keys[is_second] = make_key(call->arena);
+    if (!apply(call, ACCOUNT_CHANGE, &change, &record))
+        return;
+    log_line(LOG_INFO, "account %.*s has another key %d", BYTES_ARG(record.name), is_second + 1);
+    write_record(&call->out, &record);
+    json_write_member(&call->out, is_second ? "key2" : "key1", record.keys[is_second]);
+}
+
+/* ---- showing ---- */
+
+void admin_account_show(struct admin_call *call)
+{
+    struct bytes name = call->given[NAME];
+    struct account_record record;
+    enum error e;
+
+    if (is_configured(call, name)) {
+        write_configured(&call->out, accounts_find(call->admin->accounts, name));
+        return;
+    }
+    e = stored_account_read(call->admin->store, call->arena, name, &record);
+    if (e)
+        fail(call, e, name);
+    else
+        write_record(&call->out, &record);
+}
+
+static void list_configured(const struct account *account, void *context)
+{
+    struct json_writer *out = context;
+
+    if (account_source(account) == ACCOUNT_STORED)
+        return;
+    json_write_begin(out, '{');
+    write_configured(out, account);
+    json_write_end(out, '}');
+}
+
+void admin_account_list(struct admin_call *call)
+{
+    struct account_record *records;
+    size_t count;
+    enum error e = stored_accounts_list(call->admin->store, call->arena, &records, &count);
+
+    if (e) {
+        admin_fail_error(call, e);
+        return;
+    }
+    json_write_name(&call->out, "accounts");
+    json_write_begin(&call->out, '[');
+    accounts_each(call->admin->accounts, list_configured, &call->out);
+    for (size_t i = 0; i < count; i++) {
+        json_write_begin(&call->out, '{');
+        write_record(&call->out, &records[i]);
+        json_write_end(&call->out, '}');
+    }
+    json_write_end(&call->out, ']');
+}

@@ -1,0 +1,294 @@
+/* Accounts of the store: see stored_accounts.h. */
+#include "admin/stored_accounts.h"
+
+#include <assert.h>
+
+#include "base/codec.h"
+#include "service/deciding.h"
+#include "service/names.h"
+#include "service/small_record.h"
+
+#define RECORD_VERSION 1
+#define FLAG_DISABLED  1u
+#define KEY_PREFIX     "a"
+#define KEY_COUNT      "n"
+#define ARENA_MAX      ((size_t)64 << 20)
+
+static struct partition partition_of_all(void)
+{
+    return (struct partition){ .space = account_space("accounts", bytes_from_string("")),
+                               .key = BYTES("") };
+}
+
+static struct bytes record_key(struct arena *arena, struct bytes name)
+{
+    return arena_printf(arena, KEY_PREFIX "%.*s", BYTES_ARG(name));
+}
+
+bool stored_account_name_is_valid(struct bytes name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
+            return false;
+    }
+    return name.len >= STORED_NAME_MIN && name.len <= STORED_NAME_MAX;
+}
+
+/* ---- records ---- */
+
+static struct bytes encode(struct arena *arena, const struct account_record *record)
+{
+    struct text out;
+
+    text_init(&out, arena, 256);
+    encode_u8(&out, RECORD_VERSION);
+    encode_u64(&out, record->disabled ? FLAG_DISABLED : 0);
+    encode_u64(&out, record->created);
+    encode_u64(&out, record->changed);
+    encode_u64(&out, record->key_count);
+    for (size_t i = 0; i < record->key_count; i++)
+        encode_bytes(&out, record->keys[i]);
+    return text_bytes(&out);
+}
+
+/* False: it makes no sense. */
+static bool decode(struct bytes key, struct bytes value, struct account_record *ret_record)
+{
+    struct account_record record = { .name = bytes_from(key, sizeof KEY_PREFIX - 1) };
+    struct decoder in;
+    uint64_t flags;
+
+    decoder_init(&in, value);
+    if (decode_u8(&in) != RECORD_VERSION)
+        return false;
+    flags = decode_u64(&in);
+    record.disabled = flags & FLAG_DISABLED;
+    record.created = decode_u64(&in);
+    record.changed = decode_u64(&in);
+    record.key_count = decode_u64(&in);
+    if (flags > FLAG_DISABLED || record.key_count == 0 || record.key_count > ACCOUNT_KEYS_MAX)
+        return false;
+    for (size_t i = 0; i < record.key_count; i++)
+        record.keys[i] = decode_bytes(&in);
+    *ret_record = record;
+    return decoder_ok(&in) && stored_account_name_is_valid(record.name);
+}
+
+static enum store_result read_record(struct snapshot *before, struct arena *arena,
+                                     struct bytes name, struct account_record *ret_record)
+{
+    struct record record;
+    enum store_result result =
+        snapshot_get(before, RECORD_INNER, record_key(arena, name), arena, &record);
+
+    if (result)
+        return result;
+    return decode(record_key(arena, name), record.value, ret_record)
+               ? STORE_OK
+               : record_is_unknown("the record of an account", record.value);
+}
+
+/* ---- decisions ---- */
+
+struct deciding {
+    struct bytes name;
+    enum account_change how;
+    account_change_fn *change; /* NULL: the record is read */
+    void *context;
+    struct account_record record;
+    struct account_record *all; /* of a list */
+    size_t count;
+};
+
+static void init(struct decision *d, struct store *store, struct arena *arena,
+                 struct problem *problem)
+{
+    *d = (struct decision){ .store = store,
+                            .arena = arena,
+                            .access = STORE_MAY_BLOCK,
+                            .problem = problem,
+                            .attempt = arena_mark(arena) };
+}
+
+/* Until what was read and changed is durable. */
+static enum error run(struct store *store, struct arena *arena, attempt_fn *attempt,
+                      struct deciding *deciding)
+{
+    struct problem problem;
+    struct decision d;
+    enum store_result settled;
+    enum error e;
+
+    do {
+        init(&d, store, arena, &problem);
+        e = deciding_run_unawaited(&d, attempt, deciding);
+        deciding_end(&d);
+        settled = store_await(store, d.seen);
+    } while (settled == STORE_CONFLICT);
+    if (settled)
+        return E_InternalError;
+    return e == DECIDE_GONE || e == DECIDE_UNKNOWN ? E_InternalError : e;
+}
+
+/* One more than there were. */
+static enum error count_one_more(struct decision *d)
+{
+    const struct bytes key = BYTES(KEY_COUNT);
+    uint64_t count;
+    enum store_result result =
+        small_record_read(d->before, d->arena, key, "the number of accounts", &count, 1);
+
+    if (result && result != STORE_NOT_FOUND)
+        return decision_fail_store(d, result);
+    if (count >= STORED_ACCOUNTS_MAX)
+        return E_OutOfRangeInput;
+    count++;
+    small_record_write(d->changes, d->arena, key, &count, 1);
+    return OK;
+}
+
+static enum error attempt_change(struct decision *d, void *of)
+{
+    struct deciding *deciding = of;
+    struct account_record *record = &deciding->record;
+    enum store_result result;
+    enum error e = OK;
+
+    decision_open_subject(d, partition_of_all());
+    decision_read_clock(d);
+    result = read_record(d->before, d->arena, deciding->name, record);
+    if (result && result != STORE_NOT_FOUND)
+        return decision_fail_store(d, result);
+    if (!deciding->change)
+        return result ? E_ResourceNotFound : OK;
+    if (deciding->how == ACCOUNT_ADD && !result)
+        return E_AccountAlreadyExists;
+    if (deciding->how == ACCOUNT_CHANGE && result)
+        return E_ResourceNotFound;
+    if (deciding->how == ACCOUNT_ADD) {
+        *record = (struct account_record){ .name = deciding->name, .created = d->now };
+        e = count_one_more(d);
+    }
+    if (e)
+        return e;
+    deciding->change(record, deciding->context);
+    record->changed = d->now;
+    assert(record->key_count > 0 && record->key_count <= ACCOUNT_KEYS_MAX);
+    changes_put(d->changes, RECORD_INNER, record_key(d->arena, record->name),
+                encode(d->arena, record), NULL, 0);
+    return OK;
+}
+
+static enum account_put put_in_force(struct accounts *accounts, const struct account_record *record)
+{
+    return accounts_put_stored(
+        accounts, &(struct stored_account){ .name = record->name,
+                                            .keys = { record->keys[0], record->keys[1] },
+                                            .key_count = record->key_count,
+                                            .disabled = record->disabled,
+                                            .version = record->changed });
+}
+
+enum error stored_account_change(struct store *store, struct accounts *accounts,
+                                 struct arena *arena, struct bytes name, enum account_change how,
+                                 account_change_fn *change, void *context,
+                                 struct account_record *ret_record)
+{
+    struct deciding deciding = { .name = name, .how = how, .change = change, .context = context };
+    enum error e = run(store, arena, attempt_change, &deciding);
+
+    if (e)
+        return e;
+    *ret_record = deciding.record;
+    switch (put_in_force(accounts, ret_record)) {
+    case ACCOUNT_PUT:
+        return OK;
+    case ACCOUNT_ELSEWHERE:
+        return E_ResourceTypeMismatch;
+    case ACCOUNT_MALFORMED:
+    case ACCOUNT_TOO_MANY:
+        break;
+    }
+    return E_InternalError;
+}
+
+enum error stored_account_read(struct store *store, struct arena *arena, struct bytes name,
+                               struct account_record *ret_record)
+{
+    struct deciding deciding = { .name = name };
+    enum error e = run(store, arena, attempt_change, &deciding);
+
+    if (!e)
+        *ret_record = deciding.record;
+    return e;
+}
+
+/* ---- all of them ---- */
+
+static enum store_result scan_all(struct scan *scan, struct arena *arena, struct deciding *deciding)
+{
+    enum store_result result;
+    struct record record;
+
+    while (!(result = scan_next(scan, arena, &record))) {
+        if (deciding->count == STORED_ACCOUNTS_MAX ||
+            !decode(record.key, record.value, &deciding->all[deciding->count]))
+            return record_is_unknown("the record of an account", record.value);
+        deciding->count++;
+    }
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+static enum error attempt_list(struct decision *d, void *of)
+{
+    struct deciding *deciding = of;
+    enum store_result result;
+    struct scan *scan;
+
+    decision_open_subject(d, partition_of_all());
+    decision_read_clock(d);
+    deciding->count = 0;
+    deciding->all = arena_array(d->arena, STORED_ACCOUNTS_MAX, sizeof deciding->all[0]);
+    scan = scan_open(d->before, RECORD_INNER, bytes_from_string(KEY_PREFIX),
+                     bytes_from_string(KEY_PREFIX));
+    result = scan_all(scan, d->arena, deciding);
+    scan_close(scan);
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+enum error stored_accounts_list(struct store *store, struct arena *arena,
+                                struct account_record **ret_records, size_t *ret_count)
+{
+    struct deciding deciding = { .count = 0 };
+    enum error e = run(store, arena, attempt_list, &deciding);
+
+    *ret_records = deciding.all;
+    *ret_count = deciding.count;
+    return e;
+}
+
+bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t *ret_count,
+                          const char **ret_problem)
+{
+    static const char *const problems[] = {
+        [ACCOUNT_MALFORMED] = "an account in the store has a key that is none",
+        [ACCOUNT_TOO_MANY] = "there are too many accounts",
+        [ACCOUNT_ELSEWHERE] = "an account is named that was added to the store (lagra account)",
+    };
+    struct arena *arena = arena_new(ARENA_MAX);
+    struct account_record *records;
+    enum account_put put = ACCOUNT_PUT;
+
+    if (stored_accounts_list(store, arena, &records, ret_count)) {
+        arena_free(arena);
+        *ret_problem = "the accounts in the store cannot be read";
+        return false;
+    }
+    for (size_t i = 0; i < *ret_count && put == ACCOUNT_PUT; i++)
+        put = put_in_force(accounts, &records[i]);
+    arena_free(arena);
+    *ret_problem = problems[put];
+    return put == ACCOUNT_PUT;
+}

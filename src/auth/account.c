@@ -1,0 +1,270 @@
+/* One account: its keys, what they sign, and how they are exchanged under way. See account.h. */
+#include "auth/account.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include <nettle/md4.h>
+
+#include "auth/auth_private.h"
+#include "base/encode.h"
+
+/* Room to decode one key; Azure's have 64 bytes. */
+#define KEY_TEXT_MAX  1024
+#define KEY_ARENA_MAX 65536
+
+struct account *account_new(struct bytes name)
+{
+    struct account *account = xcalloc(1, sizeof *account);
+
+    account->name = bytes_of(memcpy(xmalloc(name.len), name.ptr, name.len), name.len);
+    return account;
+}
+
+void account_free(struct account *account)
+{
+    explicit_bzero((void *)(uintptr_t)account->keys, sizeof account->keys);
+    free((char *)account->name.ptr);
+    free(account);
+}
+
+struct bytes account_name(const struct account *account)
+{
+    return account->name;
+}
+
+/* ---- standing ---- */
+
+void account_set_standing(struct account *account, enum account_source source, bool present,
+                          bool disabled)
+{
+    atomic_store_explicit(&account->standing,
+                          (present ? STANDING_PRESENT : 0u) | (disabled ? STANDING_DISABLED : 0u) |
+                              (unsigned)source << STANDING_SOURCE,
+                          memory_order_release);
+}
+
+static unsigned standing_of(const struct account *account)
+{
+    return atomic_load_explicit(&account->standing, memory_order_acquire);
+}
+
+bool account_is_present(const struct account *account)
+{
+    return standing_of(account) & STANDING_PRESENT;
+}
+
+bool account_is_disabled(const struct account *account)
+{
+    return account && standing_of(account) & STANDING_DISABLED;
+}
+
+void account_confine(struct account *account)
+{
+    atomic_fetch_or(&account->standing, STANDING_CONFINED);
+}
+
+bool account_is_confined(const struct account *account)
+{
+    return standing_of(account) & STANDING_CONFINED;
+}
+
+enum account_source account_source(const struct account *account)
+{
+    return (enum account_source)(standing_of(account) >> STANDING_SOURCE);
+}
+
+/* ---- keys ---- */
+
+/* MD4 of the text in UTF-16LE; each of its characters is one of ASCII, or was never base64.
+ * ms-nlmp: 3.3.1 */
+static void nt_hash(struct bytes text, uint8_t ret_hash[NT_HASH_SIZE])
+{
+    struct md4_ctx md4;
+    uint8_t unit[2] = { 0 };
+
+    md4_init(&md4);
+    for (size_t i = 0; i < text.len; i++) {
+        unit[0] = (uint8_t)text.ptr[i];
+        md4_update(&md4, sizeof unit, unit);
+    }
+    md4_digest(&md4, NT_HASH_SIZE, ret_hash);
+    explicit_bzero(&md4, sizeof md4);
+}
+
+bool key_prepare(struct bytes text, struct key *ret_key)
+{
+    struct arena *arena;
+    struct bytes key;
+    bool is_key;
+
+    if (text.len == 0 || text.len > KEY_TEXT_MAX)
+        return false;
+    arena = arena_new(KEY_ARENA_MAX);
+    key = base64_decode_lenient(arena, text);
+    is_key = key.len > 0;
+    if (is_key) {
+        hmac_sha256_set_key(&ret_key->hmac, key.len, (const uint8_t *)key.ptr);
+        nt_hash(text, ret_key->nt_hash);
+        explicit_bzero((char *)key.ptr, key.len);
+    }
+    arena_free(arena);
+    return is_key;
+}
+
+/* The words of the new keys are released and read with acquire: who has seen one of them sees the sequence of the
+ * keys before, and so that it was overtaken. */
+void account_set_keys(struct account *account, const struct keys *keys)
+{
+    unsigned next = atomic_load_explicit(&account->sequence, memory_order_relaxed) + 1;
+    uint64_t words[KEYS_WORDS];
+
+    assert(keys->count > 0 && keys->count <= ACCOUNT_KEYS_MAX);
+    memcpy(words, keys, sizeof words);
+    for (size_t i = 0; i < KEYS_WORDS; i++)
+        atomic_store_explicit(&account->keys[next & 1][i], words[i], memory_order_release);
+    atomic_store_explicit(&account->sequence, next, memory_order_release);
+    explicit_bzero(words, sizeof words);
+}
+
+/* A copy, to be zeroed. */
+static void take_keys(const struct account *account, struct keys *ret_keys)
+{
+    unsigned sequence = atomic_load_explicit(&account->sequence, memory_order_acquire), before;
+    uint64_t words[KEYS_WORDS];
+
+    do {
+        before = sequence;
+        for (size_t i = 0; i < KEYS_WORDS; i++)
+            words[i] = atomic_load_explicit(&account->keys[before & 1][i], memory_order_acquire);
+        sequence = atomic_load_explicit(&account->sequence, memory_order_acquire);
+    } while (sequence != before);
+    memcpy(ret_keys, words, sizeof words);
+    assert(ret_keys->count <= ACCOUNT_KEYS_MAX);
+    explicit_bzero(words, sizeof words);
+}
+
+static void drop_keys(struct keys *keys)
+{
+    explicit_bzero(keys, sizeof *keys);
+}
+
+size_t account_key_count(const struct account *account)
+{
+    struct keys keys;
+    size_t count;
+
+    take_keys(account, &keys);
+    count = keys.count;
+    drop_keys(&keys);
+    return count;
+}
+
+size_t account_nt_hashes(const struct account *account,
+                         uint8_t ret_hashes[ACCOUNT_KEYS_MAX][NT_HASH_SIZE])
+{
+    struct keys keys;
+    size_t count;
+
+    take_keys(account, &keys);
+    count = keys.count;
+    for (size_t i = 0; i < count; i++)
+        memcpy(ret_hashes[i], keys.of[i].nt_hash, NT_HASH_SIZE);
+    drop_keys(&keys);
+    return count;
+}
+
+/* ---- signatures ---- */
+
+/* `hmac`: keyed; a copy that is used up. */
+static bool key_signed(struct hmac_sha256_ctx hmac, struct bytes text, struct bytes signature)
+{
+    uint8_t digest[SHA256_DIGEST_SIZE];
+
+    hmac_sha256_update(&hmac, text.len, (const uint8_t *)text.ptr);
+    hmac_sha256_digest(&hmac, sizeof digest, digest);
+    return bytes_equal_secret(bytes_of(digest, sizeof digest), signature);
+}
+
+bool account_signed(const struct account *account, struct bytes text, struct bytes signature)
+{
+    bool is_signed = false;
+    struct keys keys;
+
+    if (!account) {
+        /* As much work as for an account with one key: the time does not tell that there is
+         * none. */
+        static const uint8_t no_key[SHA256_DIGEST_SIZE];
+        struct hmac_sha256_ctx hmac;
+
+        hmac_sha256_set_key(&hmac, sizeof no_key, no_key);
+        return key_signed(hmac, text, signature) && false;
+    }
+    take_keys(account, &keys);
+    for (size_t i = 0; i < keys.count; i++)
+        is_signed |= key_signed(keys.of[i].hmac, text, signature);
+    drop_keys(&keys);
+    return is_signed;
+}
+
+/* ---- user delegation keys ---- */
+
+/* What is signed begins with a zero byte, which no request can have in what it signs: so no
+ * signature of a request is ever this secret. */
+static const char delegation_label[] = "\0user delegation key";
+
+/* hmac: keyed with an account's key; a copy that is used up. */
+static void derive(struct hmac_sha256_ctx hmac, struct bytes key_text, uint8_t *ret_value)
+{
+    uint8_t secret[SHA256_DIGEST_SIZE];
+
+    hmac_sha256_update(&hmac, sizeof delegation_label, (const uint8_t *)delegation_label);
+    hmac_sha256_digest(&hmac, sizeof secret, secret);
+    hmac_sha256_set_key(&hmac, sizeof secret, secret);
+    hmac_sha256_update(&hmac, key_text.len, (const uint8_t *)key_text.ptr);
+    hmac_sha256_digest(&hmac, DELEGATION_KEY_SIZE, ret_value);
+    explicit_bzero(secret, sizeof secret);
+}
+
+static struct bytes delegation_text(struct arena *arena, struct bytes account,
+                                    const struct delegation_key *key)
+{
+    return arena_printf(arena, "%.*s\n%.*s\n%.*s\n%llu\n%llu\n%.*s\n%.*s\n%.*s", BYTES_ARG(account),
+                        BYTES_ARG(key->oid), BYTES_ARG(key->tid),
+                        (unsigned long long)instant_seconds(key->start),
+                        (unsigned long long)instant_seconds(key->expiry), BYTES_ARG(key->service),
+                        BYTES_ARG(key->version), BYTES_ARG(key->user_tid));
+}
+
+void account_delegation_key(const struct account *account, struct arena *arena,
+                            const struct delegation_key *key,
+                            uint8_t ret_value[DELEGATION_KEY_SIZE])
+{
+    struct keys keys;
+
+    take_keys(account, &keys);
+    derive(keys.of[0].hmac, delegation_text(arena, account->name, key), ret_value);
+    drop_keys(&keys);
+}
+
+bool account_delegate_signed(const struct account *account, struct arena *arena,
+                             const struct delegation_key *key, struct bytes text,
+                             struct bytes signature)
+{
+    uint8_t value[DELEGATION_KEY_SIZE];
+    struct hmac_sha256_ctx hmac;
+    bool is_signed = false;
+    struct keys keys;
+
+    if (!account)
+        return account_signed(NULL, text, signature);
+    take_keys(account, &keys);
+    for (size_t i = 0; i < keys.count; i++) {
+        derive(keys.of[i].hmac, delegation_text(arena, account->name, key), value);
+        hmac_sha256_set_key(&hmac, sizeof value, value);
+        is_signed |= key_signed(hmac, text, signature);
+    }
+    drop_keys(&keys);
+    explicit_bzero(value, sizeof value);
+    return is_signed;
+}

@@ -1,0 +1,103 @@
+/* `lagra account ..`: see administer.h. Keys go by files and by the socket, never by the command line, which others
+ * see. */
+#include "program/administer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/ask.h"
+#include "program/credentials.h"
+
+static void print_account(struct arena *arena, struct bytes body)
+{
+    static const char *const members[] = { "name",    "state",   "source", "keys",
+                                           "created", "changed", "key1",   "key2" };
+
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        ask_print_line(members[i], ask_member(arena, body, members[i]));
+}
+
+static void print_accounts(struct arena *arena, struct bytes body)
+{
+    static const struct ask_column columns[] = {
+        { "NAME", "name" }, { "STATE", "state" },     { "SOURCE", "source" },
+        { "KEYS", "keys" }, { "CREATED", "created" }, { "CHANGED", "changed" },
+    };
+
+    ask_print_table(arena, ask_nested(arena, body, "accounts"), columns,
+                    sizeof columns / sizeof columns[0]);
+}
+
+/* The first line of the file that the option names, from malloc; NULL: it names none. False after saying why it
+ * cannot be read. */
+static bool read_key(const struct command_call *call, const char *option, char **ret_key)
+{
+    const char *path = command_value(call, option);
+
+    *ret_key = path ? read_small_file(path) : NULL;
+    if (*ret_key)
+        (*ret_key)[strcspn(*ret_key, "\r\n")] = '\0';
+    return *ret_key || !path;
+}
+
+static void free_key(char *key)
+{
+    if (key)
+        explicit_bzero(key, strlen(key));
+    free(key);
+}
+
+/* An operation that takes keys from files. */
+static int change_account(const struct command_call *call, const char *operation, const char *state)
+{
+    char *key1 = NULL, *key2 = NULL;
+    int status = EXIT_FAILURE;
+
+    if (read_key(call, "key1-file", &key1) && read_key(call, "key2-file", &key2)) {
+        const struct ask_argument arguments[] = {
+            { "name", call->words[0] }, { "state", state }, { "key1", key1 }, { "key2", key2 }
+        };
+
+        status = ask_and_print(call, operation, arguments, sizeof arguments / sizeof arguments[0],
+                               print_account);
+    }
+    free_key(key1);
+    free_key(key2);
+    return status;
+}
+
+int administer_account_add(const struct command_call *call)
+{
+    return change_account(call, "account-add", NULL);
+}
+
+int administer_account_set(const struct command_call *call)
+{
+    return change_account(call, "account-set", command_value(call, "state"));
+}
+
+int administer_account_disable(const struct command_call *call)
+{
+    return change_account(call, "account-set", "disabled");
+}
+
+int administer_account_list(const struct command_call *call)
+{
+    return ask_and_print(call, "account-list", NULL, 0, print_accounts);
+}
+
+int administer_account_show(const struct command_call *call)
+{
+    const struct ask_argument name = { "name", call->words[0] };
+
+    return ask_and_print(call, "account-show", &name, 1, print_account);
+}
+
+int administer_account_rotate_key(const struct command_call *call)
+{
+    const struct ask_argument arguments[] = { { "name", call->words[0] },
+                                              { "key", call->words[1] } };
+
+    return ask_and_print(call, "account-rotate-key", arguments, 2, print_account);
+}
