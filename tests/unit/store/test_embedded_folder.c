@@ -12,11 +12,13 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/endian.h"
+#include "store/embedded/disk_space.h"
 #include "store/embedded/folder.h"
 #include "store/embedded/records_files.h"
 
@@ -230,6 +232,44 @@ static void a_new_folder_is_made(void **state)
     close(here);
 }
 
+/* ---- the ballast ---- */
+
+static void nobody_cares(void *context)
+{
+    (void)context;
+}
+
+/* Rule: where less than four times the reserve is free, bytes are set aside, once, and stay. store/README.md,
+ * "A full disk" */
+static void ballast_is_laid_and_stays(void **state)
+{
+    struct fixture *f = *state;
+    int folder;
+    struct disk_space space;
+    struct statvfs disk;
+    struct stat laid, later;
+    const char *problem;
+
+    assert_int_equal(mkdir(path_of(f, "other"), 0700), 0);
+    folder = open(path_of(f, "other"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(folder >= 0);
+    assert_int_equal(fstatvfs(folder, &disk), 0);
+    assert_int_equal(disk_space_open(&space, folder, (uint64_t)disk.f_bavail * disk.f_frsize / 3,
+                                     nobody_cares, NULL, &problem),
+                     STORE_OK);
+    assert_int_equal(size_of(f, "other/ballast"), -1);
+    disk_space_tend(&space);
+    if (space.ballast > 0) { /* else the file system cannot set bytes aside */
+        assert_int_equal(size_of(f, "other/ballast"), space.ballast);
+        assert_int_equal(stat(path_of(f, "other/ballast"), &laid), 0);
+        disk_space_tend(&space);
+        assert_int_equal(stat(path_of(f, "other/ballast"), &later), 0);
+        assert_true(later.st_ino == laid.st_ino && later.st_size == laid.st_size);
+    }
+    disk_space_close(&space);
+    close(folder);
+}
+
 /* ---- extents/ ---- */
 
 /* What its files take of the disk. */
@@ -273,6 +313,7 @@ int main(void)
         TEST(aside_is_bounded, STORES_ON_DISK),
         TEST(name_is_made_durable, STORES_ON_DISK),
         TEST(a_new_folder_is_made, STORES_ON_DISK),
+        TEST(ballast_is_laid_and_stays, STORES_ON_DISK),
         TEST(freed_bytes_go_back_by_themselves, STORES_ON_DISK),
     };
 
