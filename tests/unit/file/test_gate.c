@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
+#include "base/codec.h"
 #include "file/gate.h"
 #include "service/deciding.h"
 #include "tree/tree.h"
@@ -741,6 +742,38 @@ static void damage_of(struct world *w, struct bytes value, bool is_set)
         }
 }
 
+/* Rule: records of version 1 are read: what an older process has left, and what persists. */
+static void version_1(void **state)
+{
+    struct world *w = *state;
+    const struct guid key = { { 7 } };
+    struct open_set set;
+    struct text out;
+
+    text_init(&out, w->arena, 128);
+    encode_u8(&out, 1);
+    encode_u8(&out, 0);
+    encode_u64(&out, 0);
+    encode_u64(&out, 1); /* cachings */
+    encode_fixed(&out, key.b, sizeof key.b);
+    encode_u8(&out, CACHING_ALL);
+    encode_u8(&out, C_RH);
+    encode_u64(&out, 1); /* opens */
+    encode_u64(&out, 5);
+    encode_u64(&out, open_epoch());
+    encode_u8(&out, R);
+    encode_u8(&out, RWD);
+    encode_u64(&out, 1);
+    encode_u8(&out, 0);
+    assert_true(open_set_decode(w->arena, text_bytes(&out), 0, &set));
+    assert_int_equal(set.open_count, 1);
+    assert_int_equal(set.opens[0].open.meets, MEETS_ALL);
+    assert_int_equal(set.caching_count, 1);
+    assert_int_equal(set.cachings[0].caching.holds, CACHING_ALL);
+    assert_int_equal(set.cachings[0].told, C_RH);
+    assert_true(caching_is_breaking(&set.cachings[0]));
+}
+
 /* Rule: what makes no sense is damage, and no operation acts on it (promise 5). */
 static void damage(void **state)
 {
@@ -776,7 +809,7 @@ int main(void)
         TEST(delete_pending),     TEST(delete_on_close),  TEST(breaks),   TEST(delete_against_rw),
         TEST(acknowledges),       TEST(waits_end),        TEST(granting), TEST(writes_break),
         TEST(locks_against_rest), TEST(locks_of_handles), TEST(epochs),   TEST(reopened),
-        TEST(epoch_of_pending),   TEST(bounds),           TEST(damage),
+        TEST(epoch_of_pending),   TEST(bounds),           TEST(damage),   TEST(version_1),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

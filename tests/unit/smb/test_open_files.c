@@ -238,6 +238,81 @@ static void locks_wait_and_are_cancelled(void **state)
     client_free(c);
 }
 
+/* Adds an element of 10 bytes. */
+static void put_lock(struct wire_writer *w, uint64_t offset, uint32_t flags)
+{
+    wire_put_u64(w, offset);
+    wire_put_u64(w, 10);
+    wire_put_u32(w, flags);
+    wire_put_u32(w, 0);
+}
+
+static enum nt_status lock_two(struct client *c, const struct open_file *file, uint32_t first,
+                               uint32_t second)
+{
+    struct sending s;
+    struct wire_writer w;
+
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_LOCK, 0);
+    wire_put_u16(&w, 48);
+    wire_put_u16(&w, 2);
+    wire_put_u32(&w, 0);
+    put_file(&w, file);
+    put_lock(&w, 0, first);
+    put_lock(&w, 20, second);
+    return client_ask(c, &s).header.status;
+}
+
+/* Of a list that takes, one wrong element refuses all; one that releases is carried out up to it.
+ * ms-smb2: 3.3.5.14.1, 3.3.5.14.2 */
+static void lists_of_locks(void **state)
+{
+    enum { SHARED = 1, EXCLUSIVE = 2, UNLOCK = 4, AT_ONCE = 16, TAKES = EXCLUSIVE | AT_ONCE };
+    struct client *c = begin(*state);
+    struct open_file f;
+
+    client_open(c, "locked", &f);
+    assert_int_equal(lock_two(c, &f, TAKES, UNLOCK), nt_status_value(STATUS_INVALID_PARAMETER));
+    assert_int_equal(lock_two(c, &f, TAKES, EXCLUSIVE), nt_status_value(STATUS_INVALID_PARAMETER));
+    assert_int_equal(lock_two(c, &f, UNLOCK | SHARED, UNLOCK),
+                     nt_status_value(STATUS_INVALID_PARAMETER));
+    assert_int_equal(lock_two(c, &f, UNLOCK, TAKES), nt_status_value(STATUS_RANGE_NOT_LOCKED));
+    assert_int_equal(lock_two(c, &f, TAKES, TAKES), 0);
+    assert_int_equal(lock_two(c, &f, UNLOCK, TAKES), nt_status_value(STATUS_INVALID_PARAMETER));
+    assert_status(client_receive(c, send_lock(c, &f, UNLOCK)), STATUS_RANGE_NOT_LOCKED);
+    assert_status(client_receive(c, send_lock(c, &f, TAKES)), STATUS_SUCCESS);
+    assert_int_equal(lock_two(c, &f, UNLOCK, UNLOCK), 0);
+    client_free(c);
+}
+
+/* A lock that waits when its logon or its tree ends is answered as had. decision: 376 */
+static void locks_end_with_session_and_tree(void **state)
+{
+    static const uint16_t ends[] = { SMB_LOGOFF, SMB_TREE_DISCONNECT };
+
+    for (size_t i = 0; i < 2; i++) {
+        struct client *c = begin(*state);
+        struct open_file f, g;
+        struct sending s;
+        struct wire_writer w;
+        uint64_t waits, end;
+
+        client_open(c, "locked", &f);
+        client_open(c, "locked", &g);
+        assert_status(client_receive(c, send_lock(c, &f, 2)), STATUS_SUCCESS);
+        waits = send_lock(c, &g, 2);
+        assert_status(client_next(c), STATUS_PENDING);
+        sending_begin(c, &s);
+        w = sending_add(c, &s, ends[i], 0);
+        wire_put_u32(&w, 4);
+        end = client_send(c, &s);
+        assert_status(client_receive(c, waits), STATUS_SUCCESS);
+        assert_status(client_receive(c, end), STATUS_SUCCESS);
+        client_free(c);
+    }
+}
+
 /* A connection that goes away takes its handles with it, and what waits. README invariant 8 */
 static void ends_with_the_connection(void **state)
 {
@@ -315,43 +390,6 @@ static void breaks_an_oplock(void **state)
     client_free(c);
 }
 
-/* A change in a watched directory answers; a close ends the watch. ms-smb2: 3.3.5.19 */
-static void tells_changes(void **state)
-{
-    struct client *c = begin(*state);
-    const struct creating directory = { .options = 1, .access = 0x00100081 };
-    struct open_file d, f;
-    struct reply reply;
-    struct sending s;
-    struct wire_writer w;
-    uint64_t watch;
-
-    assert_int_equal(client_create(c, "dir", &directory, &d), 0);
-    for (int i = 0; i < 2; i++) {
-        sending_begin(c, &s);
-        w = sending_add(c, &s, SMB_CHANGE_NOTIFY, 0);
-        wire_put_u16(&w, 32);
-        wire_put_u16(&w, 0);
-        wire_put_u32(&w, 1000);
-        put_file(&w, &d);
-        wire_put_u32(&w, 0xFFF);
-        wire_put_u32(&w, 0);
-        watch = client_send(c, &s);
-        assert_status(client_next(c), STATUS_PENDING);
-        if (i == 1)
-            break;
-        client_open(c, "dir\\new", &f);
-        reply = client_receive(c, watch);
-        assert_status(reply, STATUS_SUCCESS);
-        assert_int_equal(le32_get(reply.bytes.ptr + SMB_HEADER_SIZE + 8 + 4), 1);
-        assert_int_equal(le32_get(reply.bytes.ptr + SMB_HEADER_SIZE + 8 + 8), 6);
-        assert_memory_equal(reply.bytes.ptr + SMB_HEADER_SIZE + 8 + 12, "n\0e\0w", 6);
-    }
-    assert_int_equal(client_close(c, &d), 0);
-    assert_status(client_receive(c, watch), STATUS_NOTIFY_CLEANUP);
-    client_free(c);
-}
-
 /* Requests that wait have a bound. README invariant 6 */
 static void bounds_what_waits(void **state)
 {
@@ -394,10 +432,11 @@ int main(void)
         cmocka_unit_test(compounds_by_the_file),
         cmocka_unit_test(fails_with_the_create),
         cmocka_unit_test(locks_wait_and_are_cancelled),
+        cmocka_unit_test(lists_of_locks),
+        cmocka_unit_test(locks_end_with_session_and_tree),
         cmocka_unit_test(ends_with_the_connection),
         cmocka_unit_test(ends_with_session_and_tree),
         cmocka_unit_test(breaks_an_oplock),
-        cmocka_unit_test(tells_changes),
         cmocka_unit_test(bounds_what_waits),
         cmocka_unit_test(flushes),
     };

@@ -1,0 +1,104 @@
+/* CHANGE_NOTIFY at the level of messages. What is a change is tested in tests/unit/file. ms-smb2: 3.3.5.19 */
+#include "client.h"
+
+#include "base/endian.h"
+
+static int setup(void **state)
+{
+    *state = world_new(true);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_free(*state);
+    return 0;
+}
+
+static struct client *begin(struct world *world)
+{
+    struct client *c = client_new(world);
+
+    client_speak(c, SMB_311);
+    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
+    assert_int_equal(client_mount(c, "share"), 0);
+    client_charge(c, 1, 8);
+    return c;
+}
+
+static uint64_t send_notify(struct client *c, const struct open_file *directory)
+{
+    struct sending s;
+    struct wire_writer w;
+
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_CHANGE_NOTIFY, 0);
+    wire_put_u16(&w, 32);
+    wire_put_u16(&w, 0);
+    wire_put_u32(&w, 1000);
+    put_file(&w, directory);
+    wire_put_u32(&w, 0xFFF);
+    wire_put_u32(&w, 0);
+    return client_send(c, &s);
+}
+
+/* Of a directory that is to be deleted nobody tells any more, whichever comes first. MS-FSA 2.1.5.10 */
+static void tells_of_no_directory_that_goes(void **state)
+{
+    const struct creating directory = { .options = 1, .access = 0x00100081 };
+    const struct creating goes = { .options = 0x1001, .access = 0x00010080 };
+
+    for (int is_first = 0; is_first < 2; is_first++) {
+        struct client *c = begin(*state);
+        struct open_file d, e;
+        uint64_t watch = 0;
+
+        assert_int_equal(client_create(c, "goes", &directory, &d), 0);
+        assert_int_equal(client_create(c, "goes", &goes, &e), 0);
+        if (is_first)
+            watch = send_notify(c, &d);
+        assert_int_equal(client_close(c, &e), 0);
+        if (!is_first)
+            watch = send_notify(c, &d);
+        assert_status(client_receive(c, watch), STATUS_DELETE_PENDING);
+        assert_int_equal(client_close(c, &d), 0);
+        client_free(c);
+    }
+}
+
+/* A change in a watched directory answers; a close ends the watch. ms-smb2: 3.3.5.19 */
+static void tells_changes(void **state)
+{
+    struct client *c = begin(*state);
+    const struct creating directory = { .options = 1, .access = 0x00100081 };
+    struct open_file d, f;
+    struct reply reply;
+    uint64_t watch;
+
+    assert_int_equal(client_create(c, "dir", &directory, &d), 0);
+    for (int i = 0; i < 2; i++) {
+        watch = send_notify(c, &d);
+        assert_status(client_next(c), STATUS_PENDING);
+        if (i == 1)
+            break;
+        client_open(c, "dir\\new", &f);
+        reply = client_receive(c, watch);
+        assert_status(reply, STATUS_SUCCESS);
+        assert_int_equal(le32_get(reply.bytes.ptr + SMB_HEADER_SIZE + 8 + 4), 1);
+        assert_int_equal(le32_get(reply.bytes.ptr + SMB_HEADER_SIZE + 8 + 8), 6);
+        assert_memory_equal(reply.bytes.ptr + SMB_HEADER_SIZE + 8 + 12, "n\0e\0w", 6);
+    }
+    assert_int_equal(client_close(c, &d), 0);
+    assert_status(client_receive(c, watch), STATUS_NOTIFY_CLEANUP);
+    client_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tells_changes),
+        cmocka_unit_test(tells_of_no_directory_that_goes),
+    };
+
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
