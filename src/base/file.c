@@ -1,9 +1,13 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/arena.h"
 
 /* Pages that mincore(2) is asked for at once: 4 MiB. */
 #define PAGES_ASKED 1024u
@@ -78,4 +82,20 @@ struct dirent *file_next_entry(DIR *folder)
 {
     errno = 0;
     return readdir(folder);
+}
+
+bool file_make_folders(const char *folder)
+{
+    char *path = xstrdup(folder);
+    bool made = true;
+
+    for (char *c = path + 1; *c && made; c++)
+        if (*c == '/') {
+            *c = 0;
+            made = mkdir(path, 0700) == 0 || errno == EEXIST;
+            *c = '/';
+        }
+    made = made && (mkdir(path, 0700) == 0 || errno == EEXIST);
+    free(path);
+    return made;
 }

@@ -15,6 +15,9 @@ ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset);
  * read them. False if that is not known. */
 bool file_is_cached(int fd, uint64_t offset, uint64_t length);
 
+/* Makes a folder, and those above it, for the owner alone; as mkdir -p. False: errno. */
+bool file_make_folders(const char *folder);
+
 /* readdir(). NULL: with errno 0 that was all, else an error, and there may be more. */
 struct dirent *file_next_entry(DIR *folder);
 

@@ -30,6 +30,7 @@
 #include "service/waiting.h"
 #include "program/process.h"
 #include "program/running.h"
+#include "program/sandbox.h"
 #include "program/smb_listener.h"
 #include "program/supervisor.h"
 #include "table/table.h"
@@ -416,11 +417,15 @@ static void keep_ports(const struct running *run, struct options *options)
 static int serve(struct options *options)
 {
     static struct running run;
+    char sandbox[SANDBOX_WORDS_SIZE];
     sigset_t signals;
     bool started;
 
     block_signals(&signals);
-    started = start(&run, options);
+    started = sandbox_enter(options, sandbox) && start(&run, options);
+    if (started && sandbox[0] && !options->silent && !options->is_azurite)
+        printf("Lagra's sandbox: %s\n", sandbox);
+    fflush(stdout);
     if (started)
         supervisor_notify("READY=1");
     while (started && wait_for_ending(&run, &signals) == ENDING_REOPEN) {

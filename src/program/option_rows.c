@@ -41,6 +41,7 @@ const struct option_row option_rows[] = {
     { "proxyProtocol",         0,  "LIST", "those of proxies whose connections begin with a header of the PROXY protocol (1 or 2), to SMB too", MEMBER(proxies.introducing), SET_ADDRESSES },
     { "diskReserve",           0,  "MIB",  "refuse what grows while less of the disk is free (640, or a quarter of it; 12 is the least)", MEMBER(disk_reserve_mib), SET_COUNT },
     { "keepReading",           0,  NULL,   "serve reads when a write or sync of the disk has failed (else it ends, exit code 3)", MEMBER(keep_reading), SET_TRUE },
+    { "sandbox",               0,  "MODE", "off; on: open no other files and make no other system calls than serving takes; log: let the kernel log those calls", MEMBER(sandbox), SANDBOX },
     { "rehydrateSeconds",      0,  "N",    "an archived blob can be read again after N seconds, after N/10 with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
@@ -195,6 +196,22 @@ static enum options_result apply_number(const struct option_row *row, const char
     return refuse_value(named, is_port ? "a port number" : takes, value);
 }
 
+static enum options_result apply_sandbox(const char *value, const char *named,
+                                         enum sandbox_mode *member)
+{
+    static const char *const modes[] = {
+        [SANDBOX_OFF] = "off", [SANDBOX_LOG] = "log", [SANDBOX_ON] = "on"
+    };
+
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        if (strcmp(value, modes[i]) != 0)
+            continue;
+        *member = (enum sandbox_mode)i;
+        return OPTIONS_RUN;
+    }
+    return refuse_value(named, "off, log or on", value);
+}
+
 enum options_result option_row_apply(const struct option_row *row, const char *value,
                                      const char *named, struct options *options)
 {
@@ -222,6 +239,8 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
     case OAUTH:
         *(bool *)(void *)member = true;
         return strcmp(value, "basic") == 0 ? OPTIONS_RUN : refuse_value(named, "basic", value);
+    case SANDBOX:
+        return apply_sandbox(value, named, (enum sandbox_mode *)(void *)member);
     case HELP:
     case VERSION:
         break;

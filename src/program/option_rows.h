@@ -16,6 +16,7 @@ enum option_action {
     IGNORE,
     MEMORY_LIMIT,
     OAUTH,
+    SANDBOX,
     CONFIG, /* the path of the configuration file: not in that file itself */
     HELP,   /* of the command line alone, as all that follow */
     VERSION,

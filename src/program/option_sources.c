@@ -394,6 +394,7 @@ static const char *value_text(const struct option_row *row, const struct option_
     case IGNORE:
     case MEMORY_LIMIT:
     case OAUTH:
+    case SANDBOX:
     case HELP:
     case VERSION:
         break;

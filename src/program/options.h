@@ -30,6 +30,8 @@ enum print_form { PRINT_MARKDOWN, PRINT_JSON, PRINT_MANUAL, PRINT_BASH, PRINT_ZS
 
 struct command_call;
 
+enum sandbox_mode { SANDBOX_OFF, SANDBOX_LOG, SANDBOX_ON };
+
 struct options {
     enum command command;
     const struct command_call *call; /* of COMMAND_CALL */
@@ -53,6 +55,7 @@ struct options {
     unsigned rehydrate_seconds;           /* of an archived blob */
     unsigned disk_reserve_mib;            /* 0: the default of store.h */
     bool keep_reading;                    /* ending.h */
+    enum sandbox_mode sandbox;            /* sandbox.h */
     const char *cert_path;                /* PEM with key_path, PFX with pfx_password: HTTPS */
     const char *key_path;
     const char *pfx_password; /* NULL: not PFX */

@@ -173,23 +173,6 @@ static enum store_result check_use(int folder, enum folder_use use, const char *
     return STORE_CORRUPT;
 }
 
-/* As mkdir -p. */
-static bool make_folders(const char *location)
-{
-    char *path = xstrdup(location);
-    bool made = true;
-
-    for (char *c = path + 1; *c && made; c++)
-        if (*c == '/') {
-            *c = 0;
-            made = mkdir(path, 0700) == 0 || errno == EEXIST;
-            *c = '/';
-        }
-    made = made && (mkdir(path, 0700) == 0 || errno == EEXIST);
-    free(path);
-    return made;
-}
-
 static enum store_result take_lock(int folder, int *ret_lock, const char **ret_problem)
 {
     int fd = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -382,7 +365,7 @@ enum store_result folder_open(const char *location, enum folder_use use,
 
     /* RocksDB makes its files as the umask lets it. */
     umask(077);
-    if (use != FOLDER_CHECK && !make_folders(location))
+    if (use != FOLDER_CHECK && !file_make_folders(location))
         return failed("make", "the data folder cannot be made", ret_problem);
     folder.fd = open(location, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder.fd < 0)
