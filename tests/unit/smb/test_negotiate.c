@@ -232,6 +232,19 @@ static void cuts_what_is_no_message(void **state)
     }
 }
 
+/* A compound whose last part has no room for a header is no message. ms-smb2: 3.3.5.2.7 */
+static void cuts_a_part_without_header(void **state)
+{
+    char frame[SMB_HEADER_SIZE + 8] = "\xFESMB";
+    struct client *c = client_new(*state);
+
+    frame[4] = SMB_HEADER_SIZE;
+    frame[20] = SMB_HEADER_SIZE; /* NextCommand */
+    client_send_raw(c, bytes_of(frame, sizeof frame));
+    assert_true(client_is_cut(c));
+    client_free(c);
+}
+
 /* A context that is longer than the message is malformed, and nothing is read of it. */
 static void bounds_contexts(void **state)
 {
@@ -293,7 +306,7 @@ int main(void)
         cmocka_unit_test(answers_contexts),          cmocka_unit_test(needs_preauth_integrity),
         cmocka_unit_test(cuts_what_is_out_of_order), cmocka_unit_test(takes_smb1_to_smb2),
         cmocka_unit_test(cuts_what_is_no_message),   cmocka_unit_test(bounds_contexts),
-        cmocka_unit_test(needs_a_session),
+        cmocka_unit_test(needs_a_session),           cmocka_unit_test(cuts_a_part_without_header),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
