@@ -92,21 +92,21 @@ void parts_insert(struct parts *parts, const struct part *part)
 enum store_result sparse_view_open(struct snapshot *before, struct arena *arena,
                                    const struct content *content, struct sparse_view *ret_view)
 {
-    struct sparse_view view = { .before = before, .arena = arena, .content = content };
-    enum store_result result;
+    struct hole *holes = ret_view->holes;
+    enum store_result result = STORE_OK;
     size_t count = 0;
 
     assert(content->form == CONTENT_SPARSE);
-    if (content->has_holes) {
-        result = sparse_read_holes(before, arena, content->id, view.holes, &count);
-        if (result)
-            return result;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (view.holes[i].epoch <= content->epoch)
-            view.holes[view.hole_count++] = view.holes[i];
-    *ret_view = view;
-    return STORE_OK;
+    ret_view->before = before;
+    ret_view->arena = arena;
+    ret_view->content = content;
+    ret_view->hole_count = 0;
+    if (content->has_holes)
+        result = sparse_read_holes(before, arena, content->id, holes, &count);
+    for (size_t i = 0; !result && i < count; i++)
+        if (holes[i].epoch <= content->epoch)
+            holes[ret_view->hole_count++] = holes[i];
+    return result;
 }
 
 void sparse_cut_hole(const struct hole *hole, struct parts *parts)

@@ -6,15 +6,33 @@
 #include "service/small_record.h"
 #include "tree/tree.h"
 
-enum error gate_read(struct file_gate *gate, const struct tree *tree, struct decision_part *part,
+enum store_result gate_read_opens(struct tree *tree, struct snapshot *before,
+                                  struct open_set *ret_set)
+{
+    struct arena *arena = tree->d->arena;
+    struct bytes value;
+    enum store_result result = open_set_get(before, arena, &value);
+
+    *ret_set = (struct open_set){ .open_count = 0 };
+    if (result == STORE_NOT_FOUND)
+        return STORE_OK;
+    if (!result)
+        result = tree_read_state(tree);
+    if (!result && tree->state.closed)
+        result = STORE_CONFLICT; /* as tree_open() */
+    if (!result && !open_set_decode(arena, value, tree->state.reopened, ret_set))
+        result = record_is_unknown("the record of what is open of a file", value);
+    return result;
+}
+
+enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_part *part,
                      uint64_t node)
 {
-    struct decision *d = tree->d;
     enum store_result result;
 
-    *gate = (struct file_gate){ .d = d, .part = part, .node = node };
-    result = open_set_read(part->before, d->arena, tree->state.reopened, &gate->set);
-    return result ? decision_fail_store(d, result) : OK;
+    *gate = (struct file_gate){ .d = tree->d, .part = part, .node = node };
+    result = gate_read_opens(tree, part->before, &gate->set);
+    return result ? decision_fail_store(tree->d, result) : OK;
 }
 
 static struct changes *changes_of(struct file_gate *gate)

@@ -51,8 +51,12 @@ struct file_gate {
 
 /* tree: of the share, as it is now. part: the node's. Its lease and attributes are the caller's to fill in.
  * returns OK, as decision_fail_store() */
-enum error gate_read(struct file_gate *gate, const struct tree *tree, struct decision_part *part,
+enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_part *part,
                      uint64_t node);
+/* What is open of a node, whose partition `before` is of. returns STORE_OK, also when nothing is; STORE_CORRUPT,
+ * STORE_WAIT, STORE_CONFLICT, STORE_IO */
+enum store_result gate_read_opens(struct tree *tree, struct snapshot *before,
+                                  struct open_set *ret_set);
 /* Adds the record to the part's changes, if it has changed or has entries of processes that ended. The
  * functions of SMB do so before they return OK or DECIDE_WAITS. */
 void gate_write(struct file_gate *gate);

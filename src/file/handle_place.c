@@ -75,10 +75,12 @@ struct index_iterator *handle_scan(struct decision *d, bool recursive,
 enum store_result handle_next(struct decision *d, struct index_iterator *iterator, unsigned *work,
                               struct handle *ret_handle)
 {
-    const uint64_t closed = file_state(d)->tree.state.reopened;
+    struct tree *tree = &file_state(d)->tree;
     struct index_record record;
-    enum store_result result;
+    enum store_result result = tree_read_state(tree);
 
+    if (result)
+        return result;
     do {
         result = index_iterator_next(iterator, &record);
         ++*work;
@@ -86,7 +88,8 @@ enum store_result handle_next(struct decision *d, struct index_iterator *iterato
             log_line(LOG_ERROR, "the record of an open handle has an unknown form");
             result = STORE_CORRUPT;
         }
-    } while (!result && !handle_counts(ret_handle, d->now, closed) && *work < HANDLE_WORK_MAX);
+    } while (!result && !handle_counts(ret_handle, d->now, tree->state.reopened) &&
+             *work < HANDLE_WORK_MAX);
     return result;
 }
 

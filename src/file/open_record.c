@@ -192,18 +192,15 @@ bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed,
     return true;
 }
 
-enum store_result open_set_read(struct snapshot *before, struct arena *arena, uint64_t closed,
-                                struct open_set *ret_set)
+enum store_result open_set_get(struct snapshot *before, struct arena *arena,
+                               struct bytes *ret_value)
 {
     struct record record;
     enum store_result result = snapshot_get(before, RECORD_INNER, set_key, arena, &record);
 
-    *ret_set = (struct open_set){ .open_count = 0 };
-    if (result)
-        return result == STORE_NOT_FOUND ? STORE_OK : result;
-    if (!open_set_decode(arena, record.value, closed, ret_set))
-        return record_is_unknown("the record of what is open of a file", record.value);
-    return STORE_OK;
+    if (!result)
+        *ret_value = record.value;
+    return result;
 }
 
 /* ---- the set: writing ---- */

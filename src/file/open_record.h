@@ -76,22 +76,21 @@ struct open_set {
     size_t left_count;
 };
 
-/* STORE_OK with an empty set where there is no record. closed: opens with an id up to this have been closed,
- * though they are still in the record (struct tree_state, `reopened`)
- * returns STORE_OK, STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
-enum store_result open_set_read(struct snapshot *before, struct arena *arena, uint64_t closed,
-                                struct open_set *ret_set);
+/* The record; open_set_decode(). returns as snapshot_get() */
+enum store_result open_set_get(struct snapshot *before, struct arena *arena,
+                               struct bytes *ret_value);
 /* Drops caching entries without an open, and writes the set; deletes the record of an empty one. */
 void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set);
 
-/* Those of opens that count. As open_set_read(). */
+/* Those of opens that count. As open_set_get(), but STORE_OK where there is no record. */
 enum store_result byte_locks_read(struct snapshot *before, struct arena *arena,
                                   const struct open_set *set, struct byte_lock **ret_locks,
                                   size_t *ret_count);
 void byte_locks_write(struct changes *changes, struct arena *arena, const struct byte_lock *locks,
                       size_t count);
 
-/* Decodes the record of a set, for fuzzers and tests of damage. False: it is malformed. */
+/* closed: opens with an id up to this have been closed, though they are still in the record (struct tree_state,
+ * `reopened`). False: it is malformed. */
 bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed,
                      struct open_set *ret_set);
 bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock **ret_locks,
@@ -131,7 +130,7 @@ struct handle {
     instant away_until;  /* 0: its client is there */
     struct handle_kept kept;
 };
-/* closed: as open_set_read() */
+/* closed: as open_set_decode() */
 bool handle_counts(const struct handle *handle, instant now, uint64_t closed);
 
 /* Also what finds it by its id, if there is something kept. */

@@ -5,8 +5,16 @@
 
 #include "file/permission_store.h"
 
-enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
-                           struct tree_path *ret_path)
+static bool has_trailing_dots(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] == '.' && (i + 1 == text.len || text.ptr[i + 1] == '/'))
+            return true;
+    return false;
+}
+
+/* The path without the dots at the ends of its names. */
+static struct bytes without_dots(struct arena *arena, struct bytes text)
 {
     struct text out;
     struct bytes rest = text, name;
@@ -14,13 +22,21 @@ enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing
     text_init(&out, arena, text.len + 1);
     while (rest.ptr) {
         bytes_cut(rest, '/', &name, &rest);
-        while (!trailing_dots && name.len > 0 && name.ptr[name.len - 1] == '.')
+        while (name.len > 0 && name.ptr[name.len - 1] == '.')
             name.len--;
         text_add(&out, name);
         if (rest.ptr)
             text_add_char(&out, '/');
     }
-    switch (tree_path_parse(arena, TREE_CASE_IGNORED, text_bytes(&out), ret_path)) {
+    return text_bytes(&out);
+}
+
+enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
+                           struct tree_path *ret_path)
+{
+    if (!trailing_dots && has_trailing_dots(text))
+        text = without_dots(arena, text);
+    switch (tree_path_parse(arena, TREE_CASE_IGNORED, text, ret_path)) {
     case TREE_PATH_OK:
         return OK;
     case TREE_PATH_TOO_LONG:
@@ -139,6 +155,10 @@ static enum tree_result open_tree(struct decision *d, bool of_snapshot)
 {
     struct file_state *state = file_state(d);
 
+    if (!of_snapshot && !decision_may_change(d)) {
+        tree_open_to_read(&state->tree, d, state->share.space, TREE_CASE_IGNORED);
+        return TREE_OK;
+    }
     if (!of_snapshot)
         return tree_open(&state->tree, d, state->share.space, TREE_CASE_IGNORED);
     tree_open_at(&state->tree, d, state->share.space, TREE_CASE_IGNORED, state->share.generation);

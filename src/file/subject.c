@@ -35,23 +35,16 @@ static bool is_device(struct bytes name)
             bytes_is_nocase(bytes_of(name.ptr, 3), "LPT"));
 }
 
-/* Control characters, and those that Windows has other uses for. */
-static bool is_barred(unsigned char c)
+/* Beside control characters: those that Windows has other uses for. */
+static const bool barred[UINT8_MAX + 1] = {
+    ['"'] = true, ['\\'] = true, [':'] = true, ['|'] = true,  ['<'] = true,
+    ['>'] = true, ['*'] = true,  ['?'] = true, [0x7F] = true,
+};
+
+/* In UTF-16 units, each of which has a byte at least. */
+static bool is_longer(struct bytes text, size_t units)
 {
-    switch (c) {
-    case '"':
-    case '\\':
-    case ':':
-    case '|':
-    case '<':
-    case '>':
-    case '*':
-    case '?':
-    case 0x7F:
-        return true;
-    default:
-        return c < 0x20;
-    }
+    return text.len > units && bytes_utf16_units(text) > units;
 }
 
 enum error file_check_name(struct bytes name, bool trailing_dots)
@@ -63,10 +56,10 @@ enum error file_check_name(struct bytes name, bool trailing_dots)
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.ptr[i];
 
-        if (is_barred(c))
+        if (c < 0x20 || barred[c])
             return E_InvalidResourceName;
     }
-    return bytes_utf16_units(name) > NAME_MAX ? E_InvalidResourceName : OK;
+    return is_longer(name, NAME_MAX) ? E_InvalidResourceName : OK;
 }
 
 static enum error check_path(struct bytes path, bool trailing_dots)
@@ -82,9 +75,7 @@ static enum error check_path(struct bytes path, bool trailing_dots)
     }
     if (e)
         return e;
-    return bytes_utf16_units(path) > PATH_MAX || depth > DEPTH_MAX
-               ? E_InvalidFileOrDirectoryPathName
-               : OK;
+    return is_longer(path, PATH_MAX) || depth > DEPTH_MAX ? E_InvalidFileOrDirectoryPathName : OK;
 }
 
 enum error file_check_names(const struct resource *resource)

@@ -56,18 +56,23 @@ void key_set_space(struct key *key, char kind, const struct guid *space)
     memcpy(extend(key, sizeof space->b), space->b, sizeof space->b);
 }
 
+/* A zero byte becomes two bytes. Names have none, ids have many. */
 static void append_escaped(struct key *key, struct bytes rest)
 {
-    while (rest.len > 0) {
-        const char *zero = memchr(rest.ptr, 0, rest.len);
-        size_t plain = zero ? (size_t)(zero - rest.ptr) : rest.len;
+    size_t begin = key->len;
+    char *to;
 
-        append(key, bytes_of(rest.ptr, plain));
-        if (!zero)
-            break;
-        append(key, bytes_of("\0\xff", 2));
-        rest = bytes_of(zero + 1, rest.len - plain - 1);
+    if (rest.len == 0 || !memchr(rest.ptr, 0, rest.len)) {
+        append(key, rest);
+        return;
     }
+    to = extend(key, 2 * rest.len);
+    for (size_t i = 0; i < rest.len; i++) {
+        *to++ = rest.ptr[i];
+        if (rest.ptr[i] == 0)
+            *to++ = '\xff';
+    }
+    key->len = begin + (size_t)(to - (key->ptr + begin));
 }
 
 static const struct bytes end_of_escaped = BYTES("\0\x01");

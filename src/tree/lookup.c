@@ -26,16 +26,33 @@ static struct decision_part *find_part(struct tree *tree, struct partition parti
     return NULL;
 }
 
+void tree_open_to_read(struct tree *tree, struct decision *d, struct guid space,
+                       enum tree_case rule)
+{
+    *tree = (struct tree){ .d = d, .space = space, .rule = rule, .state_is_unread = true };
+    tree->stamp = find_part(tree, tree_stamp_partition(space));
+    if (!tree->stamp)
+        tree->stamp = decision_open(d, tree_stamp_partition(space), NULL);
+}
+
+enum store_result tree_read_state(struct tree *tree)
+{
+    enum store_result result;
+
+    if (!tree->state_is_unread)
+        return STORE_OK;
+    result = tree_state_read(tree->stamp->before, tree->d->arena, &tree->state);
+    tree->state_is_unread = result != STORE_OK;
+    return result;
+}
+
 enum tree_result tree_open_any(struct tree *tree, struct decision *d, struct guid space,
                                enum tree_case rule)
 {
     enum store_result result;
 
-    *tree = (struct tree){ .d = d, .space = space, .rule = rule };
-    tree->stamp = find_part(tree, tree_stamp_partition(space));
-    if (!tree->stamp)
-        tree->stamp = decision_open(d, tree_stamp_partition(space), NULL);
-    result = tree_state_read(tree->stamp->before, d->arena, &tree->state);
+    tree_open_to_read(tree, d, space, rule);
+    result = tree_read_state(tree);
     return result ? tree_fail(tree, result) : TREE_OK;
 }
 
@@ -77,8 +94,10 @@ void tree_open_at(struct tree *tree, struct decision *d, struct guid space, enum
 static enum store_result has_not_moved(struct tree *tree, struct snapshot *before)
 {
     struct tree_state state;
-    enum store_result result = tree_state_read(before, tree->d->arena, &state);
+    enum store_result result = tree_read_state(tree);
 
+    if (!result)
+        result = tree_state_read(before, tree->d->arena, &state);
     return !result && state.moves != tree->state.moves ? STORE_CONFLICT : result;
 }
 
@@ -127,7 +146,7 @@ struct decision_part *tree_directory_part(struct tree *tree, const struct tree_p
 
 struct changes *tree_change(struct tree *tree, struct decision_part *part)
 {
-    assert(tree->at == 0);
+    assert(tree->at == 0 && !tree->state_is_unread);
     if (!part->changes)
         part->changes = changes_new(tree->d->arena);
     return part->changes;

@@ -47,6 +47,7 @@ struct tree {
     enum tree_case rule;
     struct decision_part *stamp; /* guards (2) when something is committed; NULL: of a snapshot */
     struct tree_state state;
+    bool state_is_unread; /* tree_read_state() */
     uint64_t at; /* the generation of the snapshot that is read; 0: the tree as it is now */
     enum store_result failed;
 };
@@ -55,6 +56,13 @@ struct tree {
  * already. returns TREE_OK, TREE_FAILED (STORE_CONFLICT if the tree is closed: what named it has changed) */
 enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
                            enum tree_case rule);
+
+/* The same for an operation that changes nothing, which needs no state mostly, and is right in a tree that has been
+ * closed since what named it was read: it is as it was then. */
+void tree_open_to_read(struct tree *tree, struct decision *d, struct guid space,
+                       enum tree_case rule);
+/* Sees to it that tree->state is read, of the moment when the tree was opened. returns as tree_state_read() */
+enum store_result tree_read_state(struct tree *tree);
 
 /* Closes a tree that loses its name but is kept, in the same commit. A decision on the tree that has not been
  * committed conflicts, and so does every later one. Its snapshots stay readable by their generations. */

@@ -53,6 +53,16 @@ static void add_unit(struct text *out, uint16_t unit)
     text_add_char(out, (char)(0x80 | (unit & 0x3F)));
 }
 
+#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
+
+/* Eight bytes of ASCII: where one is from 'a' to 'z', its sixth bit goes. */
+static uint64_t upcase_word(uint64_t word)
+{
+    uint64_t from_a = word + EACH_BYTE(0x80 - 'a'), above_z = word + EACH_BYTE(0x7F - 'z');
+
+    return word - ((from_a & ~above_z & EACH_BYTE(0x80)) >> 2);
+}
+
 /* Most names are ASCII from their first byte to their last. returns how many bytes were done */
 static size_t add_ascii(struct text *out, struct bytes text)
 {
@@ -61,10 +71,16 @@ static size_t add_ascii(struct text *out, struct bytes text)
 
     text_reserve(out, text.len);
     to = out->ptr + out->len;
-    for (; i < text.len && (unsigned char)text.ptr[i] < 0x80; i++) {
-        char c = text.ptr[i];
+    while (i < text.len) {
+        size_t length = text.len - i < sizeof(uint64_t) ? text.len - i : sizeof(uint64_t);
+        uint64_t word = 0;
 
-        to[i] = c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+        memcpy(&word, text.ptr + i, length);
+        if (word & EACH_BYTE(0x80))
+            break;
+        word = upcase_word(word);
+        memcpy(to + i, &word, length);
+        i += length;
     }
     out->len += i;
     return i;

@@ -133,7 +133,11 @@ enum error list_ranges_check(struct call *call, struct list_ranges_parameters *p
 {
     static const char name[] = "prevsharesnapshot";
     struct bytes previous = call_query(call, name);
+    bool supports_rename; /* a renamed file keeps its content. decision: 305 */
+    enum error e = call_read_flag(call, "x-ms-file-support-rename", &supports_rename);
 
+    if (e)
+        return e;
     read_range_positions(call, &p->list.range);
     if (previous.ptr && (!instant_parse_iso(previous, &p->previous) || p->previous == 0))
         return call_fail_query(call, E_InvalidQueryParameterValue, name, previous,

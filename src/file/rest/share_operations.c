@@ -29,6 +29,7 @@ static enum error refuse_unbuilt(struct call *call)
     static const char *const names[] = {
         "x-ms-root-squash",
         "x-ms-enable-snapshot-virtual-directory-access",
+        "x-ms-enable-smb-directory-lease",
         "x-ms-share-paid-bursting-enabled",
         "x-ms-share-paid-bursting-max-bandwidth-mibps",
         "x-ms-share-paid-bursting-max-iops",
