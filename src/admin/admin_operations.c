@@ -14,6 +14,18 @@ const struct admin_operation admin_operations[] = {
     { "account-show", { "name" }, 1, admin_account_show },
     { "account-set", { "name", "state", "key1", "key2" }, 1, admin_account_set },
     { "account-rotate-key", { "name", "key" }, 2, admin_account_rotate_key },
+    { "container-create", { "name", "account", "access" }, 1, admin_resource_create },
+    { "container-list", { "account", "prefix", "marker" }, 0, admin_resource_list },
+    { "container-delete", { "name", "account" }, 1, admin_resource_delete },
+    { "queue-create", { "name", "account" }, 1, admin_resource_create },
+    { "queue-list", { "account", "prefix", "marker" }, 0, admin_resource_list },
+    { "queue-delete", { "name", "account" }, 1, admin_resource_delete },
+    { "table-create", { "name", "account" }, 1, admin_resource_create },
+    { "table-list", { "account", "marker" }, 0, admin_resource_list },
+    { "table-delete", { "name", "account" }, 1, admin_resource_delete },
+    { "share-create", { "name", "account", "quota" }, 1, admin_resource_create },
+    { "share-list", { "account", "prefix", "marker" }, 0, admin_resource_list },
+    { "share-delete", { "name", "account" }, 1, admin_resource_delete },
 };
 /* clang-format on */
 const size_t admin_operation_count = sizeof admin_operations / sizeof admin_operations[0];

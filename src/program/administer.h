@@ -13,5 +13,9 @@ int administer_account_show(const struct command_call *call);
 int administer_account_set(const struct command_call *call);
 int administer_account_rotate_key(const struct command_call *call);
 int administer_account_disable(const struct command_call *call);
+/* Of containers, queues, tables, shares: the row's name says which. */
+int administer_create(const struct command_call *call);
+int administer_list(const struct command_call *call);
+int administer_delete(const struct command_call *call);
 
 #endif

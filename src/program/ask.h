@@ -7,7 +7,9 @@
 #include "program/command_rows.h"
 
 /* Its answers are no longer. */
-#define ASK_BYTES_MAX ((size_t)256 << 20)
+#define ASK_BYTES_MAX     ((size_t)256 << 20)
+/* Longer than the name of any operation. */
+#define ASK_OPERATION_MAX 64
 
 struct ask_argument {
     const char *name;

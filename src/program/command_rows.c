@@ -27,6 +27,31 @@ static const struct command_option account_settings[] = {
     { NULL, NULL, NULL },
 };
 
+#define OF_ACCOUNT                                                                                 \
+    {                                                                                              \
+        "account", "NAME", "of this account; needed where there are several"                       \
+    }
+#define NO_MORE                                                                                    \
+    {                                                                                              \
+        NULL, NULL, NULL                                                                           \
+    }
+static const struct command_option of_account[] = { OF_ACCOUNT, NO_MORE };
+static const struct command_option listed[] = {
+    OF_ACCOUNT,
+    { "prefix", "TEXT", "those whose names begin so" },
+    NO_MORE,
+};
+static const struct command_option new_container[] = {
+    OF_ACCOUNT,
+    { "public-access", "KIND", "container or blob: what everybody may read" },
+    NO_MORE,
+};
+static const struct command_option new_share[] = {
+    OF_ACCOUNT,
+    { "quota", "GIB", "what its files may have" },
+    NO_MORE,
+};
+
 /* clang-format off */
 const struct command_row command_rows[] = {
     { "serve", "[options]",               "serve; what is done without a command too", 0, 0, NULL, NULL },
@@ -41,6 +66,18 @@ const struct command_row command_rows[] = {
     { "account set", "NAME",              "change an account of the store", 1, 1, account_settings, administer_account_set },
     { "account rotate-key", "NAME 1|2",   "make a key anew, and print it, once; the other one goes on", 2, 2, NULL, administer_account_rotate_key },
     { "account disable", "NAME",          "refuse everybody who asks for anything of it", 1, 1, NULL, administer_account_disable },
+    { "container create", "NAME",         "make a container", 1, 1, new_container, administer_create },
+    { "container list", "",               "the containers of an account", 0, 0, listed, administer_list },
+    { "container delete", "NAME",         "delete one, and all that is in it", 1, 1, of_account, administer_delete },
+    { "queue create", "NAME",             "make a queue", 1, 1, of_account, administer_create },
+    { "queue list", "",                   "the queues of an account", 0, 0, listed, administer_list },
+    { "queue delete", "NAME",             "delete one, and its messages", 1, 1, of_account, administer_delete },
+    { "table create", "NAME",             "make a table", 1, 1, of_account, administer_create },
+    { "table list", "",                   "the tables of an account", 0, 0, of_account, administer_list },
+    { "table delete", "NAME",             "delete one, and its entities", 1, 1, of_account, administer_delete },
+    { "share create", "NAME",             "make a share of files", 1, 1, new_share, administer_create },
+    { "share list", "",                   "the shares of an account", 0, 0, listed, administer_list },
+    { "share delete", "NAME",             "delete one, and its files", 1, 1, of_account, administer_delete },
     { "config", "check [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
     { "health", "[--live] [options]",     "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },
     { "health", "[--live] --running",     "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },

@@ -1,0 +1,303 @@
+/* Containers, queues, tables and shares, as operators make, list and delete them: `lagra container` and the like. What
+ * they ask for is a request of the service that the server makes to itself (service/own_request.h). */
+#include "admin/admin_private.h"
+
+#include "base/encode.h"
+#include "base/xml.h"
+#include "service/own_request.h"
+
+#define XML_LIMITS ((struct xml_limits){ .depth_max = 16, .nodes_max = 400000 })
+
+/* What each kind is called where. */
+struct kind {
+    const char *name; /* of the operations: "container-create" */
+    const char *service;
+    const char *selector; /* of requests about one */
+    const char *list;     /* of the list: the query, the element around it and that of each entry */
+    const char *element;
+    const char *
+        argument; /* what else a creation may be given, and the header that it becomes; NULL: nothing */
+    const char *header;
+};
+static const struct kind kinds[] = {
+    { "container", "blob", "restype=container", "Containers", "Container", "access",
+      "x-ms-blob-public-access" },
+    { "queue", "queue", NULL, "Queues", "Queue", NULL, NULL },
+    { "table", "table", NULL, NULL, NULL, NULL, NULL }, /* its requests are JSON */
+    { "share", "file", "restype=share", "Shares", "Share", "quota", "x-ms-share-quota" },
+};
+
+static const struct kind *kind_of(const struct admin_call *call)
+{
+    struct bytes name, action;
+    size_t i = 0;
+
+    bytes_cut(bytes_from_string(call->operation->name), '-', &name, &action);
+    while (!bytes_is(name, kinds[i].name))
+        i++;
+    return &kinds[i];
+}
+
+static bool is_table(const struct kind *kind)
+{
+    return !kind->list;
+}
+
+static const struct endpoint *endpoint_of(const struct admin_call *call, const struct kind *kind)
+{
+    const struct endpoint_set *all = call->admin->endpoints;
+    size_t i = 0;
+
+    while (strcmp(all->endpoints[i].service->name, kind->service) != 0)
+        i++;
+    return &all->endpoints[i];
+}
+
+/* ---- the account ---- */
+
+struct only {
+    const struct account *account;
+    size_t count;
+};
+
+static void count_account(const struct account *account, void *context)
+{
+    struct only *only = context;
+
+    only->account = account;
+    only->count++;
+}
+
+/* The one that is named, or the only one there is. False: refused. */
+static bool find_account(struct admin_call *call, struct bytes given, struct bytes *ret_name)
+{
+    struct only only = { .count = 0 };
+
+    if (given.ptr) {
+        *ret_name = given;
+        if (!accounts_find(call->admin->accounts, given))
+            admin_fail(call, 404, "AccountNotFound", "There is no account %.*s.", BYTES_ARG(given));
+        return call->status == 200;
+    }
+    accounts_each(call->admin->accounts, count_account, &only);
+    if (only.count == 1)
+        *ret_name = account_name(only.account);
+    else
+        admin_fail(call, 400, "AccountNotNamed", "There are %zu accounts: --account says which.",
+                   only.count);
+    return call->status == 200;
+}
+
+/* ---- requests ---- */
+
+/* False: refused, as the service refuses it. */
+static bool ask(struct admin_call *call, const struct kind *kind, const struct own_request *asked,
+                struct own_answer *ret_answer)
+{
+    own_request_run(endpoint_of(call, kind), call->arena, asked, ret_answer);
+    if (ret_answer->error)
+        admin_fail(call, error_status(ret_answer->error), error_code(ret_answer->error), "%s%s%.*s",
+                   error_message(ret_answer->error), ret_answer->detail.len > 0 ? " " : "",
+                   BYTES_ARG(ret_answer->detail));
+    return call->status == 200;
+}
+
+static struct bytes path_of(struct arena *arena, struct bytes account, struct bytes name)
+{
+    return arena_printf(arena, "/%.*s/%.*s", BYTES_ARG(account),
+                        BYTES_ARG(percent_encode(arena, name, "$")));
+}
+
+/* {"TableName":"name"} */
+static struct bytes table_body(struct arena *arena, struct bytes name)
+{
+    struct text text;
+    struct json_writer out = { .to = &text };
+
+    text_init(&text, arena, 64);
+    json_write_begin(&out, '{');
+    json_write_member(&out, "TableName", name);
+    json_write_end(&out, '}');
+    return text_bytes(&text);
+}
+
+static const struct http_header json_headers[] = {
+    { BYTES("content-type"), BYTES("application/json"), BYTES("content-type") },
+    { BYTES("accept"), BYTES("application/json;odata=nometadata"), BYTES("accept") },
+};
+
+/* Arguments: name, account, and what its kind takes beside. */
+enum { NAME, ACCOUNT, MORE };
+
+void admin_resource_create(struct admin_call *call)
+{
+    const struct kind *kind = kind_of(call);
+    struct own_request asked = { .method = METHOD_PUT };
+    struct http_header more = { .value = call->given[MORE] };
+    struct own_answer answer;
+    struct bytes account;
+
+    if (!find_account(call, call->given[ACCOUNT], &account))
+        return;
+    if (is_table(kind)) {
+        asked.method = METHOD_POST;
+        asked.path = arena_printf(call->arena, "/%.*s/Tables", BYTES_ARG(account));
+        asked.body = table_body(call->arena, call->given[NAME]);
+        asked.headers = json_headers;
+        asked.header_count = 2;
+    } else {
+        asked.path = path_of(call->arena, account, call->given[NAME]);
+        asked.query = bytes_from_string(kind->selector);
+        more.name = more.name_as_sent = bytes_from_string(kind->header);
+        asked.headers = &more;
+        asked.header_count = kind->header && more.value.ptr ? 1 : 0;
+    }
+    if (!ask(call, kind, &asked, &answer))
+        return;
+    json_write_member(&call->out, "account", account);
+    json_write_member(&call->out, "name", call->given[NAME]);
+    /* Create Queue succeeds, with another status, where there is one already. */
+    json_write_bool(&call->out, "created", answer.response.status == 201 || is_table(kind));
+}
+
+void admin_resource_delete(struct admin_call *call)
+{
+    const struct kind *kind = kind_of(call);
+    struct own_request asked = { .method = METHOD_DELETE };
+    struct own_answer answer;
+    struct bytes account;
+
+    if (!find_account(call, call->given[ACCOUNT], &account))
+        return;
+    if (is_table(kind)) {
+        asked.path = arena_printf(call->arena, "/%.*s/Tables('%.*s')", BYTES_ARG(account),
+                                  BYTES_ARG(percent_encode(call->arena, call->given[NAME], "")));
+        asked.headers = json_headers;
+        asked.header_count = 2;
+    } else {
+        asked.path = path_of(call->arena, account, call->given[NAME]);
+        asked.query = bytes_from_string(kind->selector);
+    }
+    if (!ask(call, kind, &asked, &answer))
+        return;
+    json_write_member(&call->out, "account", account);
+    json_write_member(&call->out, "name", call->given[NAME]);
+}
+
+/* ---- lists ---- */
+
+static struct bytes header_of(const struct response *response, const char *name)
+{
+    for (size_t i = 0; i < response->header_count; i++)
+        if (bytes_is_nocase(response->headers[i].name, name))
+            return response->headers[i].value;
+    return bytes_from_string(NULL);
+}
+
+static void write_text(struct json_writer *out, const char *name, const struct xml_node *node)
+{
+    if (node && node->text.len > 0)
+        json_write_member(out, name, node->text);
+}
+
+static void write_entry(struct json_writer *out, const struct xml_node *entry)
+{
+    const struct xml_node *properties = xml_child(entry, "Properties");
+
+    json_write_begin(out, '{');
+    write_text(out, "name", xml_child(entry, "Name"));
+    if (properties) {
+        write_text(out, "modified", xml_child(properties, "Last-Modified"));
+        write_text(out, "access", xml_child(properties, "PublicAccess"));
+        write_text(out, "quota", xml_child(properties, "Quota"));
+    }
+    json_write_end(out, '}');
+}
+
+/* returns where the next page begins; ptr NULL: there is none */
+static struct bytes write_page(struct admin_call *call, const struct kind *kind, struct bytes body)
+{
+    struct xml_error problem;
+    const struct xml_node *root = xml_parse(call->arena, body, XML_LIMITS, &problem);
+    const struct xml_node *list = root ? xml_child(root, kind->list) : NULL;
+    const struct xml_node *next = root ? xml_child(root, "NextMarker") : NULL;
+
+    for (const struct xml_node *entry = list ? list->first_child : NULL; entry; entry = entry->next)
+        if (bytes_is(entry->name, kind->element))
+            write_entry(&call->out, entry);
+    return next && next->text.len > 0 ? next->text : bytes_from_string(NULL);
+}
+
+static void write_tables(struct admin_call *call, struct bytes body)
+{
+    static const char *const value = "value", *const name = "TableName";
+    struct json_member member;
+    struct json_reader reader;
+
+    if (!json_object_pick(call->arena, body, 4, &value, 1, &member))
+        return;
+    json_list_init(&reader, call->arena, member.text, 2);
+    while (json_next(&reader, &member)) {
+        struct json_member table;
+
+        if (!json_object_pick(call->arena, member.text, 2, &name, 1, &table))
+            continue;
+        json_write_begin(&call->out, '{');
+        json_write_member(&call->out, "name", table.text);
+        json_write_end(&call->out, '}');
+    }
+}
+
+/* Arguments: account, prefix, marker; of tables account and marker. */
+enum { LIST_ACCOUNT, LIST_PREFIX, LIST_MARKER };
+enum { LIST_TABLES_MARKER = 1 };
+
+static struct own_request list_request(struct admin_call *call, const struct kind *kind,
+                                       struct bytes account)
+{
+    struct arena *arena = call->arena;
+    struct bytes prefix = is_table(kind) ? bytes_from_string("") : call->given[LIST_PREFIX];
+    struct bytes marker = call->given[is_table(kind) ? LIST_TABLES_MARKER : LIST_MARKER];
+    struct own_request asked = { .method = METHOD_GET };
+    struct text query;
+
+    text_init(&query, arena, 128);
+    text_add_string(&query, is_table(kind) ? "$top=1000" : "comp=list&maxresults=1000");
+    if (prefix.len > 0)
+        text_printf(&query, "&prefix=%.*s", BYTES_ARG(percent_encode(arena, prefix, "")));
+    if (marker.len > 0)
+        text_printf(&query, "&%s=%.*s", is_table(kind) ? "NextTableName" : "marker",
+                    BYTES_ARG(percent_encode(arena, marker, "")));
+    asked.path =
+        arena_printf(arena, "/%.*s/%s", BYTES_ARG(account), is_table(kind) ? "Tables" : "");
+    asked.query = text_bytes(&query);
+    asked.headers = json_headers;
+    asked.header_count = is_table(kind) ? 2 : 0;
+    return asked;
+}
+
+void admin_resource_list(struct admin_call *call)
+{
+    const struct kind *kind = kind_of(call);
+    struct own_request asked;
+    struct own_answer answer;
+    struct bytes account, next;
+
+    if (!find_account(call, call->given[LIST_ACCOUNT], &account))
+        return;
+    asked = list_request(call, kind, account);
+    if (!ask(call, kind, &asked, &answer))
+        return;
+    json_write_member(&call->out, "account", account);
+    json_write_name(&call->out, "items");
+    json_write_begin(&call->out, '[');
+    if (is_table(kind)) {
+        write_tables(call, answer.response.body);
+        next = header_of(&answer.response, "x-ms-continuation-NextTableName");
+    } else {
+        next = write_page(call, kind, answer.response.body);
+    }
+    json_write_end(&call->out, ']');
+    if (next.len > 0)
+        json_write_member(&call->out, "next", next);
+}

@@ -1,0 +1,94 @@
+/* See own_request.h. */
+#include "service/own_request.h"
+
+#include "service/service_private.h"
+
+/* Where path style is known by: an address names no account. */
+static const struct bytes own_host = BYTES("127.0.0.1");
+
+static struct bytes method_text(enum http_method method)
+{
+    return bytes_from_string(method == METHOD_PUT      ? "PUT"
+                             : method == METHOD_POST   ? "POST"
+                             : method == METHOD_DELETE ? "DELETE"
+                                                       : "GET");
+}
+
+/* Those asked for, and the length of the body. */
+static const struct http_header *make_headers(struct arena *arena, const struct own_request *asked)
+{
+    static const struct bytes length = BYTES("content-length");
+    struct http_header *headers = arena_array(arena, asked->header_count + 1, sizeof *headers);
+
+    headers[0] =
+        (struct http_header){ length, arena_printf(arena, "%zu", asked->body.len), length };
+    if (asked->header_count > 0)
+        memcpy(headers + 1, asked->headers, asked->header_count * sizeof *headers);
+    return headers;
+}
+
+/* Up to the decision. */
+static enum error prepare(struct work *work, const struct own_request *asked)
+{
+    struct call *call = &work->call;
+    struct decision *d = &work->decision;
+    enum error e = route_request(call);
+
+    if (e)
+        return e;
+    call->input.identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
+    e = prepare_head(call, d);
+    if (e)
+        return e;
+    call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };
+    prepare_body(call, d);
+    return OK;
+}
+
+/* Until what was read and changed is durable. */
+static enum error decide(struct decision *d)
+{
+    enum store_result settled;
+    enum error e;
+
+    do {
+        e = deciding_run_unawaited(d, deciding_operation, NULL);
+        deciding_end(d);
+        settled = store_await(d->store, d->seen);
+    } while (settled == STORE_CONFLICT);
+    if (settled || e == DECIDE_GONE || e == DECIDE_UNKNOWN)
+        return E_InternalError;
+    return e;
+}
+
+void own_request_run(const struct endpoint *endpoint, struct arena *arena,
+                     const struct own_request *asked, struct own_answer *ret_answer)
+{
+    struct work *work = arena_alloc(arena, sizeof *work);
+    struct request *request = arena_alloc(arena, sizeof *request);
+    enum error e;
+
+    *request = (struct request){
+        .method = asked->method,
+        .method_text = method_text(asked->method),
+        .authority = own_host,
+        .path = asked->path,
+        .query = asked->query,
+        .headers = make_headers(arena, asked),
+        .header_count = asked->header_count + 1,
+        .content_length = asked->body.len,
+        .peer = own_host,
+        .secure = true,
+    };
+    *ret_answer = (struct own_answer){ .error = OK };
+    work_init(work, endpoint, arena, request, &ret_answer->response);
+    work->decision.access = STORE_MAY_BLOCK;
+    e = prepare(work, asked);
+    if (!e)
+        e = decide(&work->decision);
+    ret_answer->error = e;
+    ret_answer->detail = bytes_from_string(work->problem.detail);
+    work->answer.now = work->decision.now;
+    if (!e)
+        operation_answer(&work->answer, work->decision.parameters, work->decision.result);
+}
