@@ -109,6 +109,7 @@ test('List Ranges: whole sectors, of a range, in pages (rest: List-Ranges; decis
     assert.equal(fileContentLength, 4000);
     assert.deepEqual(await rangesOf(file), [[0, 1023], [3584, 3999]]);
     assert.deepEqual(await rangesOf(file, { range: { offset: 3600, count: 100 } }), [[3600, 3699]]);
+    assert.deepEqual(await rangesOf(file, { range: { offset: 600, count: 10 } }), [[600, 609]]); // of the byte at 1023
     await refused(file.getRangeList({ range: { offset: 4000 } }), 416, 'InvalidRange');
     let marker = '', pages = [];
     do {

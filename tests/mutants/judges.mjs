@@ -14,7 +14,7 @@ const CLIENTS = {
     concurrency: 'clients:conditions,leases,etags,tags',
     http: 'clients:wire,tables-wire,uploads',
     content: 'clients:pages,append,blocks,snapshots,copy-pages,copy-incremental',
-    service: 'clients:batch,containers,cors,from-url,health,service,sources,tables-wire,transactions,website,wire',
+    service: 'clients:batch,containers,cors,from-url,health,pages,ranges,service,sources,tables-wire,transactions,website,wire',
     file: 'clients:directories,file,listing-files,permissions,share',
     source: 'clients:copy,file-copies,from-url,hostile-sources,sources',
     queue: 'clients:messages,queues',

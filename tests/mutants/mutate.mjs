@@ -36,7 +36,7 @@ const RULES = [
     ['call left out', /^ +([a-z_]\w*\([^;\n]*\);)$/gm, () => ';'],
     ['assignment left out', /^ +([a-z_*(][\w>.*()[\]-]*(?:->|\.)[\w>.[\]-]* [|&+-]?= [^;\n]*;)$/gm, () => ';'],
     ['jump left out', /^ +(break;|continue;|return;)$/gm, () => ';'],
-    ['error passed over', /^ +(return (?:e|result|E_\w+|STORE_\w+);)$/gm, () => ';'],
+    ['error passed over', /^ +(return (?:e|result|E_\w+|STORE_\w+);)$(?!\n\})/gm, () => ';'],
 ];
 
 export function candidates(text) {
