@@ -22,6 +22,7 @@ static const char *const begins[EPISODES] = {
                           "refused (503)",
     [EPISODE_LOGONS] = "too many SMB logons have failed from one address: more are refused unseen",
     [EPISODE_PROXY] = "connections of --proxyProtocol begin without its header: they are closed",
+    [EPISODE_LOGS] = "events are left out of a log",
 };
 static const char *const ends[EPISODES] = {
     [EPISODE_DISK] = "the disk is no longer low",
@@ -35,6 +36,7 @@ static const char *const ends[EPISODES] = {
     [EPISODE_CONFLICTS] = "requests are decided again at the first attempts",
     [EPISODE_LOGONS] = "SMB logons are looked at again",
     [EPISODE_PROXY] = "connections of --proxyProtocol begin with its header again",
+    [EPISODE_LOGS] = "logs have all events again",
 };
 
 static struct {

@@ -21,6 +21,7 @@ enum episode {
     EPISODE_CONFLICTS,   /* others kept changing what was decided on: 503 */
     EPISODE_LOGONS,      /* more logons have failed from an address than may: refused unseen */
     EPISODE_PROXY, /* a proxy that is to introduce its clients did not: its connection is closed */
+    EPISODE_LOGS,  /* events are left out of a log (base/event_log.h) */
     EPISODES,
 };
 

@@ -28,6 +28,7 @@ enum lock_rank {
     RANK_ACCOUNTS,      /* auth: who changes accounts */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */
+    RANK_EVENTS,        /* a thread's first event */
     RANK_METRICS,       /* a thread's first number, a new series, a scrape */
 };
 

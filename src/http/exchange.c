@@ -278,6 +278,7 @@ static enum turn end_of_answer(struct http_connection *connection)
     bool unread = connection->live->unread;
 
     assert(connection->live->stage == STAGE_ANSWER && connection->live->unsent.len == 0);
+    connection->live->is_sent = true;
     exchange_over(connection);
     if (!closes)
         return TURN_GOES_ON;

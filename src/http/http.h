@@ -160,6 +160,13 @@ void exchange_authenticate(struct exchange *exchange);
  * The application need not ask, if it has that file open anyway. Any number of times. Worker. */
 bool exchange_take_file(struct exchange *exchange);
 
+/* What has gone out of an exchange that is over: for done() alone. */
+struct exchange_sent {
+    uint64_t body_bytes;
+    bool is_whole; /* all of the answer has gone to the socket */
+};
+struct exchange_sent exchange_sent(const struct exchange *exchange);
+
 /* From here on a resume is remembered. Worker, inside head(), body(), end() or a source's read().
  */
 void exchange_suspend(struct exchange *exchange);

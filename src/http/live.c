@@ -69,6 +69,14 @@ bool exchange_take_file(struct exchange *exchange)
     return false;
 }
 
+struct exchange_sent exchange_sent(const struct exchange *exchange)
+{
+    const struct live *live = (const struct live *)(const void *)exchange;
+
+    assert(exchange->magic == EXCHANGE_MAGIC);
+    return (struct exchange_sent){ .body_bytes = live->sent, .is_whole = live->is_sent };
+}
+
 /* ---- memory ---- */
 
 bool live_charge(struct live *live, size_t more)

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "service/access_log.h"
 
 static struct file_mark mark_of(const char *path)
 {
@@ -58,8 +59,10 @@ void certificate_renewal_look(struct certificate_renewal *renewal)
             http_renew_certificate(renewal->servers[i], renewed.chain, renewed.key, &problem);
     }
     certificate_free(&renewed);
-    if (problem)
+    if (problem) {
         log_line(LOG_WARN, "the certificate stays as it was: %s", problem);
-    else
-        log_line(LOG_INFO, "the certificate was renewed");
+        return;
+    }
+    log_line(LOG_INFO, "the certificate was renewed");
+    audit_note("the certificate was renewed");
 }

@@ -8,6 +8,7 @@
 
 #include "admin/stored_accounts.h"
 #include "base/log.h"
+#include "service/access_log.h"
 
 /* Certificates, keys, lists of accounts, keys and roles. */
 #define FILE_MAX_BYTES (8u << 20)
@@ -218,6 +219,12 @@ bool credentials_open_stored(const struct options *options, bool loopback, struc
     return add_development(options, loopback, credentials->accounts);
 }
 
+static void note_change(const char *what)
+{
+    log_line(LOG_INFO, "%s", what);
+    audit_note(what);
+}
+
 void credentials_reload(const struct options *options, struct credentials *credentials)
 {
     const char *problem = NULL;
@@ -228,7 +235,7 @@ void credentials_reload(const struct options *options, struct credentials *crede
         char *text = read_small_file(path);
 
         if (text && accounts_replace(credentials->accounts, text, &problem))
-            log_line(LOG_INFO, "accounts and keys were read again");
+            note_change("accounts and keys were read again");
         else
             log_line(LOG_WARN, "accounts and keys stay as they were: %s",
                      problem ? problem : "their file cannot be read");
@@ -240,8 +247,10 @@ void credentials_reload(const struct options *options, struct credentials *crede
 
         if (trust)
             trust_replace(credentials->trust, trust);
-        log_line(trust ? LOG_INFO : LOG_WARN, "keys and roles of bearer tokens %s",
-                 trust ? "were read again" : "stay as they were");
+        if (trust)
+            note_change("keys and roles of bearer tokens were read again");
+        else
+            log_line(LOG_WARN, "keys and roles of bearer tokens stay as they were");
     }
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/episode.h"
+#include "base/event_log.h"
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
@@ -29,6 +30,7 @@
 #include "service/server.h"
 #include "service/waiting.h"
 #include "program/process.h"
+#include "program/request_logs.h"
 #include "program/running.h"
 #include "program/sandbox.h"
 #include "program/smb_listener.h"
@@ -334,6 +336,7 @@ static void stop(struct running *run, unsigned grace_s)
         ending_of_failed_store();
     if (run->store)
         store_close(run->store);
+    request_logs_stop();
     credentials_close(&run->credentials);
     certificate_free(&run->certificate);
 }
@@ -366,7 +369,7 @@ static bool start(struct running *run, const struct options *options)
     certificate_renewal_init(&run->renewal, &run->options);
     return credentials_open(options, options_are_loopback(options), &run->credentials) &&
            certificate_read(options, &run->certificate) && check_start(run) &&
-           (run->store = open_store(&run->options)) &&
+           request_logs_start(&run->options) && (run->store = open_store(&run->options)) &&
            credentials_open_stored(options, options_are_loopback(options), run->store,
                                    &run->credentials) &&
            start_threads(run) && fit_limits(run) && start_listeners(run);
@@ -378,6 +381,7 @@ static void reload(struct running *run)
     certificate_renewal_look(&run->renewal);
     if (!log_reopen())
         log_errno("open %s again", run->options.debug_path);
+    event_logs_reopen();
     credentials_reload(&run->options, &run->credentials);
     supervisor_notify("READY=1");
 }

@@ -12,6 +12,8 @@ struct store *open_store(const struct options *options)
      * `azurite --location data --debug data/debug.log`. */
     const char *const named[] = {
         options->debug_path,
+        options->access_log_path,
+        options->audit_log_path,
         options->cert_path,
         options->key_path,
         options->accounts_path,

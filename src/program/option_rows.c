@@ -50,6 +50,9 @@ const struct option_row option_rows[] = {
     { "copySourceCa",          0,  "FILE", "authorities (PEM) that sources of copies are trusted by (the system's)", MEMBER(fetcher.ca_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
     { "debug",                'd', "FILE", "log every request to FILE too; opened again at SIGHUP",                 MEMBER(debug_path), SET_TEXT },
+    { "accessLog",             0,  "FILE", "log every request to FILE as a line of JSON (docs/logs.md); opened again at SIGHUP", MEMBER(access_log_path), SET_TEXT },
+    { "auditLog",              0,  "FILE", "the same of requests that may change something, and of changes of keys", MEMBER(audit_log_path), SET_TEXT },
+    { "slow",                  0,  "TIME", "log a request that takes so long, and where the time went: 200ms, 2s", MEMBER(slow_ms), SET_DURATION },
     { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
     { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
     { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
@@ -212,6 +215,23 @@ static enum options_result apply_sandbox(const char *value, const char *named,
     return refuse_value(named, "off, log or on", value);
 }
 
+/* A number and its unit. */
+static enum options_result apply_duration(const char *value, const char *named, unsigned *member)
+{
+    struct bytes text = bytes_from_string(value);
+    bool in_ms = bytes_has_suffix(text, bytes_from_string("ms"));
+    bool in_s = !in_ms && bytes_has_suffix(text, bytes_from_string("s"));
+    uint64_t number;
+
+    if ((in_ms || in_s) &&
+        bytes_parse_u64(bytes_of(text.ptr, text.len - (in_ms ? 2 : 1)), COUNT_MAX, &number) &&
+        number > 0) {
+        *member = (unsigned)number * (in_s ? 1000 : 1);
+        return OPTIONS_RUN;
+    }
+    return refuse_value(named, "a time such as 200ms or 2s", value);
+}
+
 enum options_result option_row_apply(const struct option_row *row, const char *value,
                                      const char *named, struct options *options)
 {
@@ -226,6 +246,8 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
     case SET_PORT:
     case SET_COUNT:
         return apply_number(row, value, named, member);
+    case SET_DURATION:
+        return apply_duration(value, named, (unsigned *)(void *)member);
     case SET_ADDRESSES:
         if (address_list_parse(bytes_from_string(value), (struct address_list *)(void *)member))
             return OPTIONS_RUN;

@@ -10,6 +10,7 @@ enum option_action {
     SET_SECRET, /* as SET_TEXT, and never printed */
     SET_PORT,
     SET_COUNT,
+    SET_DURATION, /* in milliseconds */
     SET_ADDRESSES,
     SET_TRUE,
     SET_FALSE,

@@ -386,6 +386,9 @@ static const char *value_text(const struct option_row *row, const struct option_
     case SET_COUNT:
         snprintf(of_number, VALUE_MAX, "%u", *(const unsigned *)(const void *)member);
         return strcmp(of_number, "0") == 0 ? "" : of_number;
+    case SET_DURATION:
+        snprintf(of_number, VALUE_MAX, "%ums", *(const unsigned *)(const void *)member);
+        return strcmp(of_number, "0ms") == 0 ? "" : of_number;
     case SET_TRUE:
     case SET_FALSE:
         is_on = *(const bool *)(const void *)member == (row->action == SET_TRUE);

@@ -58,8 +58,11 @@ struct options {
     enum sandbox_mode sandbox;            /* sandbox.h */
     const char *cert_path;                /* PEM with key_path, PFX with pfx_password: HTTPS */
     const char *key_path;
-    const char *pfx_password; /* NULL: not PFX */
-    const char *debug_path;   /* log of every request */
+    const char *pfx_password;    /* NULL: not PFX */
+    const char *debug_path;      /* log of every request */
+    const char *access_log_path; /* the same as JSON; NULL: none */
+    const char *audit_log_path;  /* of what changes something */
+    unsigned slow_ms;            /* requests that take so long are logged; 0: none */
     bool silent;
     bool loose;
     bool skip_version_check;

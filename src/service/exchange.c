@@ -122,6 +122,7 @@ static enum state await_others(struct flow *flow)
     deciding_end(d);
     switch (waiting_begin(flow->turn, d->waits_until, pause_arm(&flow->pause))) {
     case WAITING_KEPT:
+        request_times_enter(&flow->times, flow, AT_OTHERS);
         flow->state = DECIDE;
         pause_wait(&flow->pause);
         return WAITING;
@@ -266,11 +267,53 @@ static enum state enter(struct flow *flow)
     return RESPOND;
 }
 
+/* Where a request is in each of its states. POOLED is where the step that ran there left it. */
+static enum request_stage stage_of(const struct flow *flow)
+{
+    static const enum request_stage stages[] = {
+        [HEALTH] = AT_HEAD,
+        [FIND_VERSION] = AT_HEAD,
+        [FIND_OPERATION] = AT_HEAD,
+        [EARLY_CHECK] = AT_HEAD,
+        [WANT_BODY] = AT_BODY,
+        [FINISH_BODY] = AT_STAGED,
+        [PARSED] = AT_STAGED,
+        [BATCH] = AT_DECIDE,
+        [BATCH_BEGIN_IN_POOL] = AT_DECIDE,
+        [BATCH_IN_POOL] = AT_DECIDE,
+        [PART] = AT_DECIDE,
+        [PART_FOUND] = AT_DECIDE,
+        [DECIDE] = AT_DECIDE,
+        [DECIDE_IN_POOL] = AT_DECIDE,
+        [DECIDED] = AT_DECIDE,
+        [COMMIT] = AT_DECIDE,
+        [COMMIT_IN_POOL] = AT_DECIDE,
+        [ASK] = AT_DECIDE,
+        [ASK_IN_POOL] = AT_DECIDE,
+        [OTHERS] = AT_DECIDE,
+        [APPLIED] = AT_DECIDE,
+        [PART_DONE] = AT_DECIDE,
+        [BATCH_APPLIED] = AT_DECIDE,
+        [CORS] = AT_SYNC,
+        [DURABLE] = AT_SYNC,
+        [ANSWER] = AT_ANSWER,
+        [BODY] = AT_ANSWER,
+        [RESPOND] = AT_ANSWER,
+        [CUT] = AT_ANSWER,
+        [WAITING] = AT_HEAD,
+    };
+
+    return flow->state == POOLED ? flow->times.stage : stages[flow->state];
+}
+
 /* Runs states until the exchange has to wait, or the next step is one of http/. */
 static enum http_step run(struct flow *flow)
 {
     while (flow->state != RESPOND && flow->state != WANT_BODY && flow->state != CUT) {
-        enum state next = enter(flow);
+        enum state next;
+
+        request_times_enter(&flow->times, flow, stage_of(flow));
+        next = enter(flow);
 
         assert(next <= WAITING);
         if (next == WAITING)
@@ -280,6 +323,7 @@ static enum http_step run(struct flow *flow)
     if (flow->state == CUT)
         return HTTP_CUT;
     if (flow->state == WANT_BODY) {
+        request_times_enter(&flow->times, flow, AT_BODY);
         intake_init(flow);
         flow->state = FINISH_BODY;
         return HTTP_WANT_BODY;

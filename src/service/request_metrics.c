@@ -118,7 +118,9 @@ static metric_slot outcome_slot(const struct flow *flow, unsigned outcome)
 
 void request_begins(struct flow *flow)
 {
-    flow->began_ns = metric_now_ns();
+    flow->began_ns = flow->times.since_ns = metric_now_ns();
+    access_log_begins(flow);
+    PROBE_BEGIN(flow, flow->work.call.endpoint->service->name);
     metric_add(service_slot(flow, IN_FLIGHT), 1);
 }
 
@@ -133,9 +135,14 @@ void request_is_answered(struct flow *flow)
 {
     const struct exchange *exchange = flow->exchange;
     const struct decision *d = &flow->work.decision;
+    uint64_t now_ns = metric_now_ns();
 
+    if (flow->times.is_timed)
+        request_times_add(&flow->times, now_ns);
+    PROBE_STAGE(flow, flow->times.stage, AT_SEND);
+    flow->times.stage = AT_SEND;
     flow->duration = duration_slot(flow);
-    metric_observe_ns(service_slot(flow, FIRST_BYTE), metric_now_ns() - flow->began_ns);
+    metric_observe_ns(service_slot(flow, FIRST_BYTE), now_ns - flow->began_ns);
     metric_add(outcome_slot(flow, flow->work.answer.error), 1);
     metric_add(service_slot(flow, RECEIVED), (int64_t)flow->intake.received);
     if (exchange->request.method != METHOD_HEAD)
@@ -146,9 +153,15 @@ void request_is_answered(struct flow *flow)
 
 void request_is_over(struct flow *flow)
 {
+    uint64_t now_ns = metric_now_ns();
+
     metric_add(service_slot(flow, IN_FLIGHT), -1);
     if (flow->duration > 0)
-        metric_observe_ns(flow->duration, metric_now_ns() - flow->began_ns);
+        metric_observe_ns(flow->duration, now_ns - flow->began_ns);
     else
         metric_add(outcome_slot(flow, CUT_OFF), 1);
+    if (flow->times.is_timed)
+        request_times_add(&flow->times, now_ns);
+    PROBE_END(flow, operation_name(flow), flow->exchange->response.status);
+    access_log(flow, now_ns);
 }

@@ -8,6 +8,7 @@
 #include "service/decide_pool.h"
 #include "service/cors_rules.h"
 #include "service/deciding.h"
+#include "service/request_times.h"
 #include "service/server.h"
 
 /* What the account's CORS rules say of an answer. */
@@ -162,11 +163,14 @@ struct flow {
     struct pool_job job; /* of the step that is in the pool */
     state_fn *pooled;
     enum state pooled_next;
+    enum request_stage pooled_stage;
     struct body_intake intake;
     struct content_reader *reader;
     enum store_result map_result; /* of the last part of its map that was read in the pool */
     struct content_body body;
-    uint64_t began_ns;    /* request_metrics.c */
+    uint64_t began_ns; /* request_metrics.c */
+    instant began;     /* by the wall clock, if a log wants to know: access_log.c */
+    struct request_times times;
     metric_slot duration; /* of its operation, once it is answered; 0: it is not */
     size_t body_read;     /* of a small body that is read into the arena */
     char *body_bytes;
@@ -325,5 +329,12 @@ void cors_answer(struct work *work);
 const char *request_log_code(const struct answer *answer);
 /* One line of the log at level debug; without the signature of a SAS. */
 void request_log(const struct flow *flow);
+
+/* ---- logs of requests: access_log.c ---- */
+
+/* It begins: what the logs will want to know of it is measured. */
+void access_log_begins(struct flow *flow);
+/* The request is over: it goes to the logs that want it. */
+void access_log(const struct flow *flow, uint64_t now_ns);
 
 #endif

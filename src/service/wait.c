@@ -49,6 +49,7 @@ static void run_pooled(struct pool_job *job)
     struct flow *flow = (struct flow *)(void *)((char *)job - offsetof(struct flow, job));
 
     assert(flow->magic == FLOW_MAGIC);
+    request_times_enter(&flow->times, flow, flow->pooled_stage);
     set_may_block(flow, true);
     flow->pooled_next = flow->pooled(flow);
     assert(flow->pooled_next != WAITING && flow->pooled_next != POOLED);
@@ -69,6 +70,8 @@ void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step)
 {
     assert(flow->magic == FLOW_MAGIC && !flow->work.decision.access.may_block);
     flow->pooled = step;
+    flow->pooled_stage = flow->times.stage;
+    request_times_enter(&flow->times, flow, AT_THREAD);
     flow->job.run = run_pooled;
     pause_arm(&flow->pause);
     decide_pool_submit(pool, &flow->job);

@@ -1,0 +1,419 @@
+/* See event_log.h. A ring has one writer, its thread, and one reader, the thread that makes lines. The positions only
+ * grow; an event lies in one piece, so the end of a ring may be passed over. */
+#include "base/event_log.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/episode.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "base/thread.h"
+
+/* At 30,000 requests a second of 400 bytes: a twelfth of a second, several times what lies between two rounds. */
+#define RING_BYTES     ((size_t)1 << 20)
+/* After a round that found something: what comes meanwhile is one write, and nobody has to wake the thread. */
+#define ROUND_MS       5
+/* Lines that are written together. */
+#define WRITE_BYTES    ((size_t)64 * 1024)
+#define LINE_BYTES_MAX ((size_t)32 * 1024)
+/* A pipe whose reader takes nothing for so long loses what was to be written. */
+#define PIPE_MS        1000
+
+struct event_head {
+    uint32_t size; /* of the event; 0: the rest of the ring is passed over */
+    uint32_t logs;
+};
+
+struct ring {
+    struct ring *next; /* of all; constant once listed */
+    bool is_left;      /* under lock: its thread has ended */
+    char *bytes;
+    _Alignas(64) _Atomic uint64_t end;   /* the thread's: up to here there are events */
+    uint64_t begun;                      /* its next end, while an event is being filled */
+    uint64_t known_begin;                /* `begin` as the thread has last seen it */
+    _Alignas(64) _Atomic uint64_t begin; /* the writer's: from here on they are not written yet */
+};
+
+struct sink {
+    bool is_on; /* constant while there are threads that log */
+    const char *path;
+    event_format *format;
+    int fd;
+    bool is_torn; /* its last line was cut */
+    struct text lines;
+    size_t line_count;
+    metric_slot written, left_out;
+};
+
+static struct {
+    struct lock lock;
+    struct ring *rings; /* under lock */
+    pthread_key_t key;
+    struct sink sinks[EVENT_LOGS];
+    struct arena *arena;
+    struct thread thread;
+    int wake;
+    _Atomic bool sleeps, ends, reopens;
+} all = { .wake = -1 };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static _Thread_local struct ring *mine;
+
+static const char *const names[EVENT_LOGS] = {
+    [EVENTS_ACCESS] = "access", [EVENTS_AUDIT] = "audit", [EVENTS_SLOW] = "slow"
+};
+static const struct metric_family written = { "lagra_log_events_total",
+                                              "Events that were written to a log.",
+                                              METRIC_COUNTER };
+static const struct metric_family left_out = {
+    "lagra_log_events_dropped_total",
+    "Events that a log had no room for, or that could not be written.", METRIC_COUNTER
+};
+
+/* ---- rings ---- */
+
+static void leave_ring(void *ring)
+{
+    lock_take(&all.lock);
+    ((struct ring *)ring)->is_left = true;
+    lock_give(&all.lock);
+}
+
+static void init(void)
+{
+    lock_init(&all.lock, RANK_EVENTS);
+    if (pthread_key_create(&all.key, leave_ring) != 0)
+        abort();
+}
+
+/* One that its thread has left, else a new one. */
+static struct ring *take_ring(void)
+{
+    struct ring *ring;
+
+    lock_take(&all.lock);
+    ring = all.rings;
+    while (ring && !ring->is_left)
+        ring = ring->next;
+    if (ring) {
+        ring->is_left = false;
+    } else {
+        ring = aligned_alloc(_Alignof(struct ring), sizeof *ring);
+        if (!ring)
+            out_of_memory(sizeof *ring);
+        memset(ring, 0, sizeof *ring);
+        ring->bytes = xmalloc(RING_BYTES);
+        ring->next = all.rings;
+        all.rings = ring;
+    }
+    lock_give(&all.lock);
+    pthread_setspecific(all.key, ring);
+    mine = ring;
+    return ring;
+}
+
+static struct ring *first_ring(void)
+{
+    struct ring *ring;
+
+    lock_take(&all.lock);
+    ring = all.rings;
+    lock_give(&all.lock);
+    return ring;
+}
+
+/* ---- leaving an event ---- */
+
+bool event_log_is_on(enum event_log log)
+{
+    return all.sinks[log].is_on;
+}
+
+static void leave_out(unsigned logs)
+{
+    for (unsigned i = 0; i < EVENT_LOGS; i++) {
+        if (logs & 1u << i)
+            metric_add(all.sinks[i].left_out, 1);
+    }
+    episode_goes_on(EPISODE_LOGS, "there is no room for them");
+}
+
+static bool has_room(struct ring *ring, uint64_t end)
+{
+    if (end - ring->known_begin <= RING_BYTES)
+        return true;
+    ring->known_begin = atomic_load_explicit(&ring->begin, memory_order_acquire);
+    return end - ring->known_begin <= RING_BYTES;
+}
+
+void *event_begin(unsigned logs, size_t size)
+{
+    struct ring *ring = mine ? mine : take_ring();
+    uint64_t end = atomic_load_explicit(&ring->end, memory_order_relaxed);
+    size_t at = end % RING_BYTES, needed = (sizeof(struct event_head) + size + 7) & ~(size_t)7;
+    struct event_head head = { .size = (uint32_t)size, .logs = logs };
+    const struct event_head passed = { .size = 0 };
+    size_t skipped = at + needed > RING_BYTES ? RING_BYTES - at : 0;
+
+    assert(size > 0 && size <= EVENT_BYTES_MAX && logs != 0 && ring->begun == 0);
+    if (!has_room(ring, end + skipped + needed)) {
+        leave_out(logs);
+        return NULL;
+    }
+    if (skipped > 0) {
+        memcpy(ring->bytes + at, &passed, sizeof passed);
+        at = 0;
+    }
+    memcpy(ring->bytes + at, &head, sizeof head);
+    ring->begun = end + skipped + needed;
+    return ring->bytes + at + sizeof head;
+}
+
+static void wake(void)
+{
+    const uint64_t one = 1;
+
+    if (write(all.wake, &one, sizeof one) != sizeof one)
+        log_errno("write an eventfd");
+}
+
+/* The thread looks for events after it has said that it sleeps, and is woken by who leaves one after that: each of
+ * the two stores comes before a load of the other. */
+void event_finish(void)
+{
+    assert(mine && mine->begun > 0);
+    atomic_store(&mine->end, mine->begun);
+    mine->begun = 0;
+    if (atomic_load(&all.sleeps) && atomic_exchange(&all.sleeps, false))
+        wake();
+}
+
+/* ---- writing: the thread ---- */
+
+static int open_sink(const char *path)
+{
+    /* A pipe without a reader is no log; who reads slowly does not keep the thread for ever. */
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0640);
+}
+
+static void fail(struct sink *sink, const char *why)
+{
+    char detail[256];
+
+    snprintf(detail, sizeof detail, "%s: %s", sink->path, why);
+    metric_add(sink->left_out, (int64_t)sink->line_count);
+    episode_goes_on(EPISODE_LOGS, detail);
+}
+
+static bool write_all(struct sink *sink, struct bytes rest)
+{
+    while (rest.len > 0) {
+        ssize_t n = write(sink->fd, rest.ptr, rest.len);
+        struct pollfd ready = { .fd = sink->fd, .events = POLLOUT };
+
+        if (n > 0)
+            rest = bytes_from(rest, (size_t)n);
+        else if (n < 0 && errno != EINTR && (errno != EAGAIN || poll(&ready, 1, PIPE_MS) <= 0))
+            return false;
+        if (n > 0)
+            sink->is_torn = rest.len > 0 && rest.ptr[-1] != '\n';
+    }
+    return true;
+}
+
+static void flush(struct sink *sink)
+{
+    struct bytes lines = text_bytes(&sink->lines);
+
+    if (lines.len == 0)
+        return;
+    if (sink->fd < 0)
+        fail(sink, "it is not open");
+    else if ((sink->is_torn && !write_all(sink, bytes_from_string("\n"))) ||
+             !write_all(sink, lines))
+        fail(sink, strerrordesc_np(errno));
+    else
+        metric_add(sink->written, (int64_t)sink->line_count);
+    sink->lines.len = 0;
+    sink->line_count = 0;
+}
+
+static void write_line(enum event_log log, struct bytes event)
+{
+    struct sink *sink = &all.sinks[log];
+    size_t before = sink->lines.len;
+
+    sink->format(log, event, &sink->lines);
+    sink->line_count++;
+    assert(sink->lines.len - before <= LINE_BYTES_MAX);
+    if (sink->path) {
+        text_add_char(&sink->lines, '\n');
+        if (sink->lines.len >= WRITE_BYTES)
+            flush(sink);
+        return;
+    }
+    log_line(LOG_WARN, "%.*s", (int)sink->lines.len, sink->lines.ptr);
+    metric_add(sink->written, 1);
+    sink->lines.len = 0;
+    sink->line_count = 0;
+}
+
+/* returns whether there was an event */
+static bool drain(struct ring *ring)
+{
+    uint64_t begin = atomic_load_explicit(&ring->begin, memory_order_relaxed);
+    uint64_t end = atomic_load(&ring->end);
+    bool found = begin < end;
+
+    while (begin < end) {
+        size_t at = begin % RING_BYTES;
+        struct event_head head;
+
+        memcpy(&head, ring->bytes + at, sizeof head);
+        if (head.size == 0) {
+            begin += RING_BYTES - at;
+            continue;
+        }
+        for (unsigned i = 0; i < EVENT_LOGS; i++) {
+            if (head.logs & 1u << i)
+                write_line((enum event_log)i, bytes_of(ring->bytes + at + sizeof head, head.size));
+        }
+        begin += (sizeof head + head.size + 7) & ~(size_t)7;
+        atomic_store_explicit(&ring->begin, begin, memory_order_release);
+    }
+    atomic_store_explicit(&ring->begin, begin, memory_order_release);
+    return found;
+}
+
+static bool drain_all(void)
+{
+    bool found = false;
+
+    for (struct ring *ring = first_ring(); ring; ring = ring->next)
+        found |= drain(ring);
+    for (unsigned i = 0; i < EVENT_LOGS; i++)
+        flush(&all.sinks[i]);
+    return found;
+}
+
+/* One that cannot be opened is written on as it was. */
+static void reopen_all(void)
+{
+    for (unsigned i = 0; i < EVENT_LOGS; i++) {
+        struct sink *sink = &all.sinks[i];
+        int fd = sink->path ? open_sink(sink->path) : -1;
+
+        if (sink->path && fd < 0)
+            log_errno("open %s again", sink->path);
+        if (fd < 0)
+            continue;
+        if (sink->fd >= 0)
+            close(sink->fd);
+        sink->fd = fd;
+        sink->is_torn = false;
+    }
+}
+
+static void sleep_for(int timeout_ms)
+{
+    struct pollfd woken = { .fd = all.wake, .events = POLLIN };
+    uint64_t count;
+
+    if (poll(&woken, 1, timeout_ms) > 0 && read(all.wake, &count, sizeof count) < 0 &&
+        errno != EAGAIN)
+        log_errno("read an eventfd");
+}
+
+static void *run(void *argument)
+{
+    (void)argument;
+    pthread_setname_np(pthread_self(), "event-logs");
+    for (;;) {
+        bool ends = atomic_load(&all.ends);
+
+        if (atomic_exchange(&all.reopens, false))
+            reopen_all();
+        if (drain_all()) {
+            sleep_for(ROUND_MS);
+            continue;
+        }
+        if (ends)
+            return NULL;
+        atomic_store(&all.sleeps, true);
+        if (!drain_all() && !atomic_load(&all.ends) && !atomic_load(&all.reopens))
+            sleep_for(-1);
+        atomic_store(&all.sleeps, false);
+    }
+}
+
+/* ---- start and stop ---- */
+
+bool event_log_open(enum event_log log, const char *path, event_format *format)
+{
+    struct sink *sink = &all.sinks[log];
+    char labels[32];
+    int fd = path ? open_sink(path) : -1;
+
+    pthread_once(&once, init);
+    assert(!all.thread.running && !sink->is_on);
+    if (path && fd < 0)
+        return false;
+    if (!all.arena)
+        all.arena = arena_new((size_t)16 << 20);
+    snprintf(labels, sizeof labels, "log=\"%s\"", names[log]);
+    *sink = (struct sink){ .is_on = true,
+                           .path = path,
+                           .format = format,
+                           .fd = fd,
+                           .written = metric_series(&written, labels),
+                           .left_out = metric_series(&left_out, labels) };
+    text_init(&sink->lines, all.arena, WRITE_BYTES + LINE_BYTES_MAX);
+    return true;
+}
+
+bool event_logs_start(void)
+{
+    if (!all.arena)
+        return true;
+    atomic_store(&all.ends, false);
+    all.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return all.wake >= 0 && thread_start(&all.thread, run, NULL);
+}
+
+void event_logs_reopen(void)
+{
+    if (!all.thread.running)
+        return;
+    atomic_store(&all.reopens, true);
+    wake();
+}
+
+void event_logs_stop(void)
+{
+    if (!all.arena)
+        return;
+    if (all.thread.running) {
+        atomic_store(&all.ends, true);
+        wake();
+        thread_join(&all.thread);
+    }
+    if (all.wake >= 0)
+        close(all.wake);
+    for (unsigned i = 0; i < EVENT_LOGS; i++) {
+        if (all.sinks[i].is_on && all.sinks[i].fd >= 0)
+            close(all.sinks[i].fd);
+        all.sinks[i] = (struct sink){ .is_on = false };
+    }
+    arena_free(all.arena);
+    all.arena = NULL;
+    all.wake = -1;
+}

@@ -1,0 +1,28 @@
+/* See request_logs.h. */
+#include "program/request_logs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/event_log.h"
+#include "service/access_log.h"
+
+bool request_logs_start(const struct options *options)
+{
+    const struct access_log_options logs = { .access_path = options->access_log_path,
+                                             .audit_path = options->audit_log_path,
+                                             .slow_ns = options->slow_ms * UINT64_C(1000000) };
+    const char *failed = access_logs_open(&logs);
+
+    if (failed) {
+        fprintf(stderr, "lagra: cannot write %s: %s\n", failed, strerror(errno));
+        return false;
+    }
+    return event_logs_start();
+}
+
+void request_logs_stop(void)
+{
+    event_logs_stop();
+}

@@ -1,0 +1,22 @@
+/* Logs of requests: the access log, a JSON object a line for each; the audit log, the same of those that may change
+ * something, and of changes of keys; and lines for those that took long. Their lines are in docs/logs.md. None has a
+ * key, a signature or a token. Writing them never waits (base/event_log.h). */
+#ifndef LAGRA_SERVICE_ACCESS_LOG_H
+#define LAGRA_SERVICE_ACCESS_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct access_log_options {
+    const char *access_path; /* NULL: none */
+    const char *audit_path;  /* NULL: none */
+    uint64_t slow_ns;        /* requests that took so long; 0: none */
+};
+
+/* Before the first request; event_logs_start() follows. returns NULL, or the path that cannot be opened, with errno.
+ * Start-up. */
+const char *access_logs_open(const struct access_log_options *options);
+/* Something that changes who may do what, other than by a request. what: static. Any thread. */
+void audit_note(const char *what);
+
+#endif

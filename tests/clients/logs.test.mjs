@@ -1,0 +1,229 @@
+// The logs of requests: --accessLog, --auditLog, --slow, and the probes. docs/logs.md; decision: 390
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection } from '../lib/http.mjs';
+import { run } from '../lib/program.mjs';
+import { containerSas } from '../lib/sas.mjs';
+import { freePorts, Server } from '../lib/server.mjs';
+import { DEVELOPMENT, sign } from '../lib/sign.mjs';
+import { until } from './setup.mjs';
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+const STAGES = ['head', 'read', 'staged', 'thread', 'decide', 'others', 'sync', 'answer', 'send'];
+
+async function newFolder(t) {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-logs-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+}
+
+async function newServer(t, args, options = {}) {
+    const server = await Server.start({ args, ...options });
+    t.after(() => server.kill().then(() => server.remove()));
+    return server;
+}
+
+/** One request of the development account; sas: a query in the place of a signature; null: neither */
+async function ask(server, { method = 'GET', path = '', query = '', headers = {}, sas, body = '' } = {}) {
+    const connection = await Connection.open(server.host, server.port, server.secure);
+    const all = [['Host', `${server.host}:${server.port}`], ['Content-Length', `${body.length}`], ...Object.entries(headers)];
+    const request = { method, target: `/${DEVELOPMENT.account}${path}${query}`, headers: all };
+    try {
+        if (sas === undefined)
+            return await connection.exchange(sign(request), Buffer.from(body));
+        if (sas !== null)
+            request.target += `${query ? '&' : '?'}${sas}`;
+        return await connection.exchange({ ...request, headers: [...all, ['x-ms-version', '2024-11-04']] }, Buffer.from(body));
+    } finally {
+        connection.close();
+    }
+}
+
+const linesOf = async (path) => (await readFile(path, 'utf8')).split('\n').slice(0, -1);
+/** So many lines, parsed, in the order of their times: each thread's come in its own. Without those of the start, when
+ *  the server is asked until it answers. */
+const takeLines = (path, count) => until(async () => {
+    const lines = (await linesOf(path)).map((line) => JSON.parse(line)).filter(({ path: asked }) => asked !== '/');
+    return lines.length >= count && lines.sort((a, b) => a.time < b.time ? -1 : 1);
+}, 60);
+
+test('the access log has what was asked, by whom, what came of it and where the time went; and no secret', async (t) => {
+    const folder = await newFolder(t);
+    const path = join(folder, 'access.jsonl');
+    const server = await newServer(t, ['--accessLog', path]);
+    const inAnHour = new Date(Date.now() + 3600e3).toISOString().replace(/\.\d+/, '');
+    const sas = containerSas('photos', { sp: 'rl', se: inAnHour });
+    const signature = decodeURIComponent(sas.match(/sig=([^&]*)/)[1]);
+
+    await ask(server, { method: 'PUT', path: '/photos', query: '?restype=container' });
+    const put = await ask(server, { method: 'PUT', path: '/photos/a%20%22b%22', body: 'hello', headers: { 'x-ms-blob-type': 'BlockBlob',
+        'x-ms-client-request-id': 'mine "1"', traceparent: `00-${TRACE}-00f067aa0ba902b7-01` } });
+    assert.equal(put.status, 201);
+    await ask(server, { path: '/photos/a%20%22b%22', sas });
+    await ask(server, { path: '/photos/none', sas: sas.replace(/sig=.{8}/, 'sig=AAAAAAAA'), headers: { traceparent: 'nonsense' } });
+    await ask(server, { path: '/photos/none' });
+    await ask(server, { path: '/photos/none', sas: null });
+    await ask(server, { path: '/photos', query: '?restype=container&comp=nonsense' });
+    const lines = await takeLines(path, 7);
+    const shown = ({ operation, authorization, status, code, received, sent }) => [operation, authorization, status, code, received, sent];
+    assert.deepEqual(lines.slice(0, 6).map(shown).map((row) => row.slice(0, 5)), [
+        ['Create Container', 'key', 201, undefined, 0],
+        ['Put Blob', 'key', 201, undefined, 5],
+        ['Get Blob', 'service sas', 200, undefined, 0],
+        ['none', 'none', 403, 'AuthenticationFailed', 0],
+        ['Get Blob', 'key', 404, 'BlobNotFound', 0],
+        ['Get Blob', 'none', 401, 'NoAuthenticationInformation', 0],
+    ]);
+    assert.equal(lines[2].sent, 5);
+    assert.equal(lines[1].path, '/devstoreaccount1/photos/a%20%22b%22');
+    assert.equal(lines[1].clientRequest, 'mine "1"');
+    assert.deepEqual([lines[1].trace, lines[3].trace], [TRACE, undefined]);
+    assert.equal(lines[1].request, put.headers.get('x-ms-request-id'));
+    assert.equal(lines[1].etag, put.headers.get('etag'));
+    assert.equal(lines[2].sas, createHash('sha256').update(signature).digest('hex').slice(0, 16));
+    for (const line of lines) {
+        assert.match(line.time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z$/);
+        assert.ok(Math.abs(Date.now() - Date.parse(line.time)) < 600e3);
+        assert.match(line.client, /^127\.0\.0\.1:\d+$/);
+        assert.equal(line.account, DEVELOPMENT.account);
+        assert.equal(line.service, 'blob');
+        assert.equal(line.method, line.operation === 'Create Container' || line.operation === 'Put Blob' ? 'PUT' : 'GET');
+        assert.ok(Object.keys(line.stages).every((name) => STAGES.includes(name)));
+        const sum = Object.values(line.stages).reduce((all, ms) => all + ms, 0);
+        assert.ok(Math.abs(sum - line.ms) <= 0.001 * STAGES.length, `${sum} of ${line.ms}`); // each is cut to a microsecond
+    }
+    const text = await readFile(path, 'utf8');
+    for (const secret of [signature, encodeURIComponent(signature), 'sig=', 'SharedKey', DEVELOPMENT.key.slice(0, 20)])
+        assert.ok(!text.includes(secret), secret);
+});
+
+test('stages: a body that comes late, a thread that is waited for', async (t) => {
+    const folder = await newFolder(t);
+    const path = join(folder, 'access.jsonl');
+    const server = await newServer(t, ['--accessLog', path, '--slow', '50ms'], { env: { LAGRA_ALWAYS_WAIT: '1' } });
+    await ask(server, { method: 'PUT', path: '/photos', query: '?restype=container' });
+    const connection = await Connection.open(server.host, server.port);
+    const put = sign({ method: 'PUT', target: `/${DEVELOPMENT.account}/photos/late`, headers: [['Host', 'x'], ['Content-Length', '5'],
+        ['x-ms-blob-type', 'BlockBlob'], ['x-ms-client-request-id', 'mine'], ['traceparent', `00-${TRACE}-00f067aa0ba902b7-01`]] });
+    await connection.request(put);
+    await delay(100);
+    await connection.send('hello');
+    assert.equal((await connection.response()).status, 201);
+    connection.close();
+    const [, line] = await takeLines(path, 2);
+    assert.ok(line.stages.read >= 50 && line.ms >= 50, JSON.stringify(line));
+    assert.ok(line.stages.thread > 0 && line.stages.decide > 0, JSON.stringify(line));
+    const said = await until(async () => server.stderr.match(/slow: .*Put Blob.*/)?.[0], 60);
+    assert.match(said, new RegExp('^slow: \\d+\\.\\d ms for Put Blob of the blob service, PUT /devstoreaccount1/photos/late, 201, from 127\\.0\\.0\\.1:\\d+: ' +
+        `.*read \\d+\\.\\d ms.*; decided \\d+ times, request ${line.request}, of the client mine, trace ${TRACE}$`));
+});
+
+test('nothing that is fast is called slow', async (t) => {
+    const server = await newServer(t, ['--slow', '100000s']);
+    await ask(server, { query: '?comp=list' });
+    await server.stop({ keep: true });
+    assert.doesNotMatch(server.stderr, /slow:/);
+});
+
+test('the audit log has what may change something, and changes of keys', async (t) => {
+    const folder = await newFolder(t);
+    const [path, accounts] = [join(folder, 'audit.jsonl'), join(folder, 'accounts')];
+    await writeFile(accounts, `${DEVELOPMENT.account}:${DEVELOPMENT.key}\n`);
+    const server = await newServer(t, ['--auditLog', path, '--accountsFile', accounts]);
+    await ask(server, { method: 'PUT', path: '/photos', query: '?restype=container' });
+    await ask(server, { path: '/photos', query: '?restype=container&comp=list' });
+    await ask(server, { method: 'PUT', path: '/photos', query: '?restype=container&comp=acl' });
+    await ask(server, { method: 'DELETE', path: '/photos/none' });
+    process.kill(server.pid, 'SIGHUP');
+    const lines = await takeLines(path, 4);
+    assert.deepEqual(lines.map(({ operation, event, status, code, authorization }) => [operation ?? event, status, code, authorization]), [
+        ['Create Container', 201, undefined, 'key'],
+        ['Set Container ACL', 200, undefined, 'key'],
+        ['Delete Blob', 404, 'BlobNotFound', 'key'],
+        ['accounts and keys were read again', undefined, undefined, undefined],
+    ]);
+    assert.ok(lines.every((line) => line.stages === undefined && line.sent === undefined));
+    // A list that cannot be used changes nothing.
+    await writeFile(accounts, 'nonsense');
+    process.kill(server.pid, 'SIGHUP');
+    await until(async () => /accounts and keys stay as they were/.test(server.stderr), 60);
+    await server.stop({ keep: true });
+    assert.equal((await linesOf(path)).length, lines.length);
+});
+
+test('a log that was renamed is written anew after SIGHUP; a stop writes all that is left', async (t) => {
+    const folder = await newFolder(t);
+    const path = join(folder, 'access.jsonl'), before = join(folder, 'before.jsonl');
+    const server = await newServer(t, ['--accessLog', path]);
+    await ask(server, { path: '/first' });
+    await takeLines(path, 1);
+    await rename(path, before);
+    process.kill(server.pid, 'SIGHUP');
+    await until(() => readFile(path).then(() => true, () => false), 60);
+    const connection = await Connection.open(server.host, server.port);
+    for (let i = 0; i < 500; i++)
+        await connection.exchange({ method: 'GET', target: `/devstoreaccount1/second${i}`, headers: [['Host', 'x']] });
+    connection.close();
+    await server.stop({ keep: true });
+    assert.ok((await linesOf(before)).at(-1).includes('/first'));
+    const seconds = (await linesOf(path)).map((line) => JSON.parse(line).path);
+    assert.deepEqual(seconds, Array.from({ length: 500 }, (_, i) => `/devstoreaccount1/second${i}`));
+});
+
+test('a client that goes away before all of its answer: cut', async (t) => {
+    const folder = await newFolder(t);
+    const path = join(folder, 'access.jsonl');
+    const server = await newServer(t, ['--accessLog', path]);
+    await ask(server, { method: 'PUT', path: '/photos', query: '?restype=container' });
+    const body = 'x'.repeat(64 << 20);
+    assert.equal((await ask(server, { method: 'PUT', path: '/photos/large', body, headers: { 'x-ms-blob-type': 'BlockBlob' } })).status, 201);
+    const connection = await Connection.open(server.host, server.port);
+    await connection.request(sign({ method: 'GET', target: `/${DEVELOPMENT.account}/photos/large`, headers: [['Host', 'x']] }));
+    await connection.response();
+    connection.close();
+    const lines = await takeLines(path, 3);
+    const line = lines.find(({ operation }) => operation === 'Get Blob');
+    assert.ok(line.cut === true && line.sent < body.length, JSON.stringify(line));
+    assert.ok(lines.filter(({ operation }) => operation !== 'Get Blob').every(({ cut }) => cut === undefined));
+});
+
+test('a full disk is said once and counted, and keeps nobody waiting', async (t) => {
+    const [management] = await freePorts(1);
+    const server = await newServer(t, ['--accessLog', '/dev/full', '--managementPort', `${management}`]);
+    for (let i = 0; i < 20; i++)
+        assert.equal((await ask(server, { query: '?comp=list' })).status, 200);
+    const dropped = async () => {
+        const page = await fetch(`http://127.0.0.1:${management}/metrics`).then((answer) => answer.text());
+        return Number(page.match(/^lagra_log_events_dropped_total\{log="access"\} (\d+)$/m)?.[1]);
+    };
+    await until(async () => await dropped() >= 20, 60);
+    // Once, but again after ten seconds without.
+    const said = server.stderr.match(/events are left out of a log: \/dev\/full: No space left on device/g).length;
+    assert.ok(said >= 1 && said < 10, `${said} times`);
+});
+
+test('what cannot be opened, or is no time, is refused at the start', async (t) => {
+    const folder = await newFolder(t);
+    for (const option of ['--accessLog', '--auditLog']) {
+        const { code, errors } = await run(['--inMemoryPersistence', option, join(folder, 'none/log')]);
+        assert.equal(code, 1);
+        assert.equal(errors, `lagra: cannot write ${join(folder, 'none/log')}: No such file or directory\n`);
+    }
+    for (const value of ['200', 'ms', '0ms', '-1s', '1.5s', '2m', '9999999s'])
+        assert.deepEqual(await run(['config', 'check', '--slow', value]),
+            { code: 2, output: '', errors: `lagra: --slow takes a time such as 200ms or 2s, not "${value}"\n` });
+    assert.match((await run(['config', 'check', '--slow', '2s'])).output, /^slow +2000ms +--slow$/m);
+});
+
+test('the program has its probes, with as many arguments as docs/tracing.md says', () => {
+    const notes = execFileSync('readelf', ['-n', process.env.LAGRA_BINARY], { encoding: 'utf8', maxBuffer: 1 << 26 });
+    const found = new Map([...notes.matchAll(/Provider: lagra\n\s+Name: (\S+)\n.*\n\s+Arguments: (.*)\n/g)].map(([, name, words]) =>
+        [name, words.trim().split(/ (?=-?\d+@)/).length]));
+    assert.deepEqual([...found].sort(), [['request__begin', 2], ['request__end', 3], ['request__stage', 3]]);
+});
