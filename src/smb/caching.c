@@ -322,7 +322,6 @@ static void begin_break(struct smb_caching *caching, const struct told *told)
     end_overdue(caching);
     caching->breaks++;
     caching->is_breaking = is_answered;
-    caching->breaks_to = told->to;
     caching->epoch = told->epoch;
     if (told->sends)
         send_break(caching, open, told, is_answered);

@@ -48,7 +48,6 @@ struct smb_caching {
         is_known; /* to the client: such an open has been answered. It is told of no break before */
     struct lease_asked lease;
     bool is_breaking;            /* until the client acknowledges it here, or it is overdue */
-    uint8_t breaks_to;           /* while is_breaking: what the client was told */
     uint16_t epoch;              /* of that break */
     struct smb_request *overdue; /* while is_breaking: answers in the client's place in the end */
     unsigned breaks;             /* how many there were */
