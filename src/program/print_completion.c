@@ -18,12 +18,23 @@ static bool is_new(size_t i)
     return i == 0 || !bytes_equal(first_word(&command_rows[i]), first_word(&command_rows[i - 1]));
 }
 
+/* Not by printf(): under UBSan the compiler takes the word for one that may be NULL. */
+static void print_first_word(const char *before, const struct command_row *row, const char *after)
+{
+    struct bytes word = first_word(row);
+
+    fputs(before, stdout);
+    for (size_t i = 0; i < word.len; i++)
+        putchar(word.ptr[i]);
+    fputs(after, stdout);
+}
+
 /* Each once, with a space before it. */
 static void print_first_words(void)
 {
     for (size_t i = 0; i < command_row_count; i++) {
         if (is_new(i))
-            printf(" %.*s", BYTES_ARG(first_word(&command_rows[i])));
+            print_first_word(" ", &command_rows[i], "");
     }
 }
 
@@ -64,7 +75,7 @@ static void print_bash_command(size_t i)
 
     if (!row->run)
         return;
-    printf("    %.*s) ", BYTES_ARG(first_word(row)));
+    print_first_word("    ", row, ") ");
     if (strchr(row->name, ' ')) {
         printf("[ $COMP_CWORD -eq 2 ] && words='");
         print_second_words(i);
