@@ -221,6 +221,26 @@ void admin_account_rotate_key(struct admin_call *call)
     json_write_member(&call->out, is_second ? "key2" : "key1", record.keys[is_second]);
 }
 
+/* ---- signing ---- */
+
+/* For `lagra sas`: so the key need not leave the server. */
+void admin_account_sign(struct admin_call *call)
+{
+    const struct account *account = accounts_find(call->admin->accounts, call->given[NAME]);
+    struct bytes key = call->given[2].ptr ? call->given[2] : bytes_from_string("1");
+    uint8_t signature[ACCOUNT_SIGNATURE_SIZE];
+
+    if (!account)
+        fail(call, E_ResourceNotFound, call->given[NAME]);
+    else if (!bytes_is(key, "1") && !bytes_is(key, "2"))
+        admin_fail(call, 400, "InvalidArgument", "A key is 1 or 2.");
+    else if (!account_sign(account, bytes_is(key, "2"), call->given[1], signature))
+        admin_fail(call, 404, "KeyNotFound", "The account has no key %.*s.", BYTES_ARG(key));
+    else
+        json_write_member(&call->out, "signature",
+                          base64_encode(call->arena, bytes_of(signature, sizeof signature)));
+}
+
 /* ---- showing ---- */
 
 void admin_account_show(struct admin_call *call)

@@ -177,13 +177,35 @@ size_t account_nt_hashes(const struct account *account,
 /* ---- signatures ---- */
 
 /* `hmac`: keyed; a copy that is used up. */
+static void sign(struct hmac_sha256_ctx hmac, struct bytes text,
+                 uint8_t ret_digest[SHA256_DIGEST_SIZE])
+{
+    hmac_sha256_update(&hmac, text.len, (const uint8_t *)text.ptr);
+    hmac_sha256_digest(&hmac, SHA256_DIGEST_SIZE, ret_digest);
+}
+
 static bool key_signed(struct hmac_sha256_ctx hmac, struct bytes text, struct bytes signature)
 {
     uint8_t digest[SHA256_DIGEST_SIZE];
 
-    hmac_sha256_update(&hmac, text.len, (const uint8_t *)text.ptr);
-    hmac_sha256_digest(&hmac, sizeof digest, digest);
+    sign(hmac, text, digest);
     return bytes_equal_secret(bytes_of(digest, sizeof digest), signature);
+}
+
+_Static_assert(ACCOUNT_SIGNATURE_SIZE == SHA256_DIGEST_SIZE, "HMAC-SHA256");
+
+bool account_sign(const struct account *account, size_t key, struct bytes text,
+                  uint8_t ret_signature[ACCOUNT_SIGNATURE_SIZE])
+{
+    struct keys keys;
+    bool has_key;
+
+    take_keys(account, &keys);
+    has_key = key < keys.count;
+    if (has_key)
+        sign(keys.of[key].hmac, text, ret_signature);
+    drop_keys(&keys);
+    return has_key;
 }
 
 bool account_signed(const struct account *account, struct bytes text, struct bytes signature)

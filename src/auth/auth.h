@@ -102,6 +102,12 @@ enum account_source account_source(const struct account *account);
 size_t account_key_count(const struct account *account);
 /* Is everybody to be refused who asks for something of it (AccountIsDisabled)? False for NULL. Any thread. */
 bool account_is_disabled(const struct account *account);
+/* HMAC-SHA256 with one of its keys (0: the first); false: it has no such key. For who makes shared access
+ * signatures. Any thread. */
+#define ACCOUNT_SIGNATURE_SIZE 32
+bool account_sign(const struct account *account, size_t key, struct bytes text,
+                  uint8_t ret_signature[ACCOUNT_SIGNATURE_SIZE]);
+
 /* See accounts_confine_development(). */
 bool account_is_confined(const struct account *account);
 

@@ -380,8 +380,8 @@ static bool rows_have_partitions(const struct sas_fields *fields)
 
 /* ---- all of it ---- */
 
-static enum error check_form(const struct sas_fields *fields, const struct auth_target *target,
-                             struct bytes *ret_detail)
+enum error sas_check_form(const struct sas_fields *fields, const struct auth_target *target,
+                          struct bytes *ret_detail)
 {
     enum error e = check_mandatory(fields, ret_detail);
 
@@ -429,7 +429,7 @@ enum error sas_authenticate(const struct request *request, const struct auth_tar
 
     if (!sas_fields_read(arena, request->query, &fields))
         return refuse_malformed(ret_detail);
-    e = check_form(&fields, target, ret_detail);
+    e = sas_check_form(&fields, target, ret_detail);
     if (!e)
         e = read_key(&fields, &key, ret_detail);
     if (!e)

@@ -56,6 +56,11 @@ bool sas_fields_read(struct arena *arena, struct bytes query, struct sas_fields 
 /* sv is at least this date: a version that is newer than all we know has the newest form. */
 bool sas_since(const struct sas_fields *fields, const char *version);
 
+/* Has it what its kind must have, and nothing that is not signed, for what the target names? Times, protocol and
+ * addresses are not looked at. returns OK, E_AuthenticationFailed with *ret_detail */
+enum error sas_check_form(const struct sas_fields *fields, const struct auth_target *target,
+                          struct bytes *ret_detail);
+
 /* What is signed, by kind, service and version.
  * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS */
 struct bytes sas_string(struct arena *arena, const struct request *request,

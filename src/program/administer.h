@@ -17,5 +17,7 @@ int administer_account_disable(const struct command_call *call);
 int administer_create(const struct command_call *call);
 int administer_list(const struct command_call *call);
 int administer_delete(const struct command_call *call);
+/* The row's name says of what. */
+int administer_sas(const struct command_call *call);
 
 #endif

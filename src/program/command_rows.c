@@ -52,6 +52,57 @@ static const struct command_option new_share[] = {
     NO_MORE,
 };
 
+/* Of all signatures. Where no key is given the server that runs on the data folder signs. */
+#define OF_SAS                                                                                     \
+    { "account", "NAME", "whose; else AZURE_STORAGE_ACCOUNT" },                                    \
+        { "key-file", "FILE", "sign with what the file holds; else AZURE_STORAGE_KEY" },           \
+        { "key", "1|2", "with which of its keys a running server signs (1)" },                     \
+        { "permissions", "LETTERS", "what it opens, in the order of the reference" },              \
+        { "start", "TIME", "not before, 2030-01-02T03:04Z" }, { "expiry", "TIME", "not after" },   \
+        { "ip", "ADDRESS", "from this address, or FIRST-LAST" },                                   \
+        { "https-only", NULL, "not without TLS" },                                                 \
+    {                                                                                              \
+        "version", "DATE", "of this version of the service (2026-10-06)"                           \
+    }
+#define BY_POLICY                                                                                  \
+    {                                                                                              \
+        "policy-name", "NAME", "what the stored access policy of this name says"                   \
+    }
+#define BY_DELEGATION                                                                              \
+    {                                                                                              \
+        "delegation-key-file", "FILE",                                                             \
+            "sign with a user delegation key: the answer to Get User Delegation Key"               \
+    }
+#define WITH_HEADERS                                                                               \
+    { "cache-control", "TEXT", "the answer has this header" },                                     \
+        { "content-disposition", "TEXT", "the same" }, { "content-encoding", "TEXT", "the same" }, \
+        { "content-language", "TEXT", "the same" },                                                \
+    {                                                                                              \
+        "content-type", "TEXT", "the same"                                                         \
+    }
+static const struct command_option sas_account[] = {
+    OF_SAS,
+    { "services", "LETTERS", "b, q, t, f: blobs, queues, tables, files" },
+    { "resource-types", "LETTERS", "s, c, o: services, containers, objects" },
+    NO_MORE,
+};
+static const struct command_option sas_container[] = { OF_SAS, BY_POLICY, BY_DELEGATION,
+                                                       WITH_HEADERS, NO_MORE };
+static const struct command_option sas_blob[] = {
+    OF_SAS,       BY_POLICY, BY_DELEGATION, { "snapshot", "TIME", "of this snapshot of the blob" },
+    WITH_HEADERS, NO_MORE,
+};
+static const struct command_option sas_queue[] = { OF_SAS, BY_POLICY, BY_DELEGATION, NO_MORE };
+static const struct command_option sas_table[] = {
+    OF_SAS,
+    BY_POLICY,
+    { "start-pk", "KEY", "from this partition on" },
+    { "start-rk", "KEY", "and this row of it" },
+    { "end-pk", "KEY", "up to this partition" },
+    { "end-rk", "KEY", "and this row of it" },
+    NO_MORE,
+};
+
 /* clang-format off */
 const struct command_row command_rows[] = {
     { "serve", "[options]",               "serve; what is done without a command too", 0, 0, NULL, NULL },
@@ -78,6 +129,13 @@ const struct command_row command_rows[] = {
     { "share create", "NAME",             "make a share of files", 1, 1, new_share, administer_create },
     { "share list", "",                   "the shares of an account", 0, 0, listed, administer_list },
     { "share delete", "NAME",             "delete one, and its files", 1, 1, of_account, administer_delete },
+    { "sas account", "",                  "print a shared access signature of an account", 0, 0, sas_account, administer_sas },
+    { "sas container", "NAME",            "the same of a container", 1, 1, sas_container, administer_sas },
+    { "sas blob", "CONTAINER BLOB",       "of a blob, or of a snapshot", 2, 2, sas_blob, administer_sas },
+    { "sas queue", "NAME",                "of a queue", 1, 1, sas_queue, administer_sas },
+    { "sas table", "NAME",                "of a table, or of a range of its keys", 1, 1, sas_table, administer_sas },
+    { "sas share", "NAME",                "of a share", 1, 1, sas_container, administer_sas },
+    { "sas file", "SHARE PATH",           "of a file in a share", 2, 2, sas_container, administer_sas },
     { "config", "check [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
     { "health", "[--live] [options]",     "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },
     { "health", "[--live] --running",     "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },

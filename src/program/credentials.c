@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "admin/stored_accounts.h"
 #include "base/log.h"
@@ -12,7 +11,6 @@
 
 /* Certificates, keys, lists of accounts, keys and roles. */
 #define FILE_MAX_BYTES (8u << 20)
-#define CREDENTIAL     "/accounts"
 
 char *read_small_file(const char *path)
 {
@@ -69,31 +67,11 @@ static bool add_development(const struct options *options, bool loopback, struct
     return true;
 }
 
-/* The file of accounts, from malloc: what --accountsFile names, else systemd's credential "accounts"
- * (LoadCredential=accounts:FILE; systemd.exec(5)). NULL: there is none. */
-static char *accounts_path(const struct options *options)
-{
-    const char *folder = getenv("CREDENTIALS_DIRECTORY");
-    char *path;
-
-    if (options->accounts_path)
-        return xstrdup(options->accounts_path);
-    if (!folder)
-        return NULL;
-    path = xmalloc(strlen(folder) + sizeof CREDENTIAL);
-    memcpy(path, folder, strlen(folder));
-    memcpy(path + strlen(folder), CREDENTIAL, sizeof CREDENTIAL);
-    if (access(path, F_OK) == 0)
-        return path;
-    free(path);
-    return NULL;
-}
-
 /* Of the file, else of the environment. *ret_named: whether there is either. */
 static bool open_accounts(const struct options *options, struct accounts *accounts, bool *ret_named)
 {
     const char *list = getenv("AZURITE_ACCOUNTS");
-    char *path = accounts_path(options);
+    const char *path = options->accounts_path;
     const char *problem = NULL;
     char *text = path ? read_small_file(path) : NULL;
     bool added = true;
@@ -106,7 +84,6 @@ static bool open_accounts(const struct options *options, struct accounts *accoun
     free_secret(text);
     if (problem)
         fprintf(stderr, "lagra: %s: %s\n", path ? path : "AZURITE_ACCOUNTS", problem);
-    free(path);
     return added;
 }
 
@@ -229,7 +206,7 @@ void credentials_reload(const struct options *options, struct credentials *crede
 {
     const char *problem = NULL;
 
-    char *path = accounts_path(options);
+    const char *path = options->accounts_path;
 
     if (path) {
         char *text = read_small_file(path);
@@ -241,7 +218,6 @@ void credentials_reload(const struct options *options, struct credentials *crede
                      problem ? problem : "their file cannot be read");
         free_secret(text);
     }
-    free(path);
     if (credentials->trust) {
         struct trust *trust = make_trust(options);
 

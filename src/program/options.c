@@ -2,9 +2,11 @@
 #include "program/options.h"
 
 #include <arpa/inet.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "program/command_rows.h"
 #include "program/option_sources.h"
@@ -147,12 +149,27 @@ static enum options_result check_management(const struct option_settings *settin
     return OPTIONS_WRONG;
 }
 
+/* Where no option names a file of accounts: systemd's credential "accounts" (LoadCredential=accounts:FILE).
+ * man: systemd.exec(5) */
+static void find_credential(struct options *options)
+{
+    static char path[PATH_MAX];
+    const char *folder = getenv("CREDENTIALS_DIRECTORY");
+
+    if (options->accounts_path || !folder ||
+        snprintf(path, sizeof path, "%s/accounts", folder) >= (int)sizeof path ||
+        access(path, F_OK) != 0)
+        return;
+    options->accounts_path = path;
+}
+
 /* name: what the program was called by */
 static enum options_result read_served(const char *name, int argc, char **argv,
                                        struct option_settings *settings, struct options *options)
 {
     enum options_result result = read_all(argc, argv, settings, options);
 
+    find_credential(options);
     for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
         if (settings_name_service(settings, i, ORIGIN_COMMAND_LINE) && !options->listen[i].wanted) {
             fprintf(stderr, "lagra: %s serves one service alone, and takes no option of another\n",

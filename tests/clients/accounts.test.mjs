@@ -247,7 +247,7 @@ test("systemd's credential \"accounts\" names accounts, and is read again at SIG
     const keys = ['one', 'two'].map((text) => Buffer.from(text).toString('base64'));
     await writeFile(join(folder, 'accounts'), `from:${keys[0]}\n`);
     const env = { CREDENTIALS_DIRECTORY: folder, AZURITE_ACCOUNTS: `other:${keys[0]}` };
-    const server = await start(t, { env });
+    const server = await start(t, { env, args: ['--sandbox', 'on'] });
     await blobs(server, 'from', keys[0]).getProperties();
     await rejects(blobs(server, 'other', keys[0]).getProperties(), 403, 'AuthenticationFailed');
     await writeFile(join(folder, 'accounts'), `from:${keys[1]}\n`);
