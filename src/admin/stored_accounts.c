@@ -76,6 +76,20 @@ static bool decode(struct bytes key, struct bytes value, struct account_record *
     return decoder_ok(&in) && stored_account_name_is_valid(record.name);
 }
 
+enum account_record_kind stored_account_inspect(const struct partition *at, struct bytes key,
+                                                struct bytes value)
+{
+    const struct partition own = partition_of_all();
+    struct account_record record;
+
+    if (!guid_equal(&at->space, &own.space))
+        return NO_ACCOUNT_RECORD;
+    if (bytes_is(key, KEY_COUNT) ||
+        (bytes_has_prefix(key, bytes_from_string(KEY_PREFIX)) && decode(key, value, &record)))
+        return ACCOUNT_RECORD;
+    return ACCOUNT_RECORD_DAMAGED;
+}
+
 static enum store_result read_record(struct snapshot *before, struct arena *arena,
                                      struct bytes name, struct account_record *ret_record)
 {

@@ -55,6 +55,11 @@ enum error stored_accounts_list(struct store *store, struct arena *arena,
 bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t *ret_count,
                           const char **ret_problem);
 
+/* What a record of any partition is, for `lagra check`: of an account (or their number), or of something else. */
+enum account_record_kind { NO_ACCOUNT_RECORD, ACCOUNT_RECORD, ACCOUNT_RECORD_DAMAGED };
+enum account_record_kind stored_account_inspect(const struct partition *at, struct bytes key,
+                                                struct bytes value);
+
 /* Is it a name that an account of the store may have? */
 bool stored_account_name_is_valid(struct bytes name);
 

@@ -131,17 +131,19 @@ void account_set_keys(struct account *account, const struct keys *keys)
 static void take_keys(const struct account *account, struct keys *ret_keys)
 {
     unsigned sequence = atomic_load_explicit(&account->sequence, memory_order_acquire), before;
-    uint64_t words[KEYS_WORDS];
+    char *to = (char *)ret_keys;
 
     do {
         before = sequence;
-        for (size_t i = 0; i < KEYS_WORDS; i++)
-            words[i] = atomic_load_explicit(&account->keys[before & 1][i], memory_order_acquire);
+        for (size_t i = 0; i < KEYS_WORDS; i++) {
+            uint64_t word =
+                atomic_load_explicit(&account->keys[before & 1][i], memory_order_acquire);
+
+            memcpy(to + i * sizeof word, &word, sizeof word);
+        }
         sequence = atomic_load_explicit(&account->sequence, memory_order_acquire);
     } while (sequence != before);
-    memcpy(ret_keys, words, sizeof words);
     assert(ret_keys->count <= ACCOUNT_KEYS_MAX);
-    explicit_bzero(words, sizeof words);
 }
 
 static void drop_keys(struct keys *keys)

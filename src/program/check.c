@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "admin/stored_accounts.h"
 #include "auth/auth.h"
 #include "blob/blob.h"
 #include "blob/snapshot_tombstone.h"
@@ -190,6 +191,20 @@ static void check_named(struct check *check, enum kind kind, const struct record
            check_kinds[kind].name);
 }
 
+/* Of lagra account. True: it is one of those. */
+static bool check_account(struct check *check, const struct record_place *place,
+                          const struct record *record)
+{
+    const struct partition at = { place->space, place->partition_key };
+    enum account_record_kind kind = stored_account_inspect(&at, place->record_key, record->value);
+
+    if (kind == ACCOUNT_RECORD_DAMAGED) {
+        check->findings++;
+        printf("damaged  the record of an account of the store makes no sense\n");
+    }
+    return kind != NO_ACCOUNT_RECORD;
+}
+
 static void check_record(void *context, const struct record_place *place,
                          const struct record *record)
 {
@@ -199,6 +214,8 @@ static void check_record(void *context, const struct record_place *place,
 
     if (container && container->kind != CONTAINER) {
         check_part(check, container, place, record);
+    } else if (!container && check_account(check, place, record)) {
+        return;
     } else if (!container && is_named(place, &kind)) {
         check_named(check, kind, place, record);
     } else if (!container) {

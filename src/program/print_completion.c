@@ -62,10 +62,24 @@ static void print_bash_value(const char *name, const char *value)
     printf(" return ;;\n");
 }
 
-static void print_bash_options(const struct command_option *options)
+/* Has one of the rows from `first` to before `end` an option of this name? */
+static bool is_known(const char *name, size_t first, size_t end)
 {
-    for (; options && options->name; options++)
-        printf(" --%s", options->name);
+    for (size_t i = first; i < end; i++)
+        for (const struct command_option *option = command_rows[i].options; option && option->name;
+             option++)
+            if (strcmp(option->name, name) == 0)
+                return true;
+    return false;
+}
+
+/* Of row i, those that the rows from `first` on do not have yet. */
+static void print_bash_options(size_t first, size_t i)
+{
+    for (const struct command_option *option = command_rows[i].options; option && option->name;
+         option++)
+        if (!is_known(option->name, first, i))
+            printf(" --%s", option->name);
 }
 
 /* Behind a command: the second word of its name, then its options. */
@@ -84,8 +98,9 @@ static void print_bash_command(size_t i)
     printf("words='");
     for (size_t j = i;
          j < command_row_count && bytes_equal(first_word(&command_rows[j]), first_word(row)); j++)
-        print_bash_options(command_rows[j].options);
-    print_bash_options(command_common_options);
+        print_bash_options(i, j);
+    for (const struct command_option *option = command_common_options; option->name; option++)
+        printf(" --%s", option->name);
     printf("' ;;\n");
 }
 
@@ -99,9 +114,9 @@ void print_completion_bash(void)
             print_bash_value(option_rows[i].name, option_rows[i].value);
     }
     for (size_t i = 0; i < command_row_count; i++) {
-        for (const struct command_option *option = command_rows[i].options;
-             is_new(i) && option && option->name; option++)
-            if (option->value)
+        for (const struct command_option *option = command_rows[i].options; option && option->name;
+             option++)
+            if (option->value && !is_known(option->name, 0, i))
                 print_bash_value(option->name, option->value);
     }
     printf("    esac\n    words='");

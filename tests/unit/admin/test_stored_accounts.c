@@ -163,6 +163,14 @@ static void put_raw(struct fixture *f, struct bytes key, struct bytes value)
     snapshot_close(before);
 }
 
+static enum account_record_kind inspect(const char *service, const char *key, struct bytes value)
+{
+    const struct partition at = { .space = account_space(service, bytes_from_string("")),
+                                  .key = BYTES("") };
+
+    return stored_account_inspect(&at, bytes_from_string(key), value);
+}
+
 /* Rule: the bytes of a record of version 1 stay readable; what makes no sense is damage, never an account. */
 static void records_are_as_they_were(void **state)
 {
@@ -191,12 +199,18 @@ static void records_are_as_they_were(void **state)
                                 "a2V5LWI="));
     assert_int_equal(stored_account_read(f->store, f->arena, bytes_from_string("old"), &record),
                      OK);
+    assert_int_equal(inspect("accounts", "aold",
+                             (struct bytes)BYTES("\x01\x01\x05\x06\x01\x09"
+                                                 "a2V5LWE=")),
+                     ACCOUNT_RECORD);
     assert_true(record.disabled);
     assert_int_equal(record.created, 5);
     assert_int_equal(record.changed, 6);
     assert_int_equal(record.key_count, 2);
     assert_true(bytes_is(record.keys[0], KEY_A) && bytes_is(record.keys[1], KEY_B));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_int_equal(inspect("accounts", "abad", wrong[i]), ACCOUNT_RECORD_DAMAGED);
+        assert_int_equal(inspect("blob", "abad", wrong[i]), NO_ACCOUNT_RECORD);
         put_raw(f, bytes_from_string("abad"), wrong[i]);
         assert_int_equal(stored_account_read(f->store, f->arena, bytes_from_string("bad"), &record),
                          E_InternalError);

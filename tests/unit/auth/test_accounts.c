@@ -149,7 +149,7 @@ static void lists_are_replaced(void **state)
     accounts_free(accounts);
 }
 
-#define CHANGES 20000
+#define CHANGES 200000
 static const struct bytes pairs[2][2] = { { BYTES("a2V5IG9uZQ=="), BYTES("a2V5IG9uZQ==") },
                                           { BYTES("a2V5IHR3bw=="), BYTES("a2V5IHR3bw==") } };
 

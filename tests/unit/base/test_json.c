@@ -407,14 +407,46 @@ static void memory_is_in_proportion(void **state)
         }
 }
 
+/* Rule: members and values have commas between them, at any depth. */
+static void objects_are_written(void **state)
+{
+    struct arena *arena = arena_new(1u << 16);
+    struct text text;
+    struct json_writer out = { .to = &text };
+
+    (void)state;
+    text_init(&text, arena, 16);
+    json_write_begin(&out, '{');
+    json_write_name(&out, "empty");
+    json_write_begin(&out, '[');
+    json_write_end(&out, ']');
+    json_write_member(&out, "text", bytes_from_string("a\"b"));
+    json_write_name(&out, "list");
+    json_write_begin(&out, '[');
+    for (uint64_t i = 0; i < 2; i++) {
+        json_write_begin(&out, '{');
+        json_write_number(&out, "n", i == 0 ? 0 : UINT64_MAX);
+        json_write_bool(&out, "is", i == 0);
+        json_write_end(&out, '}');
+    }
+    json_write_end(&out, ']');
+    json_write_bool(&out, "last", false);
+    json_write_end(&out, '}');
+    assert_true(bytes_is(text_bytes(&text),
+                         "{\"empty\":[],\"text\":\"a\\\"b\",\"list\":[{\"n\":0,\"is\":true},"
+                         "{\"n\":18446744073709551615,\"is\":false}],\"last\":false}"));
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(objects_are_read),    cmocka_unit_test(strings_may_hold_nul),
-        cmocka_unit_test(values_in_values),    cmocka_unit_test(depth_is_bounded),
-        cmocka_unit_test(lists_are_read),      cmocka_unit_test(members_are_picked),
-        cmocka_unit_test(numbers_are_bounded), cmocka_unit_test(memory_is_in_proportion),
-        cmocka_unit_test(strings_are_written), cmocka_unit_test(strings_are_long),
+        cmocka_unit_test(objects_are_written),     cmocka_unit_test(objects_are_read),
+        cmocka_unit_test(strings_may_hold_nul),    cmocka_unit_test(values_in_values),
+        cmocka_unit_test(depth_is_bounded),        cmocka_unit_test(lists_are_read),
+        cmocka_unit_test(members_are_picked),      cmocka_unit_test(numbers_are_bounded),
+        cmocka_unit_test(memory_is_in_proportion), cmocka_unit_test(strings_are_written),
+        cmocka_unit_test(strings_are_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
