@@ -208,13 +208,45 @@ static void damaged_and_equal_hashes(void **state)
     arena_free(arena);
 }
 
+/* Rule: a key has one form, so that what names one permission names no other. permission_store.h */
+static void a_key_has_one_form(void **state)
+{
+    static const struct {
+        const char *key;
+        bool is_one;
+        uint64_t number;
+    } rows[] = {
+        { "7*1", true, 7 },    { "0*1", true, 0 },
+        { "10*1", true, 10 },  { "18446744073709551615*1", true, UINT64_MAX },
+        { "01*1", false, 0 },  { "00*1", false, 0 },
+        { "007*1", false, 0 }, { "18446744073709551616*1", false, 0 },
+        { "*1", false, 0 },    { "7", false, 0 },
+        { "7*2", false, 0 },   { "7*11", false, 0 },
+        { "-7*1", false, 0 },  { "7 *1", false, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t number = 0;
+
+        assert_int_equal(permission_key_parse(bytes_from_string(rows[i].key), &number),
+                         rows[i].is_one);
+        assert_true(!rows[i].is_one || number == rows[i].number);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(one_key), TEST(returned), TEST(of_a_share),
-        TEST(refused), TEST(defaults), TEST(damaged_and_equal_hashes),
+        cmocka_unit_test(a_key_has_one_form),
+        TEST(one_key),
+        TEST(returned),
+        TEST(of_a_share),
+        TEST(refused),
+        TEST(defaults),
+        TEST(damaged_and_equal_hashes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
