@@ -54,6 +54,7 @@ const SUITES = [
     { name: 'late', busy: 0.2, command: ['late/run.mjs'], env: LATE },
     { name: 'disk', busy: 0.5, command: ['faults/disk.mjs', ...soakToo] },
     { name: 'damage', busy: 0.9, command: ['damage/run.mjs', ...soakToo] },
+    { name: 'damage of shares', busy: 0.9, command: ['damage/run.mjs', '--shares', ...soakToo], soakOnly: true },
     { name: 'small', busy: 0.7, command: ['faults/small.mjs', ...soakToo] },
     { name: 'smb', busy: 0.4, command: ['smb/two_protocols.mjs'] },
     { name: 'ends', busy: 0.4, command: ['faults/ends.mjs'] },

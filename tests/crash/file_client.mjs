@@ -93,17 +93,26 @@ export class FileClient extends Client {
         return { kind, id, value: headers.get('x-ms-meta-value'), ...(isFile ? { size: body.length, digest: digest(body) } : {}) };
     }
 
-    /** All below a folder, as differs() of file_model.mjs takes it. id: of a snapshot of the share */
-    async look(folder, id = null) {
+    /** All below a folder, as differs() of file_model.mjs takes it. id: of a snapshot of the share; said: takes the
+     *  paths of what the server says it cannot read, which is an error otherwise. */
+    async look(folder, id = null, said = null) {
+        /* An answer whose bytes cannot be read is cut off. */
+        const unless = (path, coming) => coming.catch((error) => {
+            if (!said || error.status < 500 || (error.status === undefined && !/closed/.test(error.message)))
+                throw error;
+            this.close();
+            said.push(path);
+            return null;
+        });
         const snapshot = id ? `&sharesnapshot=${encodeURIComponent(id)}` : '';
         const found = new Map();
         const folders = [''];
 
         for (const at of folders)
-            for (const entry of await this.#entries(folder + at, snapshot)) {
+            for (const entry of await unless(at.slice(1), this.#entries(folder + at, snapshot)) ?? []) {
                 const path = `${at}/${entry.name}`;
 
-                found.set(path.slice(1), await this.#node(folder + path, entry, snapshot));
+                found.set(path.slice(1), await unless(path.slice(1), this.#node(folder + path, entry, snapshot)));
                 if (entry.kind === 'Directory')
                     folders.push(path);
             }

@@ -172,6 +172,19 @@ export class FileCampaign {
         client.close();
     }
 
+    /** All writers work until then. */
+    async run(isOver) {
+        await Promise.all(this.#writers.map((writer) => this.#write(writer, isOver)));
+    }
+
+    /** What must or may be there now: { share, folder, snapshots, states }. */
+    frozen() {
+        return this.#writers.map(({ share, folder, state, snapshots, asked }) => ({
+            share, folder, asked: asked?.kind, id: asked?.id, snapshots: snapshots && new Map(snapshots),
+            states: [state, ...(asked ? [FILE_CHANGES[asked.kind](state, asked)] : [])],
+        }));
+    }
+
     /** As Campaign's. inside: the gate is one of a change of names */
     async work({ ms, gated, cut, deaf = false, inside = false }) {
         this.#gate = gated ? { from: this.changes + this.#random(40), inside } : null;

@@ -13,7 +13,7 @@ import { Server } from '../lib/server.mjs';
 import { sign } from '../lib/sign.mjs';
 
 /* Small tables, so that few records make many. */
-const ENVIRONMENT = { LAGRA_WRITE_BUFFER_BYTES: `${1 << 20}` };
+export const ENVIRONMENT = { LAGRA_WRITE_BUFFER_BYTES: `${1 << 20}` };
 const CONTAINER = 'damage';
 const BLOBS = 120;
 const WRITERS = 8;
@@ -57,6 +57,16 @@ class Acknowledged {
     certain = new Map();
     perhaps = new Map();
     ever = new Set(); /* all bodies that were sent */
+
+    /** How a server does with the folder: { wrong, errors: names }. */
+    compare(server) {
+        return compare(server, this);
+    }
+
+    /** What a server has of the folder that was salvaged. how: of the salvage */
+    compareSalvaged(server, how) {
+        return compareSalvaged(server, this, how);
+    }
 
     copy() {
         const copy = new Acknowledged();
@@ -212,7 +222,7 @@ export async function judge(location, acknowledged, binary = undefined) {
         return { crashed: error.message };
     }
     try {
-        return await compare(server, acknowledged);
+        return await acknowledged.compare(server);
     } catch (error) {
         return { crashed: `${error.message}\n${server.stderr}` };
     } finally {
@@ -247,7 +257,7 @@ async function compare(server, { certain, perhaps }) {
 
 /** What can be saved of a folder that is refused: the new one opens, and nothing in it was never
  *  written. returns { crashed } or { saved, missing } */
-export async function salvage(location, to, { certain, perhaps, ever }) {
+export async function salvage(location, to, acknowledged) {
     const binary = process.env.LAGRA_BINARY;
     const how = await new Promise((resolve) => execFile(binary, ['check', '--salvage', location, to],
         { env: { ...process.env, ...ENVIRONMENT } }, (error, stdout, stderr) => resolve({ error, stdout, stderr })));
@@ -255,24 +265,30 @@ export async function salvage(location, to, { certain, perhaps, ever }) {
     if (how.error && how.error.code !== 1)
         return { crashed: `check --salvage: ${how.error.signal ?? how.error.code}\n${how.stderr}` };
     const server = new Server({ location: to, env: ENVIRONMENT });
-    const count = { saved: 0, missing: 0, report: how.stdout };
+
     server.location = to;
     try {
         await server.restart();
-        const client = new Client(server);
-        for (const [name, wanted] of certain) {
-            const answer = await client.ask('GET', `/${CONTAINER}/${name}`);
-            if (answer.status === 200 && !ever.has(digest(answer.body)))
-                return { crashed: `${name} was salvaged with bytes that were never written` };
-            if (wanted !== null && !perhaps.has(name))
-                count[answer.status === 200 && digest(answer.body) === wanted ? 'saved' : 'missing']++;
-        }
-        client.close();
+        return await acknowledged.compareSalvaged(server, how);
     } catch (error) {
         return { crashed: `${error.message}\n${how.stdout}` };
     } finally {
         await server.kill();
     }
+}
+
+async function compareSalvaged(server, { certain, perhaps, ever }, how) {
+    const client = new Client(server);
+    const count = { saved: 0, missing: 0, report: how.stdout };
+
+    for (const [name, wanted] of certain) {
+        const answer = await client.ask('GET', `/${CONTAINER}/${name}`);
+        if (answer.status === 200 && !ever.has(digest(answer.body)))
+            return { crashed: `${name} was salvaged with bytes that were never written` };
+        if (wanted !== null && !perhaps.has(name))
+            count[answer.status === 200 && digest(answer.body) === wanted ? 'saved' : 'missing']++;
+    }
+    client.close();
     /* What is missing was said. */
     if (count.missing > 0 && !how.error)
         return { crashed: `${count.missing} blobs are missing and nothing was said` };

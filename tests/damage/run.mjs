@@ -1,12 +1,14 @@
 #!/usr/bin/env node
 // Damage to every file of a data folder, one at a time: run.mjs [--soak] [--cases N] [--seed N]
-//                                                        [--only TEXT] [--verbose] [--judge BINARY]
+//                                                        [--only TEXT] [--verbose] [--judge BINARY] [--shares]
 //
 // Whatever was damaged, a start has all that was acknowledged, or is refused with a reason, or
 // answers with an error for what is damaged (promise 5). Never silently less, never older bytes,
 // never a crash. A refused folder is refused the second time too; of some, what can be read is
 // saved. One count for each case. How it ends is as docs/faults.md promises for the kind of file, and
 // every cell there that names this suite is met.
+//
+// --shares: the folder has shares, directories and files instead of blobs (shares.mjs).
 
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -17,18 +19,20 @@ import { promised } from '../lib/promises.mjs';
 import { damagesOf, mixturesOf } from './damages.mjs';
 import { Load, copyFolder, judge, openToOthers, salvage } from './folder.mjs';
 import { knownDamages } from './known.mjs';
+import { ShareLoad } from './shares.mjs';
 
 const { values: options } = parseArgs({
     options: {
         soak: { type: 'boolean', default: false }, cases: { type: 'string' }, seed: { type: 'string' },
         only: { type: 'string' }, judge: { type: 'string' }, verbose: { type: 'boolean', default: false },
+        shares: { type: 'boolean', default: false },
     },
 });
 const CASES = Number(options.cases ?? (options.soak ? 2400 : 100));
 const SEED = Number(options.seed ?? Date.now() % 1000000);
 const EFFORT = options.soak ? 40 : 4; /* random places in each file */
 const JOBS = 2;
-const SALVAGE_EVERY = 5;
+const SALVAGE_EVERY = options.shares ? 1 : 5;
 
 const total = { passed: 0, failed: 0 };
 const outcomes = new Map(); /* kind of file -> outcome -> count */
@@ -80,7 +84,7 @@ async function trySalvage(damage, folder, verdict) {
 
     await rm(`${folder}.saved`, { recursive: true, force: true });
     if (saved.crashed || (damage.salvagesAll && saved.missing > 0))
-        return { crashed: saved.crashed ?? `${saved.missing} blobs are missing after check --salvage\n${saved.report}` };
+        return { crashed: saved.crashed ?? `${saved.missing} are missing after check --salvage\n${saved.report}` };
     return verdict;
 }
 
@@ -115,7 +119,7 @@ function sample(list) {
     return chosen;
 }
 
-const load = await Load.start(random);
+const load = await (options.shares ? ShareLoad : Load).start(random);
 try {
     const open = await openToOthers(load.location);
     total[open ? 'failed' : 'passed']++;
@@ -131,7 +135,7 @@ try {
     for (const [name, moment] of Object.entries({ cut, stopped }))
         for (const damage of [...await damagesOf(moment, random, EFFORT), ...await mixturesOf(early, moment)])
             all.push({ ...damage, moment: name, from: moment });
-    const known = (await knownDamages(cut)).map((damage) => ({ ...damage, known: true, moment: 'cut', from: cut }));
+    const known = (options.shares ? [] : await knownDamages(cut)).map((damage) => ({ ...damage, known: true, moment: 'cut', from: cut }));
     const queue = sample(all.filter(({ file, what }) => !options.only || `${file} ${what}`.includes(options.only)));
     queue.unshift(...known.filter(() => !options.only));
     const cases = queue.length;

@@ -53,6 +53,25 @@ const char *const fs_permissions[FS_PERMISSIONS + 1] = {
     "O:SYG:SYD:(A;;FA;;;BA)S:NO_ACCESS_CONTROL",
 };
 
+const char *const fs_letters[FS_LETTERS] = { "", "r", "c", "w", "d", "l", "rcwdl" };
+
+/* rest: Create-service-SAS, "Permissions for a file" */
+const char *fs_needs_letters(const struct fs_ask *ask)
+{
+    static const char *const needed[FS_OPS] = {
+        [FS_CREATE_DIRECTORY] = "cw", [FS_CREATE_FILE] = "w",
+        [FS_PUT_RANGE] = "w",         [FS_CLEAR_RANGE] = "w",
+        [FS_SET_LENGTH] = "w",        [FS_SET_METADATA] = "w",
+        [FS_DELETE_FILE] = "d",       [FS_SET_DIRECTORY_METADATA] = "w",
+        [FS_DELETE_DIRECTORY] = "d",  [FS_LEASE_FILE] = "w",
+        [FS_GET_FILE] = "r",          [FS_HEAD_FILE] = "r",
+        [FS_HEAD_DIRECTORY] = "r",    [FS_LIST_RANGES] = "r",
+        [FS_LIST_FILES] = "l",        [FS_LIST_HANDLES] = "l",
+    };
+
+    return ask->op == FS_LEASE_FILE && ask->act == ACT_BREAK ? "wd" : needed[ask->op];
+}
+
 bool fs_has_path(enum fs_op op)
 {
     return op >= FS_CREATE_DIRECTORY && op <= FS_LIST_HANDLES;
@@ -109,7 +128,7 @@ void fs_ask_format(const struct fs_ask *ask, char *to, size_t size)
     format_path(&ask->source, source, sizeof source);
     (void)snprintf(to, size,
                    "%s of '%s'%s%s%s%s%s%s%s%s metadata=%u length=%u %s%u..%u seed=%u lease=%u,%u "
-                   "act=%d>%u quota=%u include=%u prefix=%u max=%u marker=%u permission=%u",
+                   "act=%d>%u quota=%u include=%u prefix=%u max=%u marker=%u permission=%u%s%s",
                    fs_op_names[ask->op], path, ask->snapshot.commit > 0 ? " at " : "",
                    ask->snapshot.date, ask->source.depth > 0 ? " from " : "", source,
                    ask->source_snapshot.date, ask->previous.commit > 0 ? " since " : "",
@@ -117,5 +136,5 @@ void fs_ask_format(const struct fs_ask *ask, char *to, size_t size)
                    ask->length, ask->has_range ? "range " : "", ask->from, ask->to, ask->seed,
                    ask->lease, ask->source_lease, (int)ask->act, ask->proposed, ask->quota,
                    ask->page.include, ask->page.prefix, ask->page.max, ask->page.marker,
-                   ask->permission);
+                   ask->permission, ask->letters > 0 ? " by SAS " : "", fs_letters[ask->letters]);
 }

@@ -97,6 +97,7 @@ struct fs_ask {
     unsigned quota;    /* GiB; 0: none is sent */
     struct fs_page page;
     unsigned permission; /* of fs_permissions; 0: none */
+    unsigned letters;    /* of fs_letters: of the signature of the share; 0: the account's key signs */
 };
 
 /* What answers of this service say beside what all do. */
@@ -120,6 +121,13 @@ extern const char *const fs_name_base64[2][FS_NAMES];
 /* Canonical; nothing that is in such a directory inherits of it. */
 #define FS_PERMISSIONS 3u
 extern const char *const fs_permissions[FS_PERMISSIONS + 1];
+
+/* What a shared access signature of the share permits. */
+#define FS_LETTERS     7u
+#define FS_LETTERS_ALL 6u
+extern const char *const fs_letters[FS_LETTERS];
+/* Any of these is needed; NULL: no such signature is used for it. */
+const char *fs_needs_letters(const struct fs_ask *ask);
 
 /* Is it of what a path names? */
 bool fs_has_path(enum fs_op op);

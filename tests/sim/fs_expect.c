@@ -1,4 +1,6 @@
 /* What the model expects of each request. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
+#include <string.h>
+
 #include "fs_model.h"
 #include "world.h"
 
@@ -235,10 +237,27 @@ static struct fs_expected expect_of_share(const struct fs_ask *ask, const struct
     }
 }
 
+/* May who has the signature not? Then nothing is said of what is there. */
+static struct fs_expected lacks_letters(const struct fs_ask *ask, const struct fs_state *state)
+{
+    const char *has = fs_letters[ask->letters], *needed = fs_needs_letters(ask);
+
+    if (ask->letters == 0 || strpbrk(has, needed))
+        return (struct fs_expected){ .code = NULL };
+    if (ask->op != FS_CREATE_FILE || !strchr(has, 'c'))
+        return refusal(403, "AuthorizationPermissionMismatch");
+    return state->exists && fs_find(state, &ask->path) < FS_NODES
+               ? refusal(403, "UnauthorizedBlobOverwrite")
+               : (struct fs_expected){ .code = NULL };
+}
+
 struct fs_expected fs_expect(const struct fs_ask *ask, const struct fs_state *state)
 {
+    struct fs_expected refused = lacks_letters(ask, state);
     const struct fs_state *view;
 
+    if (refused.code)
+        return refused;
     if (ask->op == FS_CREATE_SHARE)
         return state->exists ? refusal(409, "ShareAlreadyExists")
                              : (struct fs_expected){ .status = 201, .changes = true };

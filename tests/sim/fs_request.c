@@ -11,6 +11,7 @@
 #include "fs_model.h"
 
 #define SAS_VERSION "2020-08-04"
+#define SAS_EXPIRY  "2100-01-01T00:00:00Z"
 #define SHARE_PATH  "/devstoreaccount1/files"
 
 /* How each operation is sent. */
@@ -97,6 +98,23 @@ static void add_signature(struct text *url)
     text_add_string(url, "sv=" SAS_VERSION "&ss=f&srt=o&sp=r&se=2100-01-01T00:00:00Z&sig=");
     for (const char *at = mac; *at; at++)
         text_printf(url, "%%%02X", (unsigned)*at);
+}
+
+/* Of the share. rest: Create-service-SAS; of version 2020-08-04 */
+static void add_share_signature(const struct fs_ask *ask, struct text *query)
+{
+    const char *letters = fs_letters[ask->letters];
+    char plain[200], mac[64];
+
+    (void)snprintf(plain, sizeof plain,
+                   "%s\n\n" SAS_EXPIRY "\n/file" SHARE_PATH "\n\n\n\n" SAS_VERSION "\n\n\n\n\n",
+                   letters);
+    request_mac(plain, mac, sizeof mac);
+    text_printf(query,
+                "%ssv=" SAS_VERSION "&sr=s&sp=%s&se=" SAS_EXPIRY "&sig=", query->len > 0 ? "&" : "",
+                letters);
+    for (const char *at = mac; *at; at++)
+        text_printf(query, "%%%02X", (unsigned)*at);
 }
 
 static struct bytes source_url(const struct fs_ask *ask, struct arena *arena, bool is_signed)
@@ -248,7 +266,7 @@ static struct bytes query_of(const struct fs_ask *ask, struct arena *arena)
     const char *form = forms[ask->op].query;
     struct text query;
 
-    if (!form && ask->snapshot.commit == 0)
+    if (!form && ask->snapshot.commit == 0 && ask->letters == 0)
         return bytes_of(NULL, 0);
     text_init(&query, arena, 300);
     text_add_string(&query, form ? form : "");
@@ -256,6 +274,8 @@ static struct bytes query_of(const struct fs_ask *ask, struct arena *arena)
         add_page(ask, &query);
     if (ask->snapshot.commit > 0)
         text_printf(&query, "%ssharesnapshot=%s", form ? "&" : "", ask->snapshot.date);
+    if (ask->letters > 0)
+        add_share_signature(ask, &query);
     return text_bytes(&query);
 }
 

@@ -291,6 +291,10 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         fs->length = 0;
     draw_permission(&draws, fs);
     draw_leases(&draws, fs);
+    if (fs_needs_letters(fs) && draw(&draws, 6) == 0) {
+        fs->letters = draw(&draws, 2) == 0 ? FS_LETTERS_ALL : 1 + draw(&draws, FS_LETTERS - 1);
+        ask.signature = SIGNED_BY_SAS;
+    }
     draw_behaviour(&draws, &ask, 40, 30);
     *ret_ask = ask;
 }
