@@ -25,6 +25,14 @@ static void copy(const struct fs_ask *ask, const struct fs_node *source, struct 
     }
 }
 
+static void add_permission(struct fs_state *state, unsigned permission)
+{
+    if (permission == 0)
+        return;
+    state->permissions |= 1u << permission;
+    state->doubtful &= ~(1u << permission);
+}
+
 static void create(const struct fs_ask *ask, struct fs_state *state, const struct fs_node *source)
 {
     struct fs_path parent = ask->path;
@@ -50,6 +58,9 @@ static void create(const struct fs_ask *ask, struct fs_state *state, const struc
         world_fail("the model has no room for another file");
     made.is_other_case = ask->path.cases >> parent.depth & 1;
     made.parent = fs_find(state, &parent);
+    if (ask->permission == 0)
+        made.permission = fs_inherited(state->nodes[made.parent].permission, made.is_directory);
+    add_permission(state, made.permission);
     made.id = ++state->ids;
     made.version = state->since;
     if (source)
@@ -173,10 +184,7 @@ void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *s
     struct fs_state *state = fs_next_state(commit);
     unsigned node;
 
-    if (ask->permission > 0) {
-        state->permissions |= 1u << ask->permission;
-        state->doubtful &= ~(1u << ask->permission);
-    }
+    add_permission(state, ask->permission);
     if (!fs_has_path(ask->op)) {
         apply_to_share(ask, state);
         return;

@@ -46,12 +46,23 @@ const char *const fs_name_base64[2][FS_NAMES] = { { "YQ--", "YWIudHh0", "w6k-" }
                                                   { "QQ--", "YUIuVFhU", "w4k-" } };
 const char *const fs_prefixes[FS_PREFIXES] = { "", "A", "ab", "%C3%89", "x", "AB.txt" };
 const unsigned fs_prefix_holds[FS_PREFIXES] = { 7, 3, 2, 4, 0, 2 };
-const char *const fs_permissions[FS_PERMISSIONS + 1] = {
+const char *const fs_permissions[FS_PERMISSIONS_KNOWN + 1] = {
     "",
     "O:BAG:SYD:(A;;FA;;;WD)S:NO_ACCESS_CONTROL",
     "O:BAG:SYD:(A;;FA;;;SY)S:NO_ACCESS_CONTROL",
     "O:SYG:SYD:(A;;FA;;;BA)S:NO_ACCESS_CONTROL",
+    "O:BAG:SYD:(A;OICI;FA;;;WD)S:NO_ACCESS_CONTROL",
+    "O:SYG:SYD:AI(A;OICIID;FA;;;WD)S:NO_ACCESS_CONTROL",
+    "O:SYG:SYD:AI(A;ID;FA;;;WD)S:NO_ACCESS_CONTROL",
 };
+
+/* [MS-DTYP] 2.5.3.4 */
+unsigned fs_inherited(unsigned permission, bool is_directory)
+{
+    bool is_passed_on = permission == FS_PERMISSIONS || permission == FS_PERMISSIONS + 1;
+
+    return !is_passed_on ? 0 : is_directory ? FS_PERMISSIONS + 1 : FS_PERMISSIONS + 2;
+}
 
 const char *const fs_letters[FS_LETTERS] = { "", "r", "c", "w", "d", "l", "rcwdl" };
 

@@ -96,8 +96,8 @@ struct fs_ask {
     unsigned proposed; /* lease id; 0: none */
     unsigned quota;    /* GiB; 0: none is sent */
     struct fs_page page;
-    unsigned permission; /* of fs_permissions; 0: none */
-    unsigned letters;    /* of fs_letters: of the signature of the share; 0: the account's key signs */
+    unsigned permission; /* of fs_permissions; 0: none; of a creation: it inherits */
+    unsigned letters; /* of fs_letters: of the signature of the share; 0: the account's key signs */
 };
 
 /* What answers of this service say beside what all do. */
@@ -118,9 +118,12 @@ extern const char *const fs_prefixes[FS_PREFIXES];
 extern const unsigned fs_prefix_holds[FS_PREFIXES];
 /* Base64 of a name, as markers have it. */
 extern const char *const fs_name_base64[2][FS_NAMES];
-/* Canonical; nothing that is in such a directory inherits of it. */
-#define FS_PERMISSIONS 3u
-extern const char *const fs_permissions[FS_PERMISSIONS + 1];
+/* Canonical. Of the first three nothing is inherited. */
+#define FS_PERMISSIONS       4u /* that requests give */
+#define FS_PERMISSIONS_KNOWN 6u /* with those that directories and files inherit of the last */
+extern const char *const fs_permissions[FS_PERMISSIONS_KNOWN + 1];
+/* What is inherited of one by what is made in its directory without one of its own; 0: another. */
+unsigned fs_inherited(unsigned permission, bool is_directory);
 
 /* What a shared access signature of the share permits. */
 #define FS_LETTERS     7u

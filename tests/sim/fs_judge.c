@@ -208,7 +208,11 @@ static const char *learn(const struct slot *slot, const struct reply *answer,
         return NULL;
     node = &fs_view(&ask->snapshot, state)->nodes[expected.node];
     why = fs_fill(node->version, answer->etag);
-    return why || ask->op == FS_LIST_RANGES ? why : fs_tell_id(node, answer->fs.file_id);
+    if (!why && ask->op != FS_LIST_RANGES)
+        why = fs_tell_id(node, answer->fs.file_id);
+    return why || ask->op == FS_LIST_RANGES || node->permission == 0
+               ? why
+               : fs_tell_key(node->permission, answer->fs.permission_key);
 }
 
 /* Beside a state; of what copies, with its source in any state before it. */

@@ -10,7 +10,7 @@
 static struct fs_model {
     struct fs_state *newest;
     struct fs_state *kept; /* snapshots, the newest first */
-    char keys[FS_PERMISSIONS + 1][40];
+    char keys[FS_PERMISSIONS_KNOWN + 1][40];
 } * model;
 
 void fs_model_begin(void)
@@ -248,7 +248,7 @@ const char *fs_tell_key(unsigned permission, const char *key)
 {
     if (key[0] == '\0')
         return "no key of a permission";
-    for (unsigned i = 1; i <= FS_PERMISSIONS; i++) {
+    for (unsigned i = 1; i <= FS_PERMISSIONS_KNOWN; i++) {
         if (i != permission && strcmp(model->keys[i], key) == 0)
             return "the key of another permission";
     }

@@ -225,8 +225,11 @@ static bool takes_permission(enum fs_op op)
 
 static void draw_permission(struct draws *draws, struct fs_ask *ask)
 {
-    unsigned drawn = 1 + draw(draws, FS_PERMISSIONS);
+    unsigned known = ask->op == FS_GET_PERMISSION ? FS_PERMISSIONS_KNOWN : FS_PERMISSIONS;
+    unsigned drawn = 1 + draw(draws, known);
 
+    if (ask->op == FS_GET_PERMISSION && !fs_known_key(drawn)[0])
+        drawn = 1 + draw(draws, FS_PERMISSIONS);
     if (ask->op == FS_GET_PERMISSION && !fs_known_key(drawn)[0])
         ask->op = FS_CREATE_PERMISSION;
     if (ask->op == FS_GET_PERMISSION || ask->op == FS_CREATE_PERMISSION ||
