@@ -95,13 +95,23 @@ static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t 
 
 /* ---- writing ---- */
 
+/* Need the old record not be read? A page has its bytes in its record, so nothing is released with it, and the new
+ * one takes its place. In later epochs it would lie beside that of an older one. */
+static bool is_blind(const struct sparse_writer *writer, const struct part *part)
+{
+    assert(writer->epoch > 0 || !writer->has_older);
+    return writer->epoch == 0 && part->end - part->start == PAGE_BYTES;
+}
+
 static enum store_result write_page(const struct sparse_writer *writer, uint64_t page,
                                     const struct part *part)
 {
-    struct version version;
+    struct version version = { .parts = { .arena = writer->view->arena } };
     struct parts parts;
-    enum store_result result = sparse_version(writer->view, SPARSE_PAGE, page, &version);
+    enum store_result result = STORE_OK;
 
+    if (!is_blind(writer, part))
+        result = sparse_version(writer->view, SPARSE_PAGE, page, &version);
     if (result)
         return result;
     parts = parts_copy(&version.parts);
