@@ -32,8 +32,8 @@ struct input {
 /* A protocol's own struct begins with one. It reads what is marked so, and writes nothing. */
 struct connection {
     unsigned magic;
-    struct net_server *server; /* to read */
-    struct worker *worker;
+    struct net_server *server;       /* to read */
+    _Atomic(struct worker *) worker; /* its thread serves it, and alone makes it another's */
     int fd;
     /* To read, from the protocol's begin() on: whose it is. Where a proxy introduced its client (net.h), the
      * client's, else the peer's. */
@@ -71,9 +71,12 @@ struct connection {
     struct tls *tls_of;             /* its certificate; held while there is a session */
     struct input input;             /* to use, by the functions below */
     bool awaits_header;             /* of the PROXY protocol; the protocol does not know it yet */
-    bool begun;                     /* in the epoll set */
-    bool is_ready;                  /* in the list of those that have a turn */
-    bool lingers;                   /* linger.c; counts as one of server->lingering */
+    struct worker *moves_to;        /* from the next post on; NULL: it stays */
+    bool is_moving;                 /* it was posted since: its turn moves it */
+    bool is_watched;                /* in the epoll set */
+    bool begun;
+    bool is_ready; /* in the list of those that have a turn */
+    bool lingers;  /* linger.c; counts as one of server->lingering */
     /* To read: what can be done with the socket, by epoll and the last calls. */
     bool readable;
     bool writable;
@@ -96,6 +99,11 @@ char *connection_block(const struct connection *connection);
 /* Has posted() called, and gives a turn. Any thread, while the connection cannot end; not again before
  * posted() was called. */
 void connection_post(struct connection *connection);
+/* Says which worker serves it: equal of those that have one. Any thread, while the connection cannot end. */
+const void *connection_place(const struct connection *connection);
+/* Is served by the worker of that place (of the same server) from its next post on: posted() is called there. To be
+ * posted by the caller. */
+void connection_move(struct connection *connection, const void *place);
 /* Somebody has been authenticated on it: it is closed for a new one only after all others. */
 void connection_trust(struct connection *connection);
 

@@ -397,6 +397,19 @@ void connection_served(struct connection *connection)
     lock_give(&server->lock);
 }
 
+void connection_change_worker(struct connection *connection, struct worker *to)
+{
+    struct net_server *server = connection->server;
+    struct worker *from = connection->worker;
+
+    lock_take(&server->lock);
+    assert(from->connections > 0);
+    from->connections--;
+    to->connections++;
+    connection->worker = to;
+    lock_give(&server->lock);
+}
+
 void connection_remove(struct connection *connection)
 {
     struct net_server *server = connection->server;

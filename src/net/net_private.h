@@ -101,6 +101,8 @@ struct proxy_header;
 bool connection_introduce(struct connection *connection, const struct proxy_header *header);
 /* Makes room by cutting an idle connection, if there is one. Acceptor. */
 bool connections_make_room(struct net_server *server);
+/* Another worker serves it from now on. Worker. */
+void connection_change_worker(struct connection *connection, struct worker *to);
 /* Just before the socket is closed; frees it. Worker. */
 void connection_remove(struct connection *connection);
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -92,6 +93,41 @@ static enum turn take_header(struct connection *connection)
     return TURN_GOES_ON;
 }
 
+static bool watch(const struct worker *worker, struct connection *c)
+{
+    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                                 .data.ptr = c };
+
+    c->is_watched = epoll_ctl(worker->set, EPOLL_CTL_ADD, c->fd, &event) == 0;
+    return c->is_watched;
+}
+
+/* It was posted, and posted() was not called for that: so nobody else posts it. */
+static void move(struct worker *worker, struct connection *c)
+{
+    struct worker *to = c->moves_to;
+
+    epoll_ctl(worker->set, EPOLL_CTL_DEL, c->fd, NULL);
+    c->is_watched = c->is_moving = false;
+    c->moves_to = NULL;
+    connection_change_worker(c, to);
+    worker_post(to, c); /* touch it no more */
+}
+
+const void *connection_place(const struct connection *connection)
+{
+    return atomic_load(&connection->worker);
+}
+
+void connection_move(struct connection *connection, const void *place)
+{
+    struct worker *worker = connection->worker;
+
+    for (unsigned i = 0; i < worker->server->worker_count; i++)
+        if (&worker->server->workers[i] == place && place != worker)
+            connection->moves_to = &worker->server->workers[i];
+}
+
 /* returns TURN_GOES_ON: there was more to do than one turn may take */
 static enum turn take_turn(struct connection *connection)
 {
@@ -118,6 +154,10 @@ static void run_turn(struct worker *worker, struct connection *connection)
 
     assert(connection->worker == worker && connection->is_ready);
     connection->is_ready = false;
+    if (connection->is_moving) {
+        move(worker, connection);
+        return;
+    }
     turn = take_turn(connection);
     assert(turn != TURN_SENT);
     if (turn == TURN_LINGERS)
@@ -161,14 +201,6 @@ static void keep_edge(struct worker *worker, const struct epoll_event *event)
     give_turn(worker, c);
 }
 
-static bool watch(const struct worker *worker, struct connection *c)
-{
-    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
-                                 .data.ptr = c };
-
-    return epoll_ctl(worker->set, EPOLL_CTL_ADD, c->fd, &event) == 0;
-}
-
 static void begin(const struct worker *worker, struct connection *c)
 {
     assert(c->worker == worker && !c->begun);
@@ -181,6 +213,18 @@ static void begin(const struct worker *worker, struct connection *c)
     close_connection(c, false);
 }
 
+/* One that has moved here and cannot be watched ends: its socket tells it so. */
+static void take_post(struct worker *worker, struct connection *c)
+{
+    if (!c->is_watched && !watch(worker, c)) {
+        log_line(LOG_WARN, "%s: no memory or watch for the connection", c->peer);
+        shutdown(c->fd, SHUT_RDWR);
+        c->readable = c->ended = true;
+    }
+    c->server->protocol->posted(c);
+    give_turn(worker, c);
+}
+
 /* Those that were posted, in their order. */
 static void take_posted(struct worker *worker)
 {
@@ -189,11 +233,13 @@ static void take_posted(struct worker *worker)
     while (c) {
         struct connection *next = c->next_posted;
 
-        if (c->begun) {
-            c->server->protocol->posted(c);
+        if (!c->begun) {
+            begin(worker, c);
+        } else if (c->moves_to) {
+            c->is_moving = true;
             give_turn(worker, c);
         } else {
-            begin(worker, c);
+            take_post(worker, c);
         }
         c = next;
     }

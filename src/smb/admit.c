@@ -1,6 +1,6 @@
 /* Admission: what a request needs before its own function sees it, in the order of the specification.
  * ms-smb2: 3.3.5.2 */
-#include "smb/smb_private.h"
+#include "smb/channels.h"
 
 #include <assert.h>
 
@@ -74,15 +74,15 @@ static enum nt_status relate(struct smb_request *request)
 static enum nt_status check_signature(struct smb_request *request)
 {
     const struct smb_session *session = request->session;
+    const struct signer *signer = session_signer(session, request->message->connection);
 
     if (request->message->sealed_for)
         return STATUS_SUCCESS;
     request->is_signed = request->header.flags & SMB_FLAG_SIGNED;
     if (request->is_signed)
-        return session->signer && signer_verify(session->signer, request->bytes)
-                   ? STATUS_SUCCESS
-                   : STATUS_ACCESS_DENIED;
-    return session->signer && session->requires_signing ? STATUS_ACCESS_DENIED : STATUS_SUCCESS;
+        return signer && signer_verify(signer, request->bytes) ? STATUS_SUCCESS
+                                                               : STATUS_ACCESS_DENIED;
+    return signer && session->requires_signing ? STATUS_ACCESS_DENIED : STATUS_SUCCESS;
 }
 
 /* What is sealed is of the session that it was sealed for, and of a session that seals everything is.
@@ -98,6 +98,32 @@ static enum nt_status check_seal(const struct smb_request *request)
                : STATUS_SUCCESS;
 }
 
+/* The session is of another connection, which bind.c finds, and looks at the signature. What is bound already logs on
+ * anew. */
+static bool binds(const struct smb_request *request)
+{
+    size_t at = SMB_HEADER_SIZE + SESSION_FLAGS_AT;
+
+    return request->header.command == SMB_SESSION_SETUP && request->header.session_id != 0 &&
+           at < request->bytes.len && (request->bytes.ptr[at] & SESSION_BINDS) &&
+           !session_find(request->message->connection, request->header.session_id);
+}
+
+/* The answer says that there is no such session. Where there is one, of another connection, its client signs by the
+ * key of that, and so does the server. ms-smb2: 3.3.5.2.4, 3.3.4.1.1 */
+static void sign_for_stranger(struct smb_request *request)
+{
+    struct smb_session *session;
+
+    if (!(request->header.flags & SMB_FLAG_SIGNED) ||
+        service_find_session(request, request->header.session_id, NOBODY_MOVES, &session) !=
+            FOUND_HERE ||
+        !signer_verify(session->signer, request->bytes))
+        return;
+    request->session = session_hold(session);
+    request->is_signed = true;
+}
+
 /* Sessions are not looked at where nothing needs one and none is named: negotiation, the first step of a setup, an
  * echo of the connection. */
 static enum nt_status find_session(struct smb_request *request)
@@ -106,10 +132,12 @@ static enum nt_status find_session(struct smb_request *request)
     struct smb_session *session;
     enum nt_status status;
 
-    if (command == SMB_NEGOTIATE ||
+    if (command == SMB_NEGOTIATE || binds(request) ||
         (request->header.session_id == 0 && command == SMB_SESSION_SETUP))
         return STATUS_SUCCESS;
     session = session_find(request->message->connection, request->header.session_id);
+    if (!session)
+        sign_for_stranger(request);
     if (!session)
         return request->row->needs == NEEDS_NOTHING && command != SMB_SESSION_SETUP
                    ? STATUS_SUCCESS
@@ -173,8 +201,7 @@ enum nt_status request_find_open(struct smb_request *request, size_t file_at)
             return STATUS_INVALID_PARAMETER;
         open = message->open->is_open ? message->open : NULL;
     } else {
-        open = open_find(message->connection, request->session, request->tree, le64_get(id),
-                         le64_get(id + 8));
+        open = open_find(request->session, request->tree, le64_get(id), le64_get(id + 8));
     }
     if (!open)
         return STATUS_FILE_CLOSED;

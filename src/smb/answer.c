@@ -1,5 +1,5 @@
 /* Answers: written one behind the other in a compound, signed, sealed, and sent. ms-smb2: 3.3.4.1 */
-#include "smb/smb_private.h"
+#include "smb/channels.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void seal_last(struct smb_message *message)
     size_t size = message->answer.len - message->last_at;
 
     if (message->last_signs) {
-        signer_sign(message->last_signs->signer, at, size);
+        signer_sign(message->last_signer, at, size);
         session_release(message->last_signs);
         message->last_signs = NULL;
     }
@@ -145,8 +145,10 @@ void message_answer(struct smb_request *request, enum nt_status status, smb_body
     begin_answer(message, &w);
     write_header(request, status, credits, &w);
     body(request, &w);
-    if (is_to_be_signed(request))
+    if (is_to_be_signed(request)) {
         message->last_signs = session_hold(request->session);
+        message->last_signer = session_signer(request->session, connection);
+    }
     if (request->is_parked)
         message_flush(message);
 }

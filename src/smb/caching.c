@@ -1,5 +1,6 @@
 /* Oplocks and leases: see caching.h. */
 #include "smb/caching.h"
+#include "smb/channels.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -307,7 +308,8 @@ static void send_break(const struct smb_caching *caching, const struct smb_open 
         put_lease_break(caching, told, is_answered, &w);
     else
         put_oplock_break(open, told->to, &w);
-    smb_tell(caching->connection, open->tree->session, SMB_OPLOCK_BREAK, text_bytes(&text));
+    smb_tell(session_way(open->tree->session), open->tree->session, SMB_OPLOCK_BREAK,
+             text_bytes(&text));
     arena_free(arena);
 }
 

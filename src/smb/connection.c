@@ -1,5 +1,5 @@
 /* A connection: what is passed in goes to its messages, what was woken goes on, and the end waits for both. */
-#include "smb/smb_private.h"
+#include "smb/channels.h"
 
 #include <assert.h>
 #include <sched.h>
@@ -23,12 +23,15 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
     atomic_init(&connection->breaks_come, false);
     atomic_init(&connection->sessions_end, false);
     atomic_init(&connection->posters, 0);
+    atomic_init(&connection->called_by, NULL);
+    atomic_init(&connection->called_to, NULL);
     return connection;
 }
 
 void smb_connection_free(struct smb_connection *connection)
 {
-    assert(!connection->sessions && !connection->messages && connection->parked_count == 0);
+    assert(!connection->sessions && !connection->channels && !connection->messages);
+    assert(connection->parked_count == 0);
     open_table_free(connection->opens);
     free((char *)(uintptr_t)connection->peer.ptr);
     free(connection);
@@ -69,14 +72,45 @@ static bool leave(struct smb_connection *connection)
     return !is_broken;
 }
 
+/* Somebody is to be bound to a session that is here, and cannot leave its own thread. It looks again once this one is
+ * there, or cannot come. */
+static void answer_call(struct smb_connection *connection)
+{
+    struct smb_request *by = atomic_load(&connection->called_by);
+    const void *place = atomic_load(&connection->called_to);
+
+    if (!by || !place)
+        return;
+    if (place != connection->host->place(connection->host) && !connection->ends &&
+        !connection_is_joined(connection)) {
+        connection->host->move(connection->host, place);
+        smb_post(connection, NULL);
+        return;
+    }
+    atomic_store(&connection->called_to, NULL);
+    atomic_store(&connection->called_by, NULL);
+    by->pause.waiter.wake(&by->pause.waiter);
+}
+
+/* Nobody is there for the answers. */
+static void cancel_parked(struct smb_connection *connection)
+{
+    for (struct smb_message *message = connection->messages; message; message = message->next)
+        if (message->current && !message->is_own)
+            request_cancel(message->current, STATUS_CANCELLED);
+}
+
 void smb_connection_end(struct smb_connection *connection)
 {
     connection->depth++;
     connection->ends = true;
+    cancel_parked(connection);
+    connection_leave_channels(connection);
+    answer_call(connection);
     for (struct smb_session *session = connection->sessions, *next; session; session = next) {
         next = session->next;
         session_hold(session);
-        if (session->state != SESSION_ENDS)
+        if (session->state != SESSION_ENDS && !session_has_channels(session))
             session_end(session);
         next = session->next;
         session_release(session);
@@ -136,6 +170,7 @@ bool smb_connection_run(struct smb_connection *connection)
     struct smb_request *request;
 
     connection->depth++;
+    answer_call(connection);
     if (atomic_exchange(&connection->sessions_end, false))
         end_sessions(connection);
     while ((request = take_woken(connection))) {

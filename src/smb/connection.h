@@ -54,6 +54,7 @@ void smb_packet_free(struct smb_packet *packet);
 /* What a machine asks of its owner. */
 struct smb_host {
     uint8_t address[16]; /* of the client; IPv4 as mapped into IPv6 */
+    uint8_t local[16];   /* that it has connected to, so too */
     bool is_forwarded;   /* a proxy introduced the client */
     /* The frame is the host's from now on. Owner's thread. */
     void (*send)(struct smb_host *host, struct smb_packet *packet);
@@ -61,6 +62,10 @@ struct smb_host {
     void (*post)(struct smb_host *host);
     /* Somebody was authenticated on it for the first time. Owner's thread. */
     void (*authenticated)(struct smb_host *host);
+    /* Says by which thread its machine is run: equal of those that one thread runs. Any thread. */
+    const void *(*place)(const struct smb_host *host);
+    /* Has the machine run by the thread of this place from then on that it is posted. Owner's thread. */
+    void (*move)(struct smb_host *host, const void *place);
     /* After smb_connection_end(): the last request and the last handle are gone. The machine is not
      * touched any more, and may be freed once this has returned. Owner's thread. */
     void (*ended)(struct smb_host *host);

@@ -62,7 +62,7 @@ static struct smb_open *find_source(const struct smb_request *request, struct wi
 
     if (!wire_ok(r) || session != request->session->id)
         return NULL;
-    return open_find(request->message->connection, request->session, NULL, persistent, volatile_id);
+    return open_find(request->session, NULL, persistent, volatile_id);
 }
 
 /* ---- the answer, which errors have too ---- */

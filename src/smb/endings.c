@@ -1,15 +1,15 @@
 /* The end of a session, and of a tree: what is parked in it is answered, and its handles are closed; those of a
  * session that are durable are kept. ms-smb2: 3.3.5.6, 3.3.5.8, 3.3.7.1 */
-#include "smb/smb_private.h"
+#include "smb/channels.h"
 
 #include <assert.h>
 
-/* Answers what is parked, with the status that says why. A lock that still waits is answered as if it had been taken
- * and given back with its handle, which Windows' server does. decision: 376 */
-static void cancel_parked(struct smb_session *session, const struct smb_tree *tree)
+/* Answers what is parked in one connection, with the status that says why. A lock that still waits is answered as if it
+ * had been taken and given back with its handle, which Windows' server does. decision: 376 */
+static void cancel_in(const struct smb_connection *connection, const struct smb_session *session,
+                      const struct smb_tree *tree)
 {
-    for (struct smb_message *message = session->connection->messages; message;
-         message = message->next) {
+    for (struct smb_message *message = connection->messages; message; message = message->next) {
         struct smb_request *request = message->current;
 
         if (!request || request->session != session || (tree && request->tree != tree))
@@ -18,6 +18,13 @@ static void cancel_parked(struct smb_session *session, const struct smb_tree *tr
                                 : tree ? STATUS_NETWORK_NAME_DELETED
                                        : STATUS_USER_SESSION_DELETED);
     }
+}
+
+static void cancel_parked(const struct smb_session *session, const struct smb_tree *tree)
+{
+    cancel_in(session->connection, session, tree);
+    for (const struct smb_channel *channel = session->channels; channel; channel = channel->next)
+        cancel_in(channel->connection, session, tree);
 }
 
 static void leave_opens(const struct smb_session *session)
@@ -50,6 +57,19 @@ void session_end(struct smb_session *session)
     while (session->trees)
         smb_tree_end(session->trees);
     session_release(session);
+}
+
+/* A session whose last connection this was ends. */
+void connection_leave_channels(struct smb_connection *connection)
+{
+    while (connection->channels) {
+        struct smb_session *session = connection->channels->session;
+
+        channel_free(connection->channels);
+        if (session->connection->ends && session->state != SESSION_ENDS &&
+            !session_has_channels(session))
+            session_end(session);
+    }
 }
 
 void smb_tree_end(struct smb_tree *tree)

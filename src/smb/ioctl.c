@@ -139,6 +139,7 @@ static const struct smb_control controls[] = {
     { 0x00140204, "FSCTL_VALIDATE_NEGOTIATE_INFO", validate_negotiate, NULL, NULL, NULL, NULL },
     { 0x00144064, "FSCTL_SRV_ENUMERATE_SNAPSHOTS", snapshots_begin, snapshots_decided, NULL, NULL,
       NULL },
+    { 0x001401FC, "FSCTL_QUERY_NETWORK_INTERFACE_INFO", interfaces_begin, NULL, NULL, NULL, NULL },
     { 0x00140078, "FSCTL_SRV_REQUEST_RESUME_KEY", resume_key_begin, NULL, NULL, NULL, NULL },
     { 0x001440F2, "FSCTL_SRV_COPYCHUNK", copy_chunk_begin, copy_chunk_decided, copy_chunk_go_on,
       copy_chunk_load, copy_chunk_over },
@@ -154,7 +155,6 @@ static const struct {
 } refused[] = {
     { 0x00060194, STATUS_FS_DRIVER_REQUIRED },  /* FSCTL_DFS_GET_REFERRALS: ms-smb2 3.3.5.15.2 */
     { 0x000601B0, STATUS_FS_DRIVER_REQUIRED },  /* FSCTL_DFS_GET_REFERRALS_EX */
-    { 0x001401FC, STATUS_NOT_SUPPORTED },       /* FSCTL_QUERY_NETWORK_INTERFACE_INFO */
     { 0x00110018, STATUS_NOT_SUPPORTED },       /* FSCTL_PIPE_WAIT */
     { 0x0011C017, STATUS_NOT_SUPPORTED },       /* FSCTL_PIPE_TRANSCEIVE */
     { 0x001441BB, STATUS_HASH_NOT_SUPPORTED },  /* FSCTL_SRV_READ_HASH */

@@ -27,6 +27,8 @@ struct smb_control {
     void (*over)(struct ioctl *ioctl);
 };
 
+/* interfaces.c: FSCTL_QUERY_NETWORK_INTERFACE_INFO */
+enum smb_step interfaces_begin(struct smb_request *request, struct ioctl *ioctl);
 /* copy_chunk.c: FSCTL_SRV_REQUEST_RESUME_KEY, FSCTL_SRV_COPYCHUNK and _WRITE */
 enum smb_step resume_key_begin(struct smb_request *request, struct ioctl *ioctl);
 enum smb_step copy_chunk_begin(struct smb_request *request, struct ioctl *ioctl);

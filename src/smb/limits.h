@@ -10,6 +10,8 @@
 #define SMB_CREDITS_MAX         8192u
 /* Sessions of a connection, complete or not: STATUS_INSUFFICIENT_RESOURCES. */
 #define SMB_SESSIONS_MAX        256u
+/* Connections of a session: STATUS_INSUFFICIENT_RESOURCES. As Windows and Samba; ms-smb2: 3.3.5.5.2 */
+#define SMB_CHANNELS_MAX        32u
 /* Trees of a session: STATUS_INSUFFICIENT_RESOURCES. */
 #define SMB_TREES_MAX           1024u
 /* Handles of a connection: STATUS_INSUFFICIENT_RESOURCES. */

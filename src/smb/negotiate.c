@@ -31,7 +31,7 @@ static uint32_t capabilities_of(enum smb_dialect dialect, uint32_t of_client)
     uint32_t ours = SMB_CAP_LEASING | SMB_CAP_LARGE_MTU;
 
     if (dialect >= SMB_300)
-        ours |= of_client & SMB_CAP_PERSISTENT_HANDLES;
+        ours |= of_client & (SMB_CAP_MULTI_CHANNEL | SMB_CAP_PERSISTENT_HANDLES);
     if (dialect == SMB_300 || dialect == SMB_302)
         ours |= of_client & SMB_CAP_ENCRYPTION;
     return ours;

@@ -70,10 +70,10 @@ struct smb_open *open_new(struct smb_tree *tree)
     return open;
 }
 
-struct smb_open *open_find(struct smb_connection *connection, const struct smb_session *session,
-                           const struct smb_tree *tree, uint64_t persistent, uint64_t volatile_id)
+struct smb_open *open_find(const struct smb_session *session, const struct smb_tree *tree,
+                           uint64_t persistent, uint64_t volatile_id)
 {
-    const struct open_table *table = connection->opens;
+    const struct open_table *table = session->connection->opens;
     uint32_t slot = (uint32_t)volatile_id;
     struct smb_open *open = slot < table->size ? table->slots[slot] : NULL;
 

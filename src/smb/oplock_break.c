@@ -49,7 +49,7 @@ static enum smb_step begin_oplock(struct smb_request *request, struct wire_reade
 static enum smb_step begin_lease(struct smb_request *request, struct wire_reader *r,
                                  struct acknowledgement *a)
 {
-    struct smb_connection *connection = request->message->connection;
+    struct smb_connection *connection = request->session->connection;
     const struct smb_caching *caching;
     struct gate_answer answer = { .keeps = 0 };
     uint64_t node;
@@ -90,7 +90,7 @@ enum smb_step smb_oplock_break_begin(struct smb_request *request, struct wire_re
 /* Its opens may be closed by now. */
 static struct smb_caching *find(struct smb_request *request, const struct acknowledgement *a)
 {
-    return a->is_lease ? caching_find(request->message->connection, &a->lease_key)
+    return a->is_lease ? caching_find(request->session->connection, &a->lease_key)
                        : request->open->caching;
 }
 

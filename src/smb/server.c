@@ -71,6 +71,16 @@ static void on_post(struct smb_host *host)
         connection_post(&link->connection);
 }
 
+static const void *on_place(const struct smb_host *host)
+{
+    return connection_place(&link_of_host((struct smb_host *)(uintptr_t)host)->connection);
+}
+
+static void on_move(struct smb_host *host, const void *place)
+{
+    connection_move(&link_of_host(host)->connection, place);
+}
+
 static void on_authenticated(struct smb_host *host)
 {
     connection_trust(&link_of_host(host)->connection);
@@ -100,6 +110,8 @@ static void begin_end(struct smb_link *link)
     drop_message(link);
     connection_is_ours(&link->connection);
     smb_connection_end(link->machine);
+    if (!link->has_ended) /* a session may keep the machine: the client is to see the end */
+        shutdown(link->connection.fd, SHUT_RDWR);
 }
 
 /* Nobody posts it any more, and no post is on its way. */
@@ -332,6 +344,17 @@ static void keep_alive(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
 }
 
+/* Zeros where the socket does not say. */
+static void local_address(int fd, uint8_t ret_address[16])
+{
+    struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
+    socklen_t size = sizeof address;
+    uint16_t port;
+
+    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
+        address_from((const struct sockaddr *)&address, ret_address, &port);
+}
+
 static void begin(struct connection *connection)
 {
     struct smb_link *link = link_of(connection);
@@ -340,11 +363,15 @@ static void begin(struct connection *connection)
     atomic_init(&link->is_posted, false);
     if (connection->refused)
         return;
-    link->host = (struct smb_host){
-        .send = on_send, .post = on_post, .authenticated = on_authenticated, .ended = on_ended
-    };
+    link->host = (struct smb_host){ .send = on_send,
+                                    .post = on_post,
+                                    .authenticated = on_authenticated,
+                                    .place = on_place,
+                                    .move = on_move,
+                                    .ended = on_ended };
     memcpy(link->host.address, connection->address, sizeof link->host.address);
     link->host.is_forwarded = connection->is_forwarded;
+    local_address(connection->fd, link->host.local);
     keep_alive(connection->fd);
     link->machine = smb_connection_new(connection_context(connection), &link->host,
                                        bytes_from_string(connection->peer));

@@ -94,6 +94,46 @@ void service_remove_session(struct smb_service *service, struct smb_session *ses
     lock_give(&service->lock);
 }
 
+/* Has its connection come to the caller's thread, and wake the caller there; it may be called by one at a time. */
+static bool call(struct smb_connection *connection, struct smb_request *by, const void *place)
+{
+    struct smb_request *nobody = NULL;
+
+    if (!atomic_compare_exchange_strong(&connection->called_by, &nobody, by))
+        return false;
+    atomic_store(&connection->called_to, place);
+    atomic_fetch_add(&connection->posters, 1);
+    smb_post(connection, NULL);
+    atomic_fetch_sub(&connection->posters, 1);
+    return true;
+}
+
+enum found service_find_session(struct smb_request *request, uint64_t id, enum who_moves who,
+                                struct smb_session **ret_session)
+{
+    struct smb_connection *connection = request->message->connection;
+    struct smb_service *service = connection->service;
+    struct smb_host *host = connection->host;
+    enum found found = FOUND_NOTHING;
+    struct smb_session *session;
+
+    lock_take(&service->lock);
+    session = find(service, id);
+    if (session && session->is_listed) {
+        const void *here = host->place(host);
+        const void *there = session->connection->host->place(session->connection->host);
+
+        found = here == there ? FOUND_HERE : FOUND_ELSEWHERE;
+        if (found == FOUND_ELSEWHERE && who == IT_MOVES)
+            found = call(session->connection, request, here) ? FOUND_ELSEWHERE : FOUND_NOTHING;
+        else if (found == FOUND_ELSEWHERE && who == WE_MOVE)
+            host->move(host, there);
+        *ret_session = session;
+    }
+    lock_give(&service->lock);
+    return found;
+}
+
 /* What is read of the other session is set before it is listed as valid, and its connection outlives its being
  * listed. */
 void service_end_previous(struct smb_service *service, uint64_t id, const struct smb_session *by)

@@ -1,21 +1,14 @@
 /* SESSION_SETUP and LOGOFF. Who logs on is an account, by either of its keys; there are no guests. What goes wrong
  * before a logon is over says nothing of the account. ms-smb2: 3.3.5.5, 3.3.5.6 */
-#include "smb/smb_private.h"
+#include "smb/session_setup.h"
+#include "smb/channels.h"
 
 #include <assert.h>
 
-#include "base/episode.h"
-#include "base/log.h"
-#include "smb/logons.h"
 #include "smb/negotiate.h"
 #include "smb/spnego.h"
 
-#define FLAG_BINDING      0x01u /* of the request */
 #define SESSION_ENCRYPTED 0x04u /* SESSION_FLAG_ENCRYPT_DATA, of the answer */
-
-struct session_setup {
-    struct bytes token; /* of the answer */
-};
 
 /* ---- the end of a logon ---- */
 
@@ -65,10 +58,7 @@ static enum nt_status become_valid(struct smb_session *session, struct smb_reque
     if (previous > 0 && previous != session->id)
         service_end_previous(connection->service, previous, session);
     request->is_signed = true; /* whatever is agreed on: it proves that the server has the key */
-    if (!connection->is_authenticated) {
-        connection->is_authenticated = true;
-        connection->host->authenticated(connection->host);
-    }
+    connection_authenticated(connection);
     return STATUS_SUCCESS;
 }
 
@@ -96,16 +86,6 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
 
 /* ---- SESSION_SETUP ---- */
 
-/* Where so many logons have failed that no more are looked at for a while. */
-static bool may_try(const struct smb_connection *connection)
-{
-    bool may = logons_may_try(connection->service->logons, connection->host->address, clock_wall());
-
-    if (!may)
-        episode_refused(EPISODE_LOGONS);
-    return may;
-}
-
 /* One that fails is gone with its session, also where a session that stood was logged on again.
  * ms-smb2: 3.3.5.5.3 */
 static enum smb_step refuse_logon(struct smb_request *request, enum nt_status status)
@@ -117,21 +97,20 @@ static enum smb_step refuse_logon(struct smb_request *request, enum nt_status st
     return smb_refuse(request, status);
 }
 
-static enum smb_step step(struct smb_request *request, struct bytes token, uint64_t previous)
+static enum smb_step step(struct smb_request *request, uint64_t previous)
 {
-    struct session_setup *setup = arena_alloc(request->message->arena, sizeof *setup);
+    struct session_setup *setup = request->parameters;
     struct smb_session *session = request->session;
     const struct smb_agreement *agreed = &session->connection->agreed;
     bool is_first = session->state != SESSION_VALID;
     enum nt_status status;
 
-    request->parameters = setup;
     if (!session->logon)
         session->logon = spnego_new(session->connection->service->accounts, NULL);
     if (is_first && agreed->dialect == SMB_311)
         preauth_add(&session->preauth, request->bytes);
-    switch (
-        spnego_step(session->logon, request->message->arena, token, clock_wall(), &setup->token)) {
+    switch (spnego_step(session->logon, request->message->arena, setup->given, clock_wall(),
+                        &setup->token)) {
     case SPNEGO_MORE:
         if (is_first && agreed->dialect == SMB_311)
             request->message->adds_to = &session->preauth;
@@ -140,9 +119,7 @@ static enum smb_step step(struct smb_request *request, struct bytes token, uint6
         status = logged_on(session, request, previous);
         return status ? refuse_logon(request, status) : smb_refuse(request, STATUS_SUCCESS);
     case SPNEGO_REFUSED:
-        logons_failed(session->connection->service->logons, session->connection->host->address,
-                      clock_wall());
-        log_line(LOG_INFO, "SMB logon of %.*s refused", BYTES_ARG(session->connection->peer));
+        session_setup_failed(session->connection);
         return refuse_logon(request, STATUS_LOGON_FAILURE);
     case SPNEGO_MALFORMED:
         break;
@@ -157,17 +134,20 @@ enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_r
     uint8_t mode = wire_u8(r);
     uint64_t previous;
     uint16_t offset, length;
-    struct bytes token;
+    struct session_setup *setup = arena_alloc(request->message->arena, sizeof *setup);
 
+    request->parameters = setup;
     wire_skip(r, 4 + 4); /* Capabilities, Channel */
     offset = wire_u16(r);
     length = wire_u16(r);
     previous = wire_u64(r);
-    token = wire_buffer(r, offset, length, SMB_HEADER_SIZE + 24);
+    setup->given = wire_buffer(r, offset, length, SMB_HEADER_SIZE + 24);
     if (!wire_ok(r))
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
-    /* Sessions of several connections are not offered (MULTI_CHANNEL). ms-smb2: 3.3.5.5 */
-    if (flags & FLAG_BINDING)
+    setup->binds = flags & SESSION_BINDS;
+    if (setup->binds && !request->session)
+        return bind_go_on(request);
+    if (setup->binds && request->session->connection == connection)
         return smb_refuse(request, STATUS_REQUEST_NOT_ACCEPTED);
     if (!request->session) {
         if (connection->session_count >= SMB_SESSIONS_MAX)
@@ -177,11 +157,11 @@ enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_r
     }
     if (request->session->state == SESSION_ENDS)
         return smb_refuse(request, STATUS_USER_SESSION_DELETED);
-    if (!may_try(connection))
+    if (!session_setup_may_try(connection))
         return refuse_logon(request, STATUS_ACCOUNT_LOCKED_OUT);
-    if (mode & SMB_SIGNING_REQUIRED)
+    if (mode & SMB_SIGNING_REQUIRED && request->session->state != SESSION_VALID)
         request->session->requires_signing = true;
-    return step(request, token, previous);
+    return step(request, previous);
 }
 
 void smb_session_setup_answer(struct smb_request *request, struct wire_writer *w)

@@ -1,5 +1,5 @@
 /* Sessions of a connection: found by id, held by their requests, trees and opens, freed by the last of them. */
-#include "smb/smb_private.h"
+#include "smb/channels.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -27,6 +27,11 @@ struct smb_session *session_find(struct smb_connection *connection, uint64_t id)
 
     while (session && (session->id != id || session->state == SESSION_ENDS))
         session = session->next;
+    for (const struct smb_channel *channel = connection->channels; channel && !session;
+         channel = channel->next_of_connection)
+        if (channel->session->id == id && channel->signer &&
+            channel->session->state != SESSION_ENDS)
+            session = channel->session;
     return session;
 }
 
@@ -47,11 +52,16 @@ static void session_free(struct smb_session *session)
         at = &(*at)->next;
     *at = session->next;
     connection->session_count--;
+    while (session->channels)
+        channel_free(session->channels);
     spnego_free(session->logon);
     signer_free(session->signer);
     sealer_free(session->sealer);
     sealer_free(session->opener);
     free(session);
+    /* Its home has ended before it: that is over now. */
+    if (connection->ends && connection->depth == 0)
+        smb_post(connection, NULL);
 }
 
 void session_release(struct smb_session *session)

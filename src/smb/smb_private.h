@@ -47,6 +47,13 @@ void service_add_session(struct smb_service *service, struct smb_session *sessio
 /* It is valid: its account is known. */
 void service_list_session(struct smb_service *service, struct smb_session *session);
 void service_remove_session(struct smb_service *service, struct smb_session *session);
+enum found { FOUND_HERE, FOUND_ELSEWHERE, FOUND_NOTHING };
+enum who_moves { NOBODY_MOVES, WE_MOVE, IT_MOVES };
+/* A session of another connection that is valid. FOUND_HERE: it is of the same thread, and *ret_session is valid as long
+ * as that does not end it. FOUND_ELSEWHERE: with WE_MOVE the request's connection goes to its thread when it is posted;
+ * with IT_MOVES it comes here if it can, and the request, whose waiter is armed, is woken then. */
+enum found service_find_session(struct smb_request *request, uint64_t id, enum who_moves who,
+                                struct smb_session **ret_session);
 /* Ends a session of another connection, if it is of this account; it goes by and by.
  * ms-smb2: 3.3.5.5.3 step 10 */
 void service_end_previous(struct smb_service *service, uint64_t id, const struct smb_session *by);
@@ -74,8 +81,10 @@ struct smb_connection {
     struct smb_host *host;
     struct smb_agreement agreed;
     struct credit_window window;
-    struct smb_session *sessions; /* linked by next */
+    struct smb_session *sessions; /* that began on it; linked by next */
     unsigned session_count;
+    struct smb_channel
+        *channels; /* of sessions that began elsewhere; linked by next_of_connection */
     struct open_table *opens;
     /* What the parts below the machine go up by. */
     void (*run_message)(struct smb_message *message);
@@ -99,6 +108,9 @@ struct smb_connection {
     _Atomic(struct smb_request *) woken;
     atomic_bool sessions_end;
     atomic_uint posters; /* threads inside smb_post() */
+    /* From any thread: who wants it to be of his thread, and the place of that. NULL: nobody */
+    _Atomic(struct smb_request *) called_by;
+    _Atomic(const void *) called_to;
 };
 
 /* To be closed, with this in the log. returns false */
@@ -115,9 +127,11 @@ enum session_state {
 };
 
 struct smb_session {
-    struct smb_session *next;    /* of the connection */
-    struct smb_session *next_id; /* of the service's bucket */
-    struct smb_connection *connection;
+    struct smb_session *next;          /* of the connection */
+    struct smb_session *next_id;       /* of the service's bucket */
+    struct smb_connection *connection; /* that it began on: constant */
+    struct smb_channel *channels;      /* other connections; linked by next */
+    unsigned channel_count;
     uint64_t id;
     enum session_state state;
     atomic_bool is_to_end; /* another connection ended it */
@@ -140,6 +154,7 @@ struct smb_session {
 };
 
 struct smb_session *session_new(struct smb_connection *connection);
+/* One that began on the connection, or that it is a channel of. */
 struct smb_session *session_find(struct smb_connection *connection, uint64_t id);
 struct smb_session *session_hold(struct smb_session *session);
 void session_release(struct smb_session *session);
@@ -218,8 +233,8 @@ void open_ends_work(struct smb_request *request);
 /* A place for one that is being opened; open_gone() if that fails. NULL: there are SMB_OPENS_MAX. */
 struct smb_open *open_new(struct smb_tree *tree);
 /* tree: NULL: any of the session */
-struct smb_open *open_find(struct smb_connection *connection, const struct smb_session *session,
-                           const struct smb_tree *tree, uint64_t persistent, uint64_t volatile_id);
+struct smb_open *open_find(const struct smb_session *session, const struct smb_tree *tree,
+                           uint64_t persistent, uint64_t volatile_id);
 struct smb_open *open_hold(struct smb_open *open);
 void open_release(struct smb_open *open);
 /* It is closed, or was not opened: takes it out of the table, and wakes who waits for that. */
@@ -399,6 +414,7 @@ struct smb_message {
     struct text answer;
     size_t last_at;                 /* where the header of the last one begins */
     struct smb_session *last_signs; /* held: whose signature it gets; NULL: none */
+    struct signer *last_signer;     /* of that */
     struct preauth *adds_to;        /* what its bytes are a part of; NULL: nothing */
     struct smb_session
         *sealed_for; /* held: whose key it came under, and the answer goes; NULL: plain */

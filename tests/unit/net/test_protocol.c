@@ -22,6 +22,7 @@
 enum asked {
     ASKED_ECHO = 'e',   /* at once */
     ASKED_LATER = 'l',  /* by a post of another thread */
+    ASKED_MOVE = 'm',   /* by the next worker, which a post of another thread makes it */
     ASKED_TRUST = 't',  /* this client is authenticated */
     ASKED_END = 'x',    /* no answer: the connection is closed */
     SAYS_REFUSED = 'R', /* to whom there is no place for */
@@ -30,6 +31,7 @@ enum asked {
 struct asked_connection {
     struct connection net; /* first */
     pthread_t poster;
+    const void *moves_to; /* worker */
     bool waits, begun, ended;
     unsigned posts;
 };
@@ -76,6 +78,15 @@ static enum turn answer(struct connection *connection, char byte)
     return transport_send(connection, &part, 1, false) == 1 ? TURN_GOES_ON : TURN_ENDS;
 }
 
+static void move(struct asked_connection *c)
+{
+    const struct net_server *server = c->net.server;
+    size_t next = (size_t)(c->net.worker - server->workers + 1) % server->worker_count;
+
+    c->moves_to = &server->workers[next];
+    connection_move(&c->net, c->moves_to);
+}
+
 static enum turn turn(struct connection *connection)
 {
     struct asked_connection *c = of(connection);
@@ -100,7 +111,9 @@ static enum turn turn(struct connection *connection)
         return TURN_ENDS;
     if (asked == ASKED_TRUST)
         connection_trust(connection);
-    if (asked != ASKED_LATER)
+    if (asked == ASKED_MOVE)
+        move(c);
+    else if (asked != ASKED_LATER)
         return answer(connection, asked);
     connection_is_ours(connection);
     c->waits = true;
@@ -116,6 +129,8 @@ static void posted(struct connection *connection)
     assert(c->waits);
     pthread_join(c->poster, NULL);
     c->waits = false;
+    assert(!c->moves_to || connection_place(connection) == c->moves_to);
+    c->moves_to = NULL;
     c->posts++;
     answer(connection, (char)('0' + c->posts % 10));
     connection_awaits_request(connection);
@@ -235,6 +250,39 @@ static void test_functions_in_their_order(void **state)
     assert_int_equal(atomic_load(&states), 0);
 }
 
+static char digit(unsigned posts)
+{
+    return (char)('0' + posts % 10);
+}
+
+/* Rule: what has moved is posted, served and closed by the other worker, and nothing of what it was sent is lost. */
+static void test_moves(void **state)
+{
+    struct net_server *server = start(&plenty);
+    int fds[4];
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        fds[i] = connect_to(server);
+    for (unsigned round = 0; round < 50; round++)
+        for (int i = 0; i < 4; i++) {
+            char answers[] = { digit(round * 3 + 1), 'e', digit(round * 3 + 2), 'e',
+                               digit(round * 3 + 3), '\0' };
+
+            ask(fds[i], "memel", answers);
+        }
+    for (int i = 0; i < 2; i++)
+        close(fds[i]);
+    for (int i = 2; i < 4; i++) {
+        errno = 0;
+        assert_int_equal(send(fds[i], "x", 1, MSG_NOSIGNAL), 1);
+        assert_ends(fds[i]);
+    }
+    net_stop(server, PATIENCE_MS / 1000);
+    assert_int_equal(atomic_load(&begins), 4);
+    assert_int_equal(atomic_load(&ends), 4);
+}
+
 /* Rule: where there is a limit for strangers they are closed, and who is authenticated stays. */
 static void test_strangers_are_closed(void **state)
 {
@@ -289,6 +337,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions_in_their_order),
+        cmocka_unit_test(test_moves),
         cmocka_unit_test(test_strangers_are_closed),
         cmocka_unit_test(test_refused_are_told_so),
     };

@@ -24,7 +24,7 @@ struct client {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     bool is_posted; /* under mutex */
-    bool is_cut, has_ended;
+    bool is_cut, has_gone, has_ended;
     /* What came, in order; those taken are gone. */
     struct reply *replies;
     size_t reply_count;
@@ -32,6 +32,7 @@ struct client {
     uint64_t next_id, session_id, previous;
     uint32_t tree_id;
     uint16_t charge, asked;
+    uint8_t setup_flags;
     bool seals, signs;
     enum smb_dialect dialect;
     enum smb_cipher cipher;
@@ -116,6 +117,20 @@ static void on_authenticated(struct smb_host *host)
     (void)host;
 }
 
+/* All clients of a test are of its thread. */
+static const void *on_place(const struct smb_host *host)
+{
+    (void)host;
+    return "here";
+}
+
+static void on_move(struct smb_host *host, const void *place)
+{
+    (void)host;
+    (void)place;
+    assert_true(false);
+}
+
 static void on_ended(struct smb_host *host)
 {
     client_of(host)->has_ended = true;
@@ -171,9 +186,12 @@ struct client *client_new(struct world *world)
     static _Atomic uint32_t clients;
     struct client *client = xcalloc(1, sizeof *client);
 
-    client->host = (struct smb_host){
-        .send = on_send, .post = on_post, .authenticated = on_authenticated, .ended = on_ended
-    };
+    client->host = (struct smb_host){ .send = on_send,
+                                      .post = on_post,
+                                      .authenticated = on_authenticated,
+                                      .place = on_place,
+                                      .move = on_move,
+                                      .ended = on_ended };
     client_address(client, ++clients); /* nobody is refused for the failures of others */
     client->world = world;
     client->arena = arena_new(ARENA_MAX);
@@ -216,9 +234,16 @@ static void drop_keys(struct client *client)
     client->sealer = client->opener = NULL;
 }
 
+void client_cut(struct client *client)
+{
+    if (!client->has_gone)
+        smb_connection_end(client->machine);
+    client->has_gone = true;
+}
+
 void client_free(struct client *client)
 {
-    smb_connection_end(client->machine);
+    client_cut(client);
     while (!client->has_ended)
         run(client, true);
     smb_connection_free(client->machine);
@@ -464,11 +489,15 @@ static struct reply set_up(struct client *client, struct bytes token, struct pre
     sending_begin(client, &s);
     w = sending_add(client, &s, SMB_SESSION_SETUP, 0);
     wire_put_u16(&w, 25);
-    wire_put_zeros(&w, 1 + 1 + 4 + 4);
+    wire_put_u8(&w, client->setup_flags);
+    wire_put_zeros(&w, 1 + 4 + 4);
     wire_put_u16(&w, SMB_HEADER_SIZE + 24);
     wire_put_u16(&w, (uint16_t)token.len);
     wire_put_u64(&w, client->previous);
     wire_put(&w, token);
+    if (client->setup_flags && client->signs) /* the hash is over what is sent */
+        signer_sign(client->signer, (uint8_t *)(uintptr_t)s.text.ptr + s.last_at,
+                    s.text.len - s.last_at);
     preauth_add(preauth, bytes_from(text_bytes(&s.text), s.last_at));
     return client_ask(client, &s);
 }
@@ -518,6 +547,43 @@ uint32_t client_log_on(struct client *client, const char *account, const char *k
         assert_true(signer_verify(client->signer, reply.bytes));
     }
     return reply.header.status;
+}
+
+/* The keys of the session but the one to sign with, which the channel has of its own. */
+uint32_t client_bind(struct client *client, const struct client *of, const char *account,
+                     const char *key)
+{
+    struct initiator initiator = { .user = account, .domain = "AZURE", .password = key };
+    struct preauth preauth = client->preauth;
+    struct signer *own = client->signer;
+    uint64_t session = client->session_id;
+    uint8_t channel[SIGNING_KEY_SIZE];
+    struct reply reply;
+
+    client->signer = of->signer;
+    client->session_id = of->session_id;
+    client->setup_flags = 1;
+    client->signs = true;
+    reply = set_up(client, initiator_begin(&initiator, client->arena), &preauth);
+    if (reply.header.status == nt_status_value(STATUS_MORE_PROCESSING_REQUIRED)) {
+        preauth_add(&preauth, reply.bytes);
+        reply =
+            set_up(client, initiator_answer(&initiator, client->arena, token_of(&reply)), &preauth);
+    }
+    client->setup_flags = 0;
+    client->signer = own;
+    client->session_id = session;
+    if (reply.header.status != 0)
+        return reply.header.status;
+    smb_channel_key_derive(client->dialect,
+                           bytes_of(initiator.session_key, sizeof initiator.session_key), &preauth,
+                           channel);
+    drop_keys(client);
+    client->signer = signer_new(client->signing, channel);
+    client->session_id = of->session_id;
+    client->tree_id = of->tree_id;
+    assert_true(signer_verify(client->signer, reply.bytes));
+    return 0;
 }
 
 void client_previous(struct client *client, uint64_t id)

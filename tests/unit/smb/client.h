@@ -34,6 +34,8 @@ struct client;
 struct client *client_new(struct world *world);
 /* It comes from there; each client comes from another address unless it is said. */
 void client_address(struct client *client, uint32_t address);
+/* Its socket is gone. */
+void client_cut(struct client *client);
 /* Ends the connection, and waits until nothing is left of it. */
 void client_free(struct client *client);
 /* The machine has said that the connection is to be closed. */
@@ -99,6 +101,10 @@ uint32_t client_log_on(struct client *client, const char *account, const char *k
 /* The session that its next log-on says it had before. */
 void client_previous(struct client *client, uint64_t id);
 void client_use_session(struct client *client, uint64_t id);
+/* Binds the connection to the session of another one, by which it is signed; if that goes well it uses it from then on.
+ * returns the status of the last answer */
+uint32_t client_bind(struct client *client, const struct client *of, const char *account,
+                     const char *key);
 uint64_t client_session(const struct client *client);
 void client_seal(struct client *client, bool seals);
 void client_sign(struct client *client, bool signs);
