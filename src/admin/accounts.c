@@ -10,6 +10,7 @@
 #include "admin/stored_accounts.h"
 #include "base/encode.h"
 #include "base/log.h"
+#include "service/access_log.h"
 
 #define KEY_BYTES    64 /* as the service's keys have */
 #define KEY_TEXT_MAX 1000u
@@ -164,6 +165,7 @@ void admin_account_add(struct admin_call *call)
     if (!apply(call, ACCOUNT_ADD, &change, &record))
         return;
     log_line(LOG_INFO, "account %.*s was added", BYTES_ARG(record.name));
+    audit_note("an account was added", record.name);
     write_record(&call->out, &record);
     json_write_member(&call->out, "key1", record.keys[0]);
     json_write_member(&call->out, "key2", record.keys[1]);
@@ -179,6 +181,18 @@ static bool read_state(struct admin_call *call, struct bytes state, struct chang
     else if (state.ptr)
         admin_fail(call, 400, "InvalidArgument", "A state is enabled or disabled.");
     return call->status == 200;
+}
+
+static void audit_change(const struct change *change, struct bytes name)
+{
+    if (change->state == STATE_DISABLED)
+        audit_note("an account was disabled", name);
+    if (change->state == STATE_ENABLED)
+        audit_note("an account was enabled", name);
+    if (change->keys[0].ptr)
+        audit_note("an account has another key 1", name);
+    if (change->keys[1].ptr)
+        audit_note("an account has another key 2", name);
 }
 
 void admin_account_set(struct admin_call *call)
@@ -198,6 +212,7 @@ void admin_account_set(struct admin_call *call)
     log_line(LOG_INFO, "account %.*s was changed: %s%s%s", BYTES_ARG(record.name),
              record.disabled ? "disabled" : "enabled", change.keys[0].ptr ? ", another key 1" : "",
              change.keys[1].ptr ? ", another key 2" : "");
+    audit_change(&change, record.name);
     write_record(&call->out, &record);
 }
 
@@ -217,6 +232,7 @@ void admin_account_rotate_key(struct admin_call *call)
     if (!apply(call, ACCOUNT_CHANGE, &change, &record))
         return;
     log_line(LOG_INFO, "account %.*s has another key %d", BYTES_ARG(record.name), is_second + 1);
+    audit_change(&change, record.name);
     write_record(&call->out, &record);
     json_write_member(&call->out, is_second ? "key2" : "key1", record.keys[is_second]);
 }

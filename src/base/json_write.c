@@ -3,6 +3,18 @@
 
 #include "base/words.h"
 
+/* Room for `more` bytes by one reservation: a line of a log has many short texts. */
+static char *begin_run(struct text *to, size_t more)
+{
+    text_reserve(to, more);
+    return to->ptr + to->len;
+}
+
+static void end_run(struct text *to, const char *end)
+{
+    to->len = (size_t)(end - to->ptr);
+}
+
 static void write_unit(struct text *out, unsigned unit)
 {
     static const char hex[] = "0123456789abcdef";
@@ -53,6 +65,17 @@ void json_write_text(struct text *out, struct bytes text)
 
 void json_write_string(struct text *out, struct bytes text)
 {
+    char *to = begin_run(out, text.len + 2);
+
+    /* Nearly all are plain. */
+    if (text.len > 0 && word_run(text, not_plain) == text.len) {
+        *to++ = '"';
+        memcpy(to, text.ptr, text.len);
+        to += text.len;
+        *to++ = '"';
+        end_run(out, to);
+        return;
+    }
     text_add_char(out, '"');
     json_write_text(out, text);
     text_add_char(out, '"');
@@ -82,9 +105,17 @@ void json_write_end(struct json_writer *writer, char bracket)
 
 void json_write_name(struct json_writer *writer, const char *name)
 {
-    separate(writer);
-    json_write_string(writer->to, bytes_from_string(name));
-    text_add_char(writer->to, ':');
+    size_t length = strlen(name);
+    char *to = begin_run(writer->to, length + sizeof ",\"\":");
+
+    if (writer->follows)
+        *to++ = ',';
+    *to++ = '"';
+    memcpy(to, name, length);
+    to += length;
+    *to++ = '"';
+    *to++ = ':';
+    end_run(writer->to, to);
     writer->follows = false;
 }
 

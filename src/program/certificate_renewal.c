@@ -64,5 +64,5 @@ void certificate_renewal_look(struct certificate_renewal *renewal)
         return;
     }
     log_line(LOG_INFO, "the certificate was renewed");
-    audit_note("the certificate was renewed");
+    audit_note("the certificate was renewed", bytes_of(NULL, 0));
 }

@@ -199,7 +199,7 @@ bool credentials_open_stored(const struct options *options, bool loopback, struc
 static void note_change(const char *what)
 {
     log_line(LOG_INFO, "%s", what);
-    audit_note(what);
+    audit_note(what, bytes_of(NULL, 0));
 }
 
 void credentials_reload(const struct options *options, struct credentials *credentials)

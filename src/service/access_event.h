@@ -28,9 +28,9 @@ enum event_kind { EVENT_OF_REQUEST, EVENT_OF_SERVER };
 
 struct access_event {
     enum event_kind kind;
-    instant began;                     /* by the wall clock */
-    const char *what;                  /* EVENT_OF_SERVER: static; then nothing follows */
-    const char *service;               /* static */
+    instant began;       /* by the wall clock */
+    const char *what;    /* EVENT_OF_SERVER: static; then an account may follow, no more */
+    const char *service; /* static */
     const struct operation *operation; /* NULL: none was found */
     uint64_t spent_ns[REQUEST_STAGES]; /* zeros: it was not timed */
     uint64_t all_ns;

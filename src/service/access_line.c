@@ -73,7 +73,7 @@ static void write_text(struct json_writer *line, const char *name, struct bytes 
 
 static void write_name(struct json_writer *line, const char *name, const char *value)
 {
-    write_text(line, name, bytes_from_string(value));
+    json_write_member(line, name, bytes_from_string(value));
 }
 
 /* With microseconds. */
@@ -160,6 +160,7 @@ static void write_json(enum event_log log, const struct access_event *event, str
     write_time(&line, event->began);
     if (event->kind == EVENT_OF_SERVER) {
         write_name(&line, "event", event->what);
+        write_text(&line, "account", texts.of[TEXT_ACCOUNT]);
         json_write_end(&line, '}');
         return;
     }

@@ -26,16 +26,21 @@ const char *access_logs_open(const struct access_log_options *options)
     return NULL;
 }
 
-void audit_note(const char *what)
+void audit_note(const char *what, struct bytes account)
 {
     struct access_event *event;
 
     if (!event_log_is_on(EVENTS_AUDIT))
         return;
-    event = event_begin(1u << EVENTS_AUDIT, sizeof *event);
+    if (account.len > ACCOUNT_NAME_MAX)
+        account.len = ACCOUNT_NAME_MAX;
+    event = event_begin(1u << EVENTS_AUDIT, sizeof *event + account.len);
     if (!event)
         return;
     *event = (struct access_event){ .kind = EVENT_OF_SERVER, .began = clock_wall(), .what = what };
+    event->lengths[TEXT_ACCOUNT] = (uint16_t)account.len;
+    if (account.len > 0)
+        memcpy(event + 1, account.ptr, account.len);
     event_finish();
 }
 

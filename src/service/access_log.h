@@ -4,8 +4,7 @@
 #ifndef LAGRA_SERVICE_ACCESS_LOG_H
 #define LAGRA_SERVICE_ACCESS_LOG_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/bytes.h"
 
 struct access_log_options {
     const char *access_path; /* NULL: none */
@@ -16,7 +15,8 @@ struct access_log_options {
 /* Before the first request; event_logs_start() follows. returns NULL, or the path that cannot be opened, with errno.
  * Start-up. */
 const char *access_logs_open(const struct access_log_options *options);
-/* Something that changes who may do what, other than by a request. what: static. Any thread. */
-void audit_note(const char *what);
+/* Something that changes who may do what, other than by a request. what: static. account: whose; ptr NULL: nobody's
+ * alone. Any thread. */
+void audit_note(const char *what, struct bytes account);
 
 #endif

@@ -157,6 +157,43 @@ test('the audit log has what may change something, and changes of keys', async (
     assert.equal((await linesOf(path)).length, lines.length);
 });
 
+test('accounts that commands make and change are in the audit log, without their keys', async (t) => {
+    const folder = await newFolder(t);
+    const path = join(folder, 'audit.jsonl');
+    const server = await newServer(t, ['--auditLog', path]);
+    const keys = [];
+    for (const words of [['add', 'acme'], ['rotate-key', 'acme', '2'], ['disable', 'acme'], ['set', 'acme', '--state', 'enabled']]) {
+        const { code, output, errors } = await run(['account', ...words, '--location', server.location, '--json']);
+        assert.equal(code, 0, errors);
+        keys.push(...output.matchAll(/"key[12]":"([^"]+)"/g));
+    }
+    const lines = await takeLines(path, 4);
+    assert.deepEqual(lines.map(({ event, account }) => [event, account]), [['an account was added', 'acme'],
+        ['an account has another key 2', 'acme'], ['an account was disabled', 'acme'], ['an account was enabled', 'acme']]);
+    assert.equal(keys.length, 3);
+    const text = await readFile(path, 'utf8');
+    assert.ok(keys.every(([, key]) => !text.includes(key)));
+});
+
+test('what clients choose cannot break a line, nor make it long', async (t) => {
+    const folder = await newFolder(t);
+    const path = join(folder, 'access.jsonl');
+    const server = await newServer(t, ['--accessLog', path, '--slow', '1ms']);
+    const connection = await Connection.open(server.host, server.port);
+    const head = (target, more = '') => Buffer.from(`GET ${target} HTTP/1.1\r\nHost: x\r\n${more}\r\n`, 'latin1');
+    const hostile = ['/a/\xff\xfe"\\', `/${'\x80'.repeat(5000)}`, `/${'"'.repeat(9000)}`, '/ok\u00c3\u00a4', '/%00%0a'];
+    for (const target of hostile) {
+        await connection.send(head(target, `x-ms-client-request-id: ${'"\\'.repeat(2000)}\x81\r\ntraceparent: ${'0'.repeat(3000)}\r\n`));
+        await connection.rest(await connection.response());
+    }
+    connection.close();
+    const lines = await takeLines(path, hostile.length);
+    assert.deepEqual(lines.map((line) => line.path), ['/a/%FF%FE"\\', `/${'%80'.repeat(1023)}`, `/${'"'.repeat(1023)}`, '/okä', '/%00%0a']);
+    assert.ok(lines.every(({ clientRequest }) => clientRequest === '"\\'.repeat(512)));
+    assert.ok(lines.every(({ trace }) => trace === undefined));
+    assert.ok((await linesOf(path)).every((line) => line.length < 16384 && /^[\x20-\x7e]*$/.test(line)));
+});
+
 test('a log that was renamed is written anew after SIGHUP; a stop writes all that is left', async (t) => {
     const folder = await newFolder(t);
     const path = join(folder, 'access.jsonl'), before = join(folder, 'before.jsonl');
