@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke works-with smb-test image-test sim mutants check asan ubsan tsan fuzz soak bench docs deb install clean
+.PHONY: help build run test smoke works-with smb-test image-test rados-model sim mutants check asan ubsan tsan fuzz soak bench docs deb install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -41,6 +41,10 @@ smb-test: ## the SMB client of the Linux kernel, in User-Mode Linux, against the
 image-test: ## build the image of packaging/Containerfile with podman, and run it: minutes
 	@tools/prepare image
 	@tools/node tests/image/run.mjs
+
+rados-model: ## the protocols of the store on RADOS, model-checked with Spin: a few minutes
+	@tools/prepare rados-model
+	@tools/node tests/rados/model/run.mjs $(ARGS)
 
 check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute
 	@tools/prepare check
