@@ -48,13 +48,13 @@ async function run(program, args, limit = LIMIT_S, cwd = undefined) {
 
 /* ---- smbtorture ---- */
 
-/** The lines of a list: { name, why, own }. */
+/** The lines of a list: { name, why, mayPass, own }. */
 function readList(file) {
     return readFileSync(path.join(HERE, file), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'))
         .map((line) => {
-            const [, marks, name, why] = /^([-+]* ?)(smb2.*?)(?:: (.*))?$/.exec(line);
-            assert.equal(marks.includes('-'), why !== undefined, `${file}: ${line}`);
-            return { name, why, own: marks.includes('+') };
+            const [, marks, name, why] = /^([-~+]* ?)(smb2.*?)(?:: (.*))?$/.exec(line);
+            assert.equal(/[-~]/.test(marks), why !== undefined, `${file}: ${line}`);
+            return { name, why, mayPass: marks.includes('~'), own: marks.includes('+') };
         });
 }
 
@@ -72,7 +72,7 @@ function torture(context, port, share, name) {
         `--configfile=${context.configuration}`, `--option=torture:share=${share}`, name]);
 }
 
-async function tryTest(context, { name, why, own }, share) {
+async function tryTest(context, { name, why, mayPass, own }, share) {
     const server = own ? await startServer() : context.server;
     const failed = [];
     let result;
@@ -86,6 +86,10 @@ async function tryTest(context, { name, why, own }, share) {
     } while (!hasPassed(result) && !why && failed.length < ATTEMPTS);
     if (own)
         await server.stop();
+    if (mayPass && !hasPassed(result))
+        throw new NotYet(`does not pass yet: ${why}`);
+    if (mayPass)
+        return 'passes now, though it is listed as one that does not yet';
     if (why) {
         if (hasPassed(result))
             throw new Error('passes, though it is listed as one that cannot');
@@ -175,21 +179,24 @@ async function runClients(context) {
 
 const startServer = () => Server.start({ args: ['--smbPort', '0', '--smbAllowUnencrypted'] });
 
+class NotYet extends Error {}
+
 async function record(context, name, test) {
     const began = Date.now();
+    const say = (how, said) =>
+        console.log(`${how} ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)${said ? `: ${said}` : ''}`);
 
     try {
-        const said = await test();
+        say('ok     ', await test());
         context.passed++;
-        console.log(`ok      ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)${said ? `: ${said}` : ''}`);
     } catch (error) {
-        context.failed++;
-        console.log(`not ok  ${name} (${((Date.now() - began) / 1000).toFixed(1)} s): ${error.message}`);
+        context[error instanceof NotYet ? 'skipped' : 'failed']++;
+        say(error instanceof NotYet ? 'skipped' : 'not ok ', error.message);
     }
 }
 
 const folder = mkdtempSync(path.join(tmpdir(), 'lagra-samba-'));
-const context = { passed: 0, failed: 0, folder, configuration: path.join(folder, 'smb.conf') };
+const context = { passed: 0, failed: 0, skipped: 0, folder, configuration: path.join(folder, 'smb.conf') };
 
 try {
     const own = ['lock directory', 'state directory', 'cache directory', 'private dir', 'pid directory'];
@@ -204,5 +211,5 @@ try {
 } finally {
     rmSync(folder, { recursive: true, force: true });
 }
-console.log(`samba: ${context.passed} passed, ${context.failed} failed`);
+console.log(`samba: ${context.passed} passed, ${context.failed} failed, ${context.skipped} skipped`);
 process.exitCode = context.failed === 0 ? 0 : 1;
