@@ -49,6 +49,9 @@ bool check_adopt_share(struct store *store, struct bytes account, const char *na
  * account: the space of the share's record. returns how much that was */
 uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
                             struct guid space);
+/* Behind it, in all spaces of shares: deletes the entries of directories that are lost, which nobody can reach. They
+ * lie where only a look at all records finds them. */
+void check_delete_leftovers(struct store *store, const struct guid *spaces, size_t count);
 /* The share counts its snapshots, and its tree keeps what they see. newest: a generation that was written in */
 void check_restore_snapshots(struct store *store, struct guid account, const char *share,
                              struct guid space, uint64_t newest);

@@ -67,64 +67,6 @@ static void look_at_entries(struct restore *r, struct restore_part *part, struct
     scan_close(scan);
 }
 
-/* ---- what is left of directories that are lost: entries alone ---- */
-
-struct leftovers {
-    const struct restore *restore;
-    uint64_t *ids;
-    size_t count;
-};
-
-static void note_leftover(void *context, const struct record_place *place,
-                          const struct record *record)
-{
-    struct leftovers *left = context;
-    uint64_t id;
-
-    (void)record;
-    if (!guid_equal(&place->space, &left->restore->space) || place->family != RECORD_INNER ||
-        place->partition_key.len != sizeof id || place->record_key.len < 2 ||
-        place->record_key.ptr[0] != TREE_ENTRY_PREFIX)
-        return;
-    id = be64_get(place->partition_key.ptr);
-    if (id == TREE_ROOT || restore_find(left->restore, id) ||
-        (left->count > 0 && left->ids[left->count - 1] == id))
-        return;
-    left->ids = xrealloc(left->ids, (left->count + 1) * sizeof left->ids[0]);
-    left->ids[left->count++] = id;
-}
-
-static void say_nothing(void *context, const char *sentence)
-{
-    (void)context;
-    (void)sentence;
-}
-
-static void delete_entries(const struct restore *r, uint64_t id)
-{
-    struct bytes prefix = BYTES("e");
-    struct restore_part part = restore_open(r, id);
-    struct scan *scan = scan_open(part.before, RECORD_INNER, prefix, prefix);
-    struct record record;
-
-    while (scan_next(scan, part.arena, &record) == STORE_OK)
-        tree_entry_delete(part.changes, bytes_from(record.key, 1));
-    scan_close(scan);
-    tree_count_put(part.changes, 0);
-    restore_close(r, &part);
-}
-
-/* They lie where only a look at all records finds them. */
-static void delete_leftovers(const struct restore *r)
-{
-    struct leftovers left = { .restore = r };
-
-    (void)store_inspect(r->store, note_leftover, say_nothing, &left);
-    for (size_t i = 0; i < left.count; i++)
-        delete_entries(r, left.ids[i]);
-    free(left.ids);
-}
-
 /* ---- all directories ---- */
 
 static void restore_directory(struct restore *r, uint64_t id, struct restore_node **items,
@@ -186,8 +128,6 @@ void restore_entries(struct restore *r)
         restore_directory(r, id, sorted + from, at - from);
     }
     free(sorted);
-    if (r->findings > 0)
-        delete_leftovers(r);
 }
 
 /* ---- sums ---- */
@@ -212,4 +152,91 @@ void restore_sums(const struct restore *r)
             share_usage_put(part.changes, arena, sums[i]);
         restore_close(r, &part);
     }
+}
+
+/* ---- what is left of directories that are lost: entries alone ---- */
+
+struct leftovers {
+    struct store *store;
+    const struct guid *spaces; /* of shares */
+    size_t space_count;
+    struct leftover {
+        struct guid space;
+        uint64_t id;
+    } * items;
+    size_t count;
+    struct leftover last; /* looked at */
+};
+
+static bool is_of_share(const struct leftovers *left, const struct guid *space)
+{
+    for (size_t i = 0; i < left->space_count; i++)
+        if (guid_equal(&left->spaces[i], space))
+            return true;
+    return false;
+}
+
+static bool has_node(struct store *store, const struct leftover *directory)
+{
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    struct snapshot *before = snapshot_open(
+        store, tree_partition(arena, directory->space, directory->id), STORE_MAY_BLOCK);
+    struct tree_node node;
+    bool found = !tree_node_read(before, arena, TREE_CASE_IGNORED, &node);
+
+    snapshot_close(before);
+    arena_free(arena);
+    return found;
+}
+
+static void note_leftover(void *context, const struct record_place *place,
+                          const struct record *record)
+{
+    struct leftovers *left = context;
+    struct leftover found = { .space = place->space };
+
+    (void)record;
+    if (place->family != RECORD_INNER || place->partition_key.len != sizeof found.id ||
+        place->record_key.len < 2 || place->record_key.ptr[0] != TREE_ENTRY_PREFIX)
+        return;
+    found.id = be64_get(place->partition_key.ptr);
+    if (found.id == TREE_ROOT ||
+        (found.id == left->last.id && guid_equal(&found.space, &left->last.space)))
+        return;
+    left->last = found;
+    if (!is_of_share(left, &found.space) || has_node(left->store, &found))
+        return;
+    left->items = xrealloc(left->items, (left->count + 1) * sizeof left->items[0]);
+    left->items[left->count++] = found;
+}
+
+static void say_nothing(void *context, const char *sentence)
+{
+    (void)context;
+    (void)sentence;
+}
+
+static void delete_entries(const struct restore *r, uint64_t id)
+{
+    struct bytes prefix = BYTES("e");
+    struct restore_part part = restore_open(r, id);
+    struct scan *scan = scan_open(part.before, RECORD_INNER, prefix, prefix);
+    struct record record;
+
+    while (scan_next(scan, part.arena, &record) == STORE_OK)
+        tree_entry_delete(part.changes, bytes_from(record.key, 1));
+    scan_close(scan);
+    tree_count_put(part.changes, 0);
+    restore_close(r, &part);
+}
+
+void check_delete_leftovers(struct store *store, const struct guid *spaces, size_t count)
+{
+    struct leftovers left = { .store = store, .spaces = spaces, .space_count = count };
+
+    (void)store_inspect(store, note_leftover, say_nothing, &left);
+    for (size_t i = 0; i < left.count; i++)
+        delete_entries(&(struct restore){ .store = store, .space = left.items[i].space },
+                       left.items[i].id);
+    free(left.items);
 }

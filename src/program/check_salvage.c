@@ -1,5 +1,6 @@
 /* What a salvage lost, and blobs whose container's record it lost: see check_names.h. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "program/check_names.h"
 #include "program/check_records.h"
@@ -116,6 +117,10 @@ static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *
 
 void check_adopt_all(struct check *check)
 {
+    struct guid *shares =
+        xmalloc((check->container_count + check->tree_count + 1) * sizeof *shares);
+    size_t share_count = 0;
+
     for (size_t i = 0; i < check->space_count; i++)
         adopt_lost(check, &check->spaces[i], adopt, "container", "its blobs are in the container ");
     for (size_t i = 0; i < check->tree_count; i++)
@@ -123,8 +128,13 @@ void check_adopt_all(struct check *check)
     for (size_t i = 0; i < check->container_count; i++) {
         const struct known_container *share = &check->containers[i];
 
-        if (share->kind == SHARE)
-            check->findings +=
-                check_restore_tree(check->store, share->account, share->name, share->space);
+        if (share->kind != SHARE)
+            continue;
+        check->findings +=
+            check_restore_tree(check->store, share->account, share->name, share->space);
+        shares[share_count++] = share->space;
     }
+    if (share_count > 0)
+        check_delete_leftovers(check->store, shares, share_count);
+    free(shares);
 }

@@ -92,17 +92,27 @@ const char *check(struct fixture *f, int status)
     return run_check(f, f->folder, NULL, status);
 }
 
-const char *salvage(struct fixture *f)
+static const char *salvage_as(struct fixture *f, int status)
 {
     char to[100];
     const char *said;
 
     store_close(f->store);
     snprintf(to, sizeof to, "%s-saved", f->folder);
-    said = run_check(f, f->folder, to, EXIT_FAILURE);
+    said = run_check(f, f->folder, to, status);
     snprintf(f->said, sizeof f->said, "%s", said);
     (void)run_check(f, to, NULL, EXIT_SUCCESS); /* all of it is whole */
     f->store = NULL;
     snprintf(f->salvaged, sizeof f->salvaged, "%s", to);
     return f->said;
+}
+
+const char *salvage(struct fixture *f)
+{
+    return salvage_as(f, EXIT_FAILURE);
+}
+
+const char *salvage_whole(struct fixture *f)
+{
+    return salvage_as(f, EXIT_SUCCESS);
 }

@@ -37,5 +37,7 @@ void put_raw(struct fixture *f, struct partition partition, enum record_family f
 const char *check(struct fixture *f, int status);
 /* The same of a salvage of the folder, after which the new one, f->salvaged, is found whole. */
 const char *salvage(struct fixture *f);
+/* The same of one that has lost nothing. */
+const char *salvage_whole(struct fixture *f);
 
 #endif

@@ -51,6 +51,20 @@ static uint64_t found_as(struct world *w, uint64_t id, const char *name)
 
 /* ---- tests ---- */
 
+/* Rule: names in a directory that is gone, which nobody can reach, go, also where nothing else of the share is lost. */
+static void a_directory_that_is_gone(void **state)
+{
+    struct world w = begin(*state);
+    struct changes *changes = changes_new(w.f->arena);
+    struct tree_entry entry = { .id = 78, .written = 1, .kind = TREE_FILE };
+
+    assert_int_equal(
+        tree_name_parse(w.f->arena, TREE_CASE_IGNORED, bytes_from_string("f"), &entry.name), 0);
+    tree_entry_put(changes, &entry);
+    commit(w.f, node(&w, 77), changes);
+    salvage_whole(w.f);
+}
+
 /* Rule: what was in a directory whose record is lost is found under its id, with all that is below it. */
 static void a_directory_that_is_lost(void **state)
 {
@@ -165,6 +179,7 @@ static void a_share_that_is_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_directory_that_is_gone, setup, teardown),
         cmocka_unit_test_setup_teardown(a_directory_that_is_lost, setup, teardown),
         cmocka_unit_test_setup_teardown(names_that_are_lost, setup, teardown),
         cmocka_unit_test_setup_teardown(numbers, setup, teardown),
