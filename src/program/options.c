@@ -88,6 +88,13 @@ static enum options_result parse_printing(const struct printing *printing, int a
     return OPTIONS_RUN;
 }
 
+/* May requests count as having come by TLS? */
+static bool may_be_secure(const struct options *options)
+{
+    return options->cert_path || options->proxies.trusted.count > 0 ||
+           options->proxies.introducing.count > 0;
+}
+
 /* What cannot work together says so at the start, not to clients. */
 static enum options_result check_oauth(const struct options *options)
 {
@@ -99,8 +106,8 @@ static enum options_result check_oauth(const struct options *options)
         problem = "--oauthIssuer and --oauthKeys go together, and the other --oauth.. with them";
     else if (uses_keys && options->oauth_basic)
         problem = "--oauth basic checks no signature: leave out --oauthIssuer and --oauthKeys";
-    else if ((uses_keys || options->oauth_basic) && !options->cert_path && !options->is_azurite)
-        problem = "bearer tokens are taken over HTTPS only: give --cert and --key";
+    else if ((uses_keys || options->oauth_basic) && !may_be_secure(options) && !options->is_azurite)
+        problem = "bearer tokens are taken over HTTPS only: give --cert and --key, or --trustProxy";
     if (!problem)
         return OPTIONS_RUN;
     fprintf(stderr, "lagra: %s\n", problem);

@@ -253,6 +253,27 @@ test('the published key is refused on forwarded requests, from whatever peer', a
     assert.equal((await ask(allowed, { query: '?comp=list', ...forwarded[0] })).status, 200);
 });
 
+test('bearer tokens are taken when a trusted proxy says https; unchecked ones of forwarded requests only if that is said', async (t) => {
+    const seconds = Math.floor(Date.now() / 1000);
+    const part = (json) => Buffer.from(JSON.stringify(json)).toString('base64url');
+    const tenant = '22222222-2222-2222-2222-222222222222';
+    const token = `${part({ alg: 'RS256', typ: 'JWT' })}.${part({ iss: `https://sts.windows.net/${tenant}/`, aud: 'https://storage.azure.com',
+        iat: seconds - 10, nbf: seconds - 10, exp: seconds + 600, oid: '11111111-1111-1111-1111-111111111111', tid: tenant })}.${part({})}`;
+    const by = (server, headers) => ask(server, { query: '?comp=list', sas: null, headers: { Authorization: `Bearer ${token}`, ...headers } });
+    const args = [...PROXIES, '--oauth', 'basic'];
+    const unchecked = await newServer(t, { args: [...args, '--allowUncheckedTokens'] });
+    assert.equal((await by(unchecked, { 'X-Forwarded-Proto': 'https' })).status, 200);
+    for (const headers of [{ 'X-Forwarded-Proto': 'http' }, { 'X-Forwarded-For': CLIENT }, {}]) {
+        const answer = await by(unchecked, headers);
+        assert.deepEqual(codeOf(answer), [403, 'AuthenticationFailed']);
+        assert.match(answer.body.toString(), /Bearer is not allowed with HTTP/);
+    }
+    const confined = await newServer(t, { args });
+    const refused = await by(confined, { 'X-Forwarded-Proto': 'https' });
+    assert.deepEqual(codeOf(refused), [403, 'AuthenticationFailed']);
+    assert.match(refused.body.toString(), /Tokens that nobody checks are taken from this machine alone/);
+});
+
 test('lagra health introduces itself where it has to', async (t) => {
     const args = ['--proxyProtocol', '127.0.0.1'];
     const server = await newServer(t, { args, header: 'PROXY UNKNOWN\r\n' });
