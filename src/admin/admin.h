@@ -11,6 +11,7 @@
 #define LAGRA_ADMIN_ADMIN_H
 
 #include "admin/backup_hold.h"
+#include "admin/scrubber.h"
 #include "http/http.h"
 #include "service/server.h"
 
@@ -31,6 +32,7 @@ struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
     struct backup_hold *backup;
+    struct scrubber *scrubber;
     struct accounts *accounts;
     struct decide_pool *pool; /* of this application alone */
     const char *location;

@@ -9,6 +9,8 @@ const struct admin_operation admin_operations[] = {
     { "backup-begin", { NULL },         0, admin_backup_begin },
     { "backup-hold", { "id", "extent" }, 1, admin_backup_hold },
     { "backup-end",  { "id" },          1, admin_backup_end },
+    { "scrub", { "rate" }, 0, admin_scrub },
+    { "scrub-state", { NULL }, 0, admin_scrub_state },
     { "account-add", { "name", "key1", "key2" }, 1, admin_account_add },
     { "account-list", { NULL }, 0, admin_account_list },
     { "account-show", { "name" }, 1, admin_account_show },

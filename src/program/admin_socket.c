@@ -29,6 +29,27 @@ void admin_socket_add_listener(struct admin_socket *socket, const struct admin_l
     admin->listeners[admin->listener_count++] = *listener;
 }
 
+/* NULL after saying why on stderr. */
+static struct scrubber *start_scrubber(const struct options *options, struct admin_socket *socket)
+{
+    struct scrub_options scrub = {
+        .store = socket->admin.store,
+        .location = options->location,
+        .every_ms = options->scrub_every_ms,
+        .rate = options->scrub_rate_mib > 0 ? (uint64_t)options->scrub_rate_mib << 20
+                                            : SCRUB_RATE_DEFAULT,
+        .describe = place_name,
+        .context = &socket->names,
+    };
+    struct scrubber *scrubber;
+
+    socket->names = (struct place_names){ socket->admin.store, socket->admin.accounts };
+    scrubber = scrubber_start(&scrub);
+    if (!scrubber)
+        fprintf(stderr, "lagra: cannot start a thread for scrubs\n");
+    return scrubber;
+}
+
 bool admin_socket_start(const struct options *options, struct admin_socket *socket)
 {
     struct http_limits limits = admin_limits();
@@ -39,6 +60,9 @@ bool admin_socket_start(const struct options *options, struct admin_socket *sock
         return true;
     backup_hold_init(&socket->backup, socket->admin.store);
     socket->admin.backup = &socket->backup;
+    socket->admin.scrubber = start_scrubber(options, socket);
+    if (!socket->admin.scrubber)
+        return false;
     socket->path = admin_socket_path(options->location);
     where.local_path = socket->path;
     socket->admin.location = options->location;
@@ -62,6 +86,7 @@ void admin_socket_stop(struct admin_socket *socket)
     }
     if (socket->admin.pool)
         decide_pool_free(socket->admin.pool);
+    scrubber_stop(socket->admin.scrubber);
     if (socket->admin.backup)
         backup_hold_release(&socket->backup);
     free(socket->path);

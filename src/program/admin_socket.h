@@ -4,17 +4,19 @@
 
 #include "admin/admin.h"
 #include "program/options.h"
+#include "program/place_name.h"
 
 struct admin_socket {
     struct admin admin;
     struct backup_hold backup;
+    struct place_names names; /* of what a scrub finds */
     char *path;
     struct http_server *server; /* NULL: not served */
 };
 
 /* Descriptors and threads that are set aside for it. */
 #define ADMIN_DESCRIPTORS 32u
-#define ADMIN_THREADS     6u
+#define ADMIN_THREADS     7u
 
 /* The socket's path in a data folder, from malloc. */
 char *admin_socket_path(const char *location);

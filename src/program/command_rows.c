@@ -6,6 +6,7 @@
 
 #include "program/administer.h"
 #include "program/back_up.h"
+#include "program/scrub.h"
 #include "program/spelling.h"
 
 const struct command_option command_common_options[] = {
@@ -136,6 +137,7 @@ const struct command_row command_rows[] = {
     { "sas table", "NAME",                "of a table, or of a range of its keys", 1, 1, sas_table, administer_sas },
     { "sas share", "NAME",                "of a share", 1, 1, sas_container, administer_sas },
     { "sas file", "SHARE PATH",           "of a file in a share", 2, 2, sas_container, administer_sas },
+    { "scrub", "",                        "have a running server read all its data and hold it against its sums, and follow it", 0, 0, scrub_options_of_command, scrub_run },
     { "config", "check [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
     { "health", "[--live] [options]",     "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },
     { "health", "[--live] --running",     "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },

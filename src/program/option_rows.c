@@ -9,6 +9,7 @@
 #include "program/spelling.h"
 
 #define COUNT_MAX             1000000u
+#define DURATION_MAX_MS       (40u * 86400000)
 #define MEMBER(name)          offsetof(struct options, name)
 /* A row of one service alone. */
 #define LISTEN(service, name) offsetof(struct options, listen[SERVICE_##service].name)
@@ -41,6 +42,8 @@ const struct option_row option_rows[] = {
     { "proxyProtocol",         0,  "LIST", "those of proxies whose connections begin with a header of the PROXY protocol (1 or 2), to SMB too", MEMBER(proxies.introducing), SET_ADDRESSES },
     { "diskReserve",           0,  "MIB",  "refuse what grows while less of the disk is free (640, or a quarter of it; 12 is the least)", MEMBER(disk_reserve_mib), SET_COUNT },
     { "keepReading",           0,  NULL,   "serve reads when a write or sync of the disk has failed (else it ends, exit code 3)", MEMBER(keep_reading), SET_TRUE },
+    { "scrubEvery",            0,  "TIME", "read all data and hold it against its sums, so long after the last time: 7d, 12h (else when lagra scrub asks)", MEMBER(scrub_every_ms), SET_DURATION },
+    { "scrubRate",             0,  "MIB",  "a scrub reads at most so many MiB a second (16)",   MEMBER(scrub_rate_mib), SET_COUNT },
     { "sandbox",               0,  "MODE", "off; on: open no other files and make no other system calls than serving takes; log: let the kernel log those calls", MEMBER(sandbox), SANDBOX },
     { "rehydrateSeconds",      0,  "N",    "an archived blob can be read again after N seconds, after N/10 with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
@@ -218,18 +221,22 @@ static enum options_result apply_sandbox(const char *value, const char *named,
 /* A number and its unit. */
 static enum options_result apply_duration(const char *value, const char *named, unsigned *member)
 {
-    struct bytes text = bytes_from_string(value);
-    bool in_ms = bytes_has_suffix(text, bytes_from_string("ms"));
-    bool in_s = !in_ms && bytes_has_suffix(text, bytes_from_string("s"));
+    static const struct {
+        const char *name;
+        unsigned ms;
+    } units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "d", 86400000 } };
+    size_t digits = strspn(value, "0123456789");
     uint64_t number;
 
-    if ((in_ms || in_s) &&
-        bytes_parse_u64(bytes_of(text.ptr, text.len - (in_ms ? 2 : 1)), COUNT_MAX, &number) &&
-        number > 0) {
-        *member = (unsigned)number * (in_s ? 1000 : 1);
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(value + digits, units[i].name) != 0 ||
+            !bytes_parse_u64(bytes_of(value, digits), DURATION_MAX_MS / units[i].ms, &number) ||
+            number == 0)
+            continue;
+        *member = (unsigned)number * units[i].ms;
         return OPTIONS_RUN;
     }
-    return refuse_value(named, "a time such as 200ms or 2s", value);
+    return refuse_value(named, "a time such as 200ms, 2s, 12h or 7d, up to 40d", value);
 }
 
 enum options_result option_row_apply(const struct option_row *row, const char *value,

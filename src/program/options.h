@@ -54,6 +54,8 @@ struct options {
     struct fetcher_options fetcher;       /* of sources of copies on other servers */
     unsigned rehydrate_seconds;           /* of an archived blob */
     unsigned disk_reserve_mib;            /* 0: the default of store.h */
+    unsigned scrub_every_ms;              /* 0: when it is asked for */
+    unsigned scrub_rate_mib;              /* 0: the default of admin/scrubber.h */
     bool keep_reading;                    /* ending.h */
     enum sandbox_mode sandbox;            /* sandbox.h */
     const char *cert_path;                /* PEM with key_path, PFX with pfx_password: HTTPS */

@@ -252,9 +252,9 @@ test('what cannot be opened, or is no time, is refused at the start', async (t) 
         assert.equal(code, 1);
         assert.equal(errors, `lagra: cannot write ${join(folder, 'none/log')}: No such file or directory\n`);
     }
-    for (const value of ['200', 'ms', '0ms', '-1s', '1.5s', '2m', '9999999s'])
+    for (const value of ['200', 'ms', '0ms', '-1s', '1.5s', '2w', '9999999s'])
         assert.deepEqual(await run(['config', 'check', '--slow', value]),
-            { code: 2, output: '', errors: `lagra: --slow takes a time such as 200ms or 2s, not "${value}"\n` });
+            { code: 2, output: '', errors: `lagra: --slow takes a time such as 200ms, 2s, 12h or 7d, up to 40d, not "${value}"\n` });
     assert.match((await run(['config', 'check', '--slow', '2s'])).output, /^slow +2000ms +--slow$/m);
 });
 

@@ -143,6 +143,19 @@ enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd)
     return STORE_OK;
 }
 
+enum store_result extent_file_open_direct(int folder, uint32_t id, int *ret_fd)
+{
+    char name[NAME_SIZE];
+
+    make_name(name, id);
+    *ret_fd = openat(folder, name, O_RDONLY | O_DIRECT | O_CLOEXEC);
+    if (*ret_fd < 0 && errno == EINVAL)
+        *ret_fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    if (*ret_fd >= 0)
+        return STORE_OK;
+    return errno == ENOENT ? STORE_CORRUPT : failed("open", id);
+}
+
 void extent_file_remove(int folder, uint32_t id)
 {
     char name[NAME_SIZE];

@@ -27,6 +27,9 @@ enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd);
 /* returns STORE_OK, STORE_CORRUPT (missing, or not an extent of that id), STORE_SHORTAGE, STORE_IO;
  * logged */
 enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd);
+/* For reading alone, past the page cache where the file system can: at multiples of EXTENT_UNIT, into memory that
+ * is aligned so. The header is not looked at. returns as extent_file_open() */
+enum store_result extent_file_open_direct(int folder, uint32_t id, int *ret_fd);
 void extent_file_remove(int folder, uint32_t id);
 /* False when it is no name of an extent. */
 bool extent_file_id(const char *name, uint32_t *ret_id);

@@ -1,0 +1,307 @@
+/* The thread of the scrub: see scrubber.h. */
+#include "admin/scrubber.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "admin/scrub_file.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/metrics.h"
+
+#define NOTE_EVERY_MS 10000u
+#define LOOK_MS       60000u /* the wall clock may be set */
+#define LOGGED_MAX    1000u  /* errors of a pass */
+#define NAME_BYTES    1300u  /* an account, a container, a blob */
+#define MS_PER_SECOND 1000u
+
+struct scrubber {
+    struct scrub_options options;
+    int folder;
+    struct thread thread;
+    struct lock lock;
+    pthread_cond_t wake;
+    bool stopping; /* under lock, as the next three */
+    bool is_asked;
+    uint64_t asked_rate;
+    struct scrub_state state;       /* but by the thread, which alone changes it, read without */
+    struct scrub *scrub;            /* of the thread, as all that follow; NULL: none runs */
+    uint64_t rate;                  /* of the pass */
+    uint64_t paced_ms, paced_bytes; /* since when so many bytes were read */
+    uint64_t noted_ms;
+};
+
+static const struct metric_family read_family = { "lagra_scrub_bytes_total",
+                                                  "Bytes that scrubs have read.", METRIC_COUNTER };
+static const struct metric_family error_family = { "lagra_scrub_errors_total",
+                                                   "Records that scrubs have found damaged.",
+                                                   METRIC_COUNTER };
+static const struct metric_family running_family = { "lagra_scrub_running",
+                                                     "1 while a scrub is under way.",
+                                                     METRIC_GAUGE };
+static const struct metric_family end_family = {
+    "lagra_scrub_last_end_seconds", "When the last scrub ended, since 1970; 0: none has.",
+    METRIC_GAUGE
+};
+static struct {
+    metric_slot bytes, errors, running, end;
+} slots;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_series(void)
+{
+    slots.bytes = metric_series(&read_family, "");
+    slots.errors = metric_series(&error_family, "");
+    slots.running = metric_series(&running_family, "");
+    slots.end = metric_series(&end_family, "");
+}
+
+static int64_t unix_seconds(instant t)
+{
+    return t > INSTANT_UNIX_EPOCH ? (int64_t)((t - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND) : 0;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * MS_PER_SECOND + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---- while a pass runs ---- */
+
+static void note(struct scrubber *scrubber)
+{
+    struct bytes nowhere = { NULL, 0 };
+
+    scrubber->noted_ms = now_ms();
+    scrub_note_write(scrubber->folder, &scrubber->state,
+                     scrubber->scrub ? scrub_place(scrubber->scrub) : nowhere);
+}
+
+static void report(void *context, const struct record_place *place, const char *what)
+{
+    struct scrubber *scrubber = context;
+    char name[NAME_BYTES];
+    uint64_t errors;
+
+    lock_take(&scrubber->lock);
+    errors = ++scrubber->state.errors;
+    lock_give(&scrubber->lock);
+    metric_add(slots.errors, 1);
+    if (errors > LOGGED_MAX)
+        return;
+    scrubber->options.describe(scrubber->options.context, place, name, sizeof name);
+    log_line(LOG_ERROR, "scrub: %s: %s", name, what);
+    if (errors == LOGGED_MAX)
+        log_line(LOG_ERROR, "scrub: more is damaged than is logged of one pass");
+}
+
+/* Waits until so many bytes may have been read. */
+static bool pace(void *context, uint64_t bytes)
+{
+    struct scrubber *scrubber = context;
+    uint64_t due_ms;
+    bool goes_on;
+
+    metric_add(slots.bytes, (int64_t)bytes);
+    scrubber->paced_bytes += bytes;
+    due_ms = scrubber->paced_ms + scrubber->paced_bytes * MS_PER_SECOND / scrubber->rate;
+    lock_take(&scrubber->lock);
+    scrubber->state.bytes += bytes;
+    for (uint64_t now; !scrubber->stopping && (now = now_ms()) < due_ms;)
+        lock_wait(&scrubber->lock, &scrubber->wake,
+                  due_ms - now < LOOK_MS ? (int)(due_ms - now) : (int)LOOK_MS);
+    goes_on = !scrubber->stopping;
+    lock_give(&scrubber->lock);
+    return goes_on;
+}
+
+static void end_pass(struct scrubber *scrubber)
+{
+    struct scrub_state *state = &scrubber->state;
+    int64_t before = unix_seconds(state->last_end);
+
+    scrub_close(scrubber->scrub);
+    scrubber->scrub = NULL;
+    lock_take(&scrubber->lock);
+    state->is_running = false;
+    state->last_end = clock_now();
+    state->last_errors = state->errors;
+    state->ended++;
+    lock_give(&scrubber->lock);
+    metric_add(slots.end, unix_seconds(state->last_end) - before);
+    metric_add(slots.running, -1);
+    note(scrubber);
+    log_line(state->errors > 0 ? LOG_ERROR : LOG_INFO,
+             "scrub: %" PRIu64 " records and %" PRIu64 " bytes read, damaged: %" PRIu64,
+             state->records, state->bytes, state->errors);
+}
+
+/* Without the lock. */
+static void step(struct scrubber *scrubber)
+{
+    const struct scrub_listener listener = { report, pace, scrubber };
+    uint64_t before = scrub_records(scrubber->scrub);
+    enum store_result result = scrub_step(scrubber->scrub, &listener);
+
+    lock_take(&scrubber->lock);
+    scrubber->state.records += scrub_records(scrubber->scrub) - before;
+    lock_give(&scrubber->lock);
+    if (result)
+        end_pass(scrubber);
+    else if (now_ms() - scrubber->noted_ms > NOTE_EVERY_MS)
+        note(scrubber);
+}
+
+/* ---- beginning ---- */
+
+/* A pass that goes on from a place has its numbers already. */
+static void begin_pass(struct scrubber *scrubber, struct bytes place, uint64_t rate)
+{
+    scrubber->scrub = scrub_open(scrubber->options.store, place);
+    scrubber->rate = rate > 0 ? rate : scrubber->options.rate;
+    scrubber->paced_ms = now_ms();
+    scrubber->paced_bytes = 0;
+    metric_add(slots.running, 1);
+}
+
+/* When one begins by itself; INSTANT_MAX: never. */
+static instant due(const struct scrubber *scrubber)
+{
+    if (scrubber->options.every_ms == 0)
+        return INSTANT_MAX;
+    return scrubber->state.last_end +
+           scrubber->options.every_ms * (TICKS_PER_SECOND / MS_PER_SECOND);
+}
+
+/* Until a pass is to begin, or it is to stop. Under lock. */
+static void wait_for_pass(struct scrubber *scrubber)
+{
+    while (!scrubber->stopping && !scrubber->is_asked) {
+        instant now = clock_now(), at = due(scrubber);
+        uint64_t left_ms = at > now ? (at - now) / (TICKS_PER_SECOND / MS_PER_SECOND) + 1 : 0;
+
+        if (left_ms == 0)
+            break;
+        lock_wait(&scrubber->lock, &scrubber->wake,
+                  at == INSTANT_MAX ? -1 : (int)(left_ms < LOOK_MS ? left_ms : LOOK_MS));
+    }
+    if (scrubber->stopping)
+        return;
+    scrubber->state = (struct scrub_state){ .is_running = true,
+                                            .began = clock_now(),
+                                            .last_end = scrubber->state.last_end,
+                                            .last_errors = scrubber->state.last_errors,
+                                            .ended = scrubber->state.ended };
+    scrubber->is_asked = false;
+}
+
+/* What a process before has noted: its pass goes on. */
+static void go_on(struct scrubber *scrubber)
+{
+    struct scrub_note before;
+
+    scrub_note_read(scrubber->folder, &before);
+    lock_take(&scrubber->lock);
+    scrubber->state = before.state;
+    lock_give(&scrubber->lock);
+    metric_add(slots.end, unix_seconds(before.state.last_end));
+    if (before.state.is_running)
+        begin_pass(scrubber, bytes_of(before.place, before.place_size), 0);
+    free(before.place);
+}
+
+static void *scrub_over_and_over(void *argument)
+{
+    struct scrubber *scrubber = argument;
+
+    thread_give_way();
+    go_on(scrubber);
+    lock_take(&scrubber->lock);
+    while (!scrubber->stopping) {
+        uint64_t rate;
+
+        if (!scrubber->scrub)
+            wait_for_pass(scrubber);
+        rate = scrubber->asked_rate;
+        scrubber->asked_rate = 0;
+        if (scrubber->stopping)
+            break;
+        lock_give(&scrubber->lock);
+        if (!scrubber->scrub)
+            begin_pass(scrubber, bytes_of(NULL, 0), rate);
+        step(scrubber);
+        lock_take(&scrubber->lock);
+    }
+    lock_give(&scrubber->lock);
+    if (scrubber->scrub) {
+        note(scrubber);
+        scrub_close(scrubber->scrub);
+        metric_add(slots.running, -1);
+    }
+    return NULL;
+}
+
+/* ---- for others ---- */
+
+struct scrubber *scrubber_start(const struct scrub_options *options)
+{
+    struct scrubber *scrubber = xcalloc(1, sizeof *scrubber);
+
+    pthread_once(&once, make_series);
+    scrubber->options = *options;
+    scrubber->folder = open(options->location, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    lock_init(&scrubber->lock, RANK_SCRUBBER);
+    lock_condition_init(&scrubber->wake);
+    if (scrubber->folder >= 0 && thread_start(&scrubber->thread, scrub_over_and_over, scrubber))
+        return scrubber;
+    log_errno("scrub: begin its thread");
+    scrubber_stop(scrubber);
+    return NULL;
+}
+
+void scrubber_stop(struct scrubber *scrubber)
+{
+    if (!scrubber)
+        return;
+    lock_take(&scrubber->lock);
+    scrubber->stopping = true;
+    pthread_cond_signal(&scrubber->wake);
+    lock_give(&scrubber->lock);
+    thread_join(&scrubber->thread);
+    metric_add(slots.end, -unix_seconds(scrubber->state.last_end));
+    pthread_cond_destroy(&scrubber->wake);
+    lock_release(&scrubber->lock);
+    if (scrubber->folder >= 0)
+        close(scrubber->folder);
+    free(scrubber);
+}
+
+void scrubber_ask(struct scrubber *scrubber, uint64_t rate)
+{
+    lock_take(&scrubber->lock);
+    if (!scrubber->state.is_running) {
+        scrubber->is_asked = true;
+        scrubber->asked_rate = rate;
+    }
+    pthread_cond_signal(&scrubber->wake);
+    lock_give(&scrubber->lock);
+}
+
+struct scrub_state scrubber_state(struct scrubber *scrubber)
+{
+    struct scrub_state state;
+
+    lock_take(&scrubber->lock);
+    state = scrubber->state;
+    state.is_running = state.is_running || scrubber->is_asked;
+    lock_give(&scrubber->lock);
+    return state;
+}

@@ -1,0 +1,97 @@
+/* Has a running server scrub now, and follows it. The pass goes on when this is ended. */
+#include "program/scrub.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "program/ask.h"
+#include "program/progress.h"
+
+#define POLL_NS 500000000
+
+enum { RATE, STATE };
+const struct command_option scrub_options_of_command[] = {
+    { "rate", "MIB",
+      "read at most so many MiB a second in this pass (default: --scrubRate of the server)" },
+    { "state", NULL, "begin none: print how far it is, and what the last one found" },
+    { NULL, NULL, NULL },
+};
+
+static uint64_t number(struct ask_answer *answer, const char *member)
+{
+    uint64_t value = 0;
+
+    (void)bytes_parse_u64(ask_member(answer->arena, answer->body, member), UINT64_MAX, &value);
+    return value;
+}
+
+static bool is_running(struct ask_answer *answer)
+{
+    return bytes_is(ask_member(answer->arena, answer->body, "running"), "yes");
+}
+
+static void print_member(struct ask_answer *answer, const char *title, const char *member)
+{
+    struct bytes text = ask_member(answer->arena, answer->body, member);
+
+    if (text.ptr)
+        printf("%-14s %.*s\n", title, BYTES_ARG(text));
+}
+
+static void print_state(struct ask_answer *answer)
+{
+    print_member(answer, "running", "running");
+    print_member(answer, "began", "began");
+    print_member(answer, "records", "records");
+    print_member(answer, "bytes", "bytes");
+    print_member(answer, "damaged", "errors");
+    print_member(answer, "last end", "lastEnd");
+    print_member(answer, "damaged then", "lastErrors");
+}
+
+/* Asks until a pass has ended after `ended` others. False: said why not. */
+static bool follow(const struct command_call *call, uint64_t ended, struct ask_answer *ret_answer)
+{
+    static const struct timespec pause = { .tv_nsec = POLL_NS };
+    struct progress progress;
+
+    progress_begin(&progress, call->json);
+    while (ask_server(call, "scrub-state", NULL, 0, ret_answer)) {
+        const struct progress_count count = { number(ret_answer, "records"), 0,
+                                              number(ret_answer, "bytes"),
+                                              number(ret_answer, "bytesTotal") };
+
+        if (number(ret_answer, "ended") > ended && !is_running(ret_answer)) {
+            progress_end(&progress);
+            return true;
+        }
+        progress_show(&progress, &count);
+        arena_free(ret_answer->arena);
+        nanosleep(&pause, NULL);
+    }
+    progress_end(&progress);
+    return false;
+}
+
+int scrub_run(const struct command_call *call)
+{
+    const struct ask_argument rate = { "rate", call->values[RATE] };
+    struct ask_answer answer;
+    uint64_t ended, errors;
+    bool asked = call->values[STATE] ? ask_server(call, "scrub-state", NULL, 0, &answer)
+                                     : ask_server(call, "scrub", &rate, 1, &answer);
+
+    if (asked && !call->values[STATE]) {
+        ended = number(&answer, "ended");
+        arena_free(answer.arena);
+        asked = follow(call, ended, &answer);
+    }
+    errors = asked ? number(&answer, "errors") : 0;
+    if (asked && call->json)
+        printf("%.*s", BYTES_ARG(answer.body));
+    else if (asked)
+        print_state(&answer);
+    arena_free(answer.arena);
+    return asked && errors == 0 && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,157 @@
+/* A scrub finds what is damaged and nothing else, whatever is deleted while it reads, and goes on where another one
+ * has stopped. store/scrub.h */
+#include "conformance.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/embedded/extent_file.h"
+#include "store/scrub.h"
+
+#define STREAM (2 * PIECE_MAX_BYTES + 17)
+#define KEYS   2000
+
+struct state {
+    struct fixture *f;
+    unsigned damaged;
+    char partition[64]; /* of the last that was */
+    uint64_t bytes;
+    void (*meanwhile)(struct state *s); /* once, when the first bytes were read; NULL: nothing */
+};
+
+static void damaged(void *context, const struct record_place *place, const char *what)
+{
+    struct state *s = context;
+
+    (void)what;
+    s->damaged++;
+    snprintf(s->partition, sizeof s->partition, "%.*s", BYTES_ARG(place->partition_key));
+}
+
+static bool read_bytes(void *context, uint64_t bytes)
+{
+    struct state *s = context;
+    void (*meanwhile)(struct state *) = s->meanwhile;
+
+    s->bytes += bytes;
+    s->meanwhile = NULL;
+    if (meanwhile)
+        meanwhile(s);
+    return true;
+}
+
+static uint64_t scrub_all(struct state *s)
+{
+    const struct scrub_listener listener = { damaged, read_bytes, s };
+    struct scrub *scrub = scrub_open(s->f->store, bytes_of(NULL, 0));
+    enum store_result result;
+    uint64_t records;
+
+    do
+        result = scrub_step(scrub, &listener);
+    while (!result);
+    assert_int_equal(result, STORE_NOT_FOUND);
+    records = scrub_records(scrub);
+    scrub_close(scrub);
+    return records;
+}
+
+static void whole(void **state)
+{
+    struct state s = { .f = *state };
+
+    put_text(s.f->store, s.f->partition, "k", "v");
+    wait_durable(s.f->store, put_stream(s.f->store, s.f->partition, "stream", STREAM, 1));
+    assert_true(scrub_all(&s) >= 2);
+    assert_int_equal(s.damaged, 0);
+    assert_true(s.bytes >= STREAM);
+}
+
+static void delete_stream_meanwhile(struct state *s)
+{
+    wait_durable(s->f->store, delete_stream(s->f->store, s->f->partition, "stream"));
+    (void)usage_now(s->f->store);
+}
+
+/* Rule: what is deleted while it is read keeps its bytes until it has been. */
+static void deleted_meanwhile(void **state)
+{
+    struct state s = { .f = *state, .meanwhile = delete_stream_meanwhile };
+
+    wait_durable(s.f->store, put_stream(s.f->store, s.f->partition, "stream", STREAM, 1));
+    (void)scrub_all(&s);
+    assert_int_equal(s.damaged, 0);
+    assert_true(s.bytes >= STREAM);
+    assert_all_given_back(s.f->store);
+}
+
+/* Rule: a record is reported once, however many of its bytes are damaged, and each that refers to them. */
+static void damage(void **state)
+{
+    struct fixture *f = *state;
+    struct state s = { .f = f };
+    struct partition other = partition_of(f->partition.space, "other");
+    int fd;
+
+    wait_durable(f->store, put_stream(f->store, f->partition, "stream", STREAM, 1));
+    wait_durable(f->store, put_stream(f->store, other, "stream", PIECE_SECTOR_BYTES, 2));
+    fd = open(arena_printf(f->arena, "%s/extents/00000001", f->folder).ptr, O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, "?", 1, (off_t)(EXTENT_UNIT + extent_room(STREAM) + 100)), 1);
+    (void)scrub_all(&s);
+    assert_int_equal(s.damaged, 1);
+    assert_string_equal(s.partition, "other");
+    assert_int_equal(pwrite(fd, "?", 1, EXTENT_UNIT), 1);
+    assert_int_equal(pwrite(fd, "?", 1, EXTENT_UNIT + (off_t)PIECE_MAX_BYTES + 5), 1);
+    s.damaged = 0;
+    (void)scrub_all(&s);
+    assert_int_equal(s.damaged, 2);
+    close(fd);
+}
+
+/* Rule: scrubs that go on where the one before has stopped read each record once, all together. */
+static void going_on(void **state)
+{
+    struct fixture *f = *state;
+    struct state s = { .f = f };
+    const struct scrub_listener listener = { damaged, read_bytes, &s };
+    struct bytes place = { NULL, 0 };
+    uint64_t all, records = 0;
+    unsigned steps = 0;
+    enum store_result result;
+
+    for (unsigned i = 0; i < KEYS; i++) {
+        char key[16];
+
+        snprintf(key, sizeof key, "k%05u", i);
+        put_text(f->store, f->partition, key, "v");
+    }
+    all = scrub_all(&s);
+    do {
+        struct scrub *scrub = scrub_open(f->store, place);
+
+        result = scrub_step(scrub, &listener);
+        records += scrub_records(scrub);
+        place = arena_copy(f->arena, scrub_place(scrub));
+        scrub_close(scrub);
+        steps++;
+    } while (!result);
+    assert_int_equal(records, all);
+    assert_true(steps >= 3);
+}
+
+int main(void)
+{
+    static const struct conformance_test tests[] = {
+        TEST(whole, STORES_ON_DISK),
+        TEST(deleted_meanwhile, STORES_ON_DISK),
+        TEST(damage, STORES_ON_DISK),
+        TEST(going_on, STORES_ON_DISK),
+    };
+
+    if (!log_open(LOG_ERROR, "/dev/null"))
+        return 1;
+    return conformance_run("scrub", tests, sizeof tests / sizeof tests[0]);
+}
