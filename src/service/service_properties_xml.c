@@ -313,7 +313,8 @@ static enum error read_switch(struct call *call, const struct xml_node *protocol
     if (!e && xml_child(node, element))
         e = xml_bool(call, node, element, &on);
     if (!e && on)
-        e = call_fail(call, E_NotImplemented, "This server serves files over REST alone.");
+        e = call_fail(call, E_NotImplemented,
+                      "SMB Multichannel and required encryption in transit are not offered.");
     return e;
 }
 

@@ -1,4 +1,5 @@
 /* Get Blob Service Properties, Set Blob Service Properties. */
+#include "file/file.h"
 #include "listed.h"
 
 #define PROPERTIES "/?restype=service&comp=properties"
@@ -242,6 +243,37 @@ static void website_and_version_come_back(void **state)
     assert_body(got, DEFAULTS_TO_METRICS "<Cors />" DEFAULTS_AFTER_CORS);
 }
 
+#define SWITCH(protocol, name, element, value)                                                     \
+    "<ProtocolSettings><" protocol "><" name "><" element ">" value "</" element "></" name        \
+    "></" protocol "></ProtocolSettings>"
+
+/* Rule: of what the file service's protocols could do, what is not there can be said to be off, and not switched on.
+ * rest: Set-File-Service-Properties */
+static void protocols_switch_nothing_on(void **state)
+{
+    static const struct {
+        const char *inside;
+        int status;
+        const char *code;
+    } rows[] = {
+        { SWITCH("SMB", "Multichannel", "Enabled", "false"), 202, "" },
+        { SWITCH("SMB", "Multichannel", "Enabled", "true"), 501, "NotImplemented" },
+        { SWITCH("SMB", "EncryptionInTransit", "Required", "false"), 202, "" },
+        { SWITCH("SMB", "EncryptionInTransit", "Required", "true"), 501, "NotImplemented" },
+        { SWITCH("NFS", "EncryptionInTransit", "Required", "false"), 202, "" },
+        { SWITCH("NFS", "EncryptionInTransit", "Required", "true"), 501, "NotImplemented" },
+        { SWITCH("NFS", "Multichannel", "Enabled", "false"), 400, "InvalidXmlDocument" },
+        { SWITCH("FTP", "Multichannel", "Enabled", "false"), 400, "InvalidXmlDocument" },
+        { SWITCH("SMB", "Multichannel", "Enabled", "yes"), 400, "InvalidXmlNodeValue" },
+    };
+    struct fixture *f = *state;
+
+    fixture_serve(f, &file_service);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_answer(set(f, rows[i].inside), rows[i].status, rows[i].code);
+    fixture_serve(f, NULL);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -250,7 +282,7 @@ int main(void)
         TEST(defaults_as_recorded),          TEST(cors_rules_come_back),
         TEST(sections_not_sent_stay),        TEST(unbuilt_is_refused),
         TEST(wrong_bodies_are_refused),      TEST(cors_rules_are_limited),
-        TEST(website_and_version_come_back),
+        TEST(website_and_version_come_back), TEST(protocols_switch_nothing_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
