@@ -232,6 +232,31 @@ static void a_new_folder_is_made(void **state)
     close(here);
 }
 
+/* Rule: what lies in the folder is its owner's alone. */
+static void files_are_their_owners(void **state)
+{
+    struct fixture *f = *state;
+    unsigned files = 0;
+    DIR *folder;
+
+    wait_durable(f->store, put(f, 1));
+    store_close(f->store);
+    f->store = NULL;
+    folder = opendir(f->folder);
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder));) {
+        struct stat status;
+
+        assert_int_equal(fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW), 0);
+        if (!S_ISREG(status.st_mode))
+            continue;
+        assert_int_equal(status.st_mode & 07777, 0600);
+        files++;
+    }
+    assert_true(files >= 3); /* lock, format, synced */
+    closedir(folder);
+}
+
 /* ---- the ballast ---- */
 
 static void nobody_cares(void *context)
@@ -313,6 +338,7 @@ int main(void)
         TEST(aside_is_bounded, STORES_ON_DISK),
         TEST(name_is_made_durable, STORES_ON_DISK),
         TEST(a_new_folder_is_made, STORES_ON_DISK),
+        TEST(files_are_their_owners, STORES_ON_DISK),
         TEST(ballast_is_laid_and_stays, STORES_ON_DISK),
         TEST(freed_bytes_go_back_by_themselves, STORES_ON_DISK),
     };
