@@ -135,6 +135,8 @@ enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret
  * nothing. returns as gate_away() */
 enum error gate_return(struct file_gate *gate, uint64_t handle, const struct handle *from,
                        struct caching_given *ret_given);
+/* What a handle has now. returns OK, E_ResourceNotFound */
+enum error gate_now(struct file_gate *gate, uint64_t handle, struct caching_given *ret_given);
 /* It is away, and its time is over. */
 bool gate_is_overdue(const struct file_gate *gate, uint64_t handle);
 

@@ -112,3 +112,13 @@ enum error gate_return(struct file_gate *gate, uint64_t handle, const struct han
     *ret_given = gate_given(gate, open->open.caching);
     return OK;
 }
+
+enum error gate_now(struct file_gate *gate, uint64_t handle, struct caching_given *ret_given)
+{
+    const struct open_entry *open = gate_find_open(gate, handle);
+
+    if (!open)
+        return E_ResourceNotFound;
+    *ret_given = gate_given(gate, open->open.caching);
+    return OK;
+}

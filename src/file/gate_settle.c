@@ -16,10 +16,23 @@ static bool is_broken(const struct file_gate *gate, const struct open_entry *ope
     return false;
 }
 
+/* The caching of one that was ended is nobody's any more, unless another open has it. */
+static void drop_caching(struct open_set *set, uint16_t caching)
+{
+    for (size_t i = 0; i < set->open_count; i++)
+        if (set->opens[i].open.caching == caching)
+            return;
+    if (caching == NO_CACHING)
+        return;
+    set->cachings[caching].caching = (struct file_caching){ .holds = 0 };
+    set->cachings[caching].told = 0;
+}
+
 /* Its index entries go when the gate is written. */
 static enum error end_open(struct file_gate *gate, size_t index)
 {
     struct open_set *set = &gate->set;
+    uint16_t caching = set->opens[index].open.caching;
     struct open_entry *left = arena_array(gate->d->arena, set->left_count + 1, sizeof *left);
     enum error e = gate_drop_locks(gate, set->opens[index].id);
 
@@ -32,18 +45,26 @@ static enum error end_open(struct file_gate *gate, size_t index)
     set->open_count--;
     memmove(&set->opens[index], &set->opens[index + 1],
             (set->open_count - index) * sizeof set->opens[0]);
+    drop_caching(set, caching);
+    if (gate->has_locks)
+        set->lock_count = gate->lock_count;
     gate->is_changed = true;
     gate->d->wakes = true;
     return OK;
 }
 
-/* Whether all who have that caching are away. */
+/* Whether all who have that caching are away; there is one. */
 static bool has_nobody(const struct file_gate *gate, uint16_t caching)
 {
+    bool has_one = false;
+
     for (size_t i = 0; i < gate->set.open_count; i++)
-        if (gate->set.opens[i].open.caching == caching && gate->set.opens[i].away_until == 0)
-            return false;
-    return true;
+        if (gate->set.opens[i].open.caching == caching) {
+            if (gate->set.opens[i].away_until == 0)
+                return false;
+            has_one = true;
+        }
+    return has_one;
 }
 
 /* What was asked for before a restart, nobody answers any more. */

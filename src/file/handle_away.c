@@ -145,3 +145,16 @@ enum error handle_return_attempt(struct decision *d, void *of)
     back->info = handle_show(d, &back->handle->times, gate);
     return OK;
 }
+
+enum error handle_again_attempt(struct decision *d, void *of)
+{
+    struct handle_again *again = of;
+    struct file_gate *gate;
+    enum error e = handle_find(d, again->mount, again->handle, HANDLE_CHANGES, &gate);
+
+    if (!e)
+        e = gate_now(gate, again->handle->id, &again->given);
+    if (!e)
+        again->info = handle_show(d, &again->handle->times, gate);
+    return e;
+}

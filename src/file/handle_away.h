@@ -49,6 +49,18 @@ struct handle_return {
 };
 attempt_fn handle_return_attempt;
 
+/* What a handle that is there shows, and has of its caching: for a create that comes once more.
+ * returns OK, E_ResourceNotFound */
+struct handle_again {
+    const struct mount *mount;
+    const struct held_handle *handle;
+
+    /* ---- what comes of it ---- */
+    struct handle_info info;
+    struct caching_given given;
+};
+attempt_fn handle_again_attempt;
+
 /* Closes the handle if it is away and its time is over. returns OK */
 struct handle_overdue {
     struct handle_close close;

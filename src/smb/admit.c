@@ -188,6 +188,20 @@ static enum nt_status find_tree(struct smb_request *request)
     return STATUS_SUCCESS;
 }
 
+/* The sequence is in the low half of what is the status in answers. ms-smb2: 3.3.5.2.10 */
+static bool begin_sequence(struct smb_request *request, struct smb_open *open)
+{
+    uint16_t command = request->header.command;
+    bool modifies = command == SMB_WRITE || command == SMB_SET_INFO || command == SMB_IOCTL;
+
+    if (request->message->connection->agreed.dialect < SMB_300)
+        return true;
+    request->has_sequence =
+        channel_sequence_begin(&open->channel, (uint16_t)request->header.status, modifies,
+                               request->header.flags & SMB_FLAG_REPLAY, &request->sequence_change);
+    return request->has_sequence;
+}
+
 enum nt_status request_find_open(struct smb_request *request, size_t file_at)
 {
     const char *id = request->bytes.ptr + SMB_HEADER_SIZE + file_at;
@@ -205,6 +219,9 @@ enum nt_status request_find_open(struct smb_request *request, size_t file_at)
     }
     if (!open)
         return STATUS_FILE_CLOSED;
+    if (!begin_sequence(request, open))
+        return STATUS_FILE_NOT_AVAILABLE;
+    open->is_fresh = false;
     request->open = open_hold(open);
     open_begins_work(request);
     message_set_open(message, open);

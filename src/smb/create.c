@@ -153,6 +153,11 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
     status = read_create(request, r, create);
     if (status)
         return smb_refuse(request, status);
+    status = create_again_find(request, create, &place);
+    if (status)
+        return smb_refuse(request, status);
+    if (place)
+        return create_again_begin(request, create, place);
     place = open_new(request->tree);
     if (!place)
         return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
@@ -165,6 +170,8 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
     create->open.descriptor = create->contexts.descriptor;
     create->open.session = request->session->id;
     create->open.client_address = request->message->connection->peer;
+    if (durable->wants_2)
+        open_set_create(place, &durable->create);
     ask_caching(place, create);
     ask_persistence(request, create);
     return smb_decide(request, handle_open_attempt, &create->open);
@@ -200,20 +207,12 @@ static void keep_path(struct smb_open *open, struct arena *arena, const struct h
 }
 
 /* By what it caches now; one that persists does so already. */
-static void become_durable(struct smb_open *open, const struct create *create)
+static void become_durable(struct smb_open *open, struct create *create)
 {
-    const struct durable_asked *asked = &create->contexts.durable;
-    const struct durable_open opened = {
-        .is_available = create->open.persists,
-        .is_file = open->handle.kind == TREE_FILE && open->handle.snapshot == 0,
-        .caches_handle = open->caching && (create->open.given.holds & CACHING_HANDLE),
-    };
+    bool is_file = open->handle.kind == TREE_FILE && open->handle.snapshot == 0;
+    bool caches_handle = open->caching && (create->open.given.holds & CACHING_HANDLE);
 
-    open->durable = (struct smb_durable){ .kind = durable_granted(asked, &opened) };
-    if (open->durable.kind == DURABLE_NONE)
-        return;
-    open->durable.create = asked->create;
-    open->durable.timeout_ms = durable_timeout_ms(asked);
+    open->durable = create->durable = durable_of(create, is_file, caches_handle);
 }
 
 enum smb_step smb_create_decided(struct smb_request *request)
@@ -223,10 +222,14 @@ enum smb_step smb_create_decided(struct smb_request *request)
 
     if (create->contexts.durable.returns_1 || create->contexts.durable.returns_2)
         return reconnect_decided(request, create);
+    if (create->is_again)
+        return create_again_decided(request, create);
     if (request->error)
         return smb_refuse(request, refusal(create, request->error));
     open->handle = create->open.handle;
-    open->is_open = true;
+    open->action = create->open.action;
+    open->channel.sequence = (uint16_t)request->header.status;
+    open->is_open = open->is_fresh = true;
     open->mode = create->options & OPTIONS_MODE;
     if (open->handle.snapshot > 0)
         keep_path(open, request->message->arena, &create->open);
@@ -282,5 +285,6 @@ void smb_create_answer(struct smb_request *request, struct wire_writer *w)
     contexts_at = wire_place(w);
     wire_put_u32(w, 0);
     wire_put_u32(w, 0);
-    create_contexts_write(&create->contexts, request->open, &create->open, w, contexts_at);
+    create_contexts_write(&create->contexts, request->open, &create->durable, &create->open, w,
+                          contexts_at);
 }

@@ -251,7 +251,8 @@ static void put_durable(struct list *list, const struct create_contexts *context
 }
 
 void create_contexts_write(const struct create_contexts *contexts, const struct smb_open *open,
-                           const struct handle_open *opened, struct wire_writer *w, size_t fixed_at)
+                           const struct smb_durable *durable, const struct handle_open *opened,
+                           struct wire_writer *w, size_t fixed_at)
 {
     struct list list = { .w = w };
 
@@ -264,7 +265,7 @@ void create_contexts_write(const struct create_contexts *contexts, const struct 
     }
     if (contexts->wants_ids)
         put_ids(&list, open);
-    put_durable(&list, contexts, &open->durable);
+    put_durable(&list, contexts, durable);
     if (list.last == 0)
         return;
     wire_set_u32(w, fixed_at, (uint32_t)list.first);

@@ -20,7 +20,7 @@ struct create_contexts {
 enum nt_status create_contexts_read(struct create_contexts *contexts, enum smb_dialect dialect);
 /* Those that answer what was asked, and where they are, at `fixed_at` in the message. */
 void create_contexts_write(const struct create_contexts *contexts, const struct smb_open *open,
-                           const struct handle_open *opened, struct wire_writer *w,
-                           size_t fixed_at);
+                           const struct smb_durable *durable, const struct handle_open *opened,
+                           struct wire_writer *w, size_t fixed_at);
 
 #endif

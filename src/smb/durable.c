@@ -1,7 +1,7 @@
 /* See durable.h.
  *
  *   what is kept   u8 1; u8 kind; 16 raw create; 16 raw client; u8 is lease; 16 raw lease key;
- *                  u8 has caching; 16 raw caching key; varint lease epoch; varint timeout; varint mode; varint position */
+ *                  u8 has caching; 16 raw caching key; varint lease epoch; varint timeout; varint mode; varint position; bytes locks */
 #include "smb/durable.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/codec.h"
 
 #define KEPT_VERSION 1
-#define KEPT_SIZE    128
+#define KEPT_SIZE    192
 
 /* One context alone, but that who comes back by DHnC may ask by DHnQ, too, which is ignored.
  * ms-smb2: 3.3.5.9.6, 3.3.5.9.7, 3.3.5.9.10, 3.3.5.9.12 */
@@ -63,6 +63,7 @@ struct bytes durable_encode(struct arena *arena, const struct durable_kept *kept
     encode_u64(&out, kept->timeout_ms);
     encode_u64(&out, kept->mode);
     encode_u64(&out, kept->position);
+    encode_bytes(&out, kept->locks);
     return text_bytes(&out);
 }
 
@@ -86,8 +87,10 @@ bool durable_decode(struct bytes from, struct durable_kept *ret_kept)
     timeout = decode_u64(&in);
     mode = decode_u64(&in);
     kept.position = decode_u64(&in);
+    kept.locks = decode_bytes(&in);
     if (!decoder_ok(&in) || kind < DURABLE_1 || kind > DURABLE_PERSISTENT || is_lease > 1 ||
-        has_caching > 1 || timeout > DURABLE_MAX_MS || mode > UINT32_MAX)
+        has_caching > 1 || timeout > DURABLE_MAX_MS || mode > UINT32_MAX ||
+        (kept.locks.ptr && kept.locks.len != LOCK_SEQUENCES))
         return false;
     kept.kind = (enum durable_kind)kind;
     kept.is_lease = is_lease;

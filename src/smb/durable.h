@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/ids.h"
+#include "smb/replay.h"
 #include "smb/status.h"
 
 /* How long a handle is kept where its client does not say, and at most. */
@@ -43,8 +44,6 @@ enum durable_kind durable_granted(const struct durable_asked *asked,
                                   const struct durable_open *open);
 uint32_t durable_timeout_ms(const struct durable_asked *asked);
 
-#define LOCK_SEQUENCES 64u /* ms-smb2: 3.3.1.10 "LockSequenceArray" */
-
 /* What is kept of an open. */
 struct durable_kept {
     enum durable_kind kind;
@@ -57,10 +56,11 @@ struct durable_kept {
     uint32_t timeout_ms;
     uint32_t mode;
     uint64_t position;
+    struct bytes locks; /* LOCK_SEQUENCES bytes (replay.h); ptr NULL: none were taken */
 };
 /* In the arena. */
 struct bytes durable_encode(struct arena *arena, const struct durable_kept *kept);
-/* false: malformed */
+/* false: malformed. ret_kept points into it */
 bool durable_decode(struct bytes from, struct durable_kept *ret_kept);
 
 /* Who comes back. */

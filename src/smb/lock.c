@@ -37,6 +37,7 @@ static bool read_element(struct wire_reader *r, struct lock_element *element, bo
 }
 
 struct locking {
+    struct lock_sequence sequence;
     struct handle_lock lock;
     bool is_cut; /* behind its elements there is one that cannot be */
 };
@@ -59,16 +60,26 @@ static void read_elements(struct wire_reader *r, struct locking *lock,
     }
 }
 
+/* Where a client may lose a connection and send a request once more. ms-smb2: 3.3.5.14 */
+static bool keeps_sequences(const struct smb_request *request)
+{
+    return request->open->durable.kind != DURABLE_NONE ||
+           request->message->connection->agreed.dialect >= SMB_300;
+}
+
 enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
 {
     struct arena *arena = request->message->arena;
     uint16_t count = wire_u16(r);
+    struct lock_sequence sequence;
     struct locking *lock;
 
-    wire_skip(r, 4 + 16); /* LockSequence, FileId */
+    sequence = lock_sequence_read(wire_u32(r));
+    wire_skip(r, 16); /* FileId */
     if (count == 0 || count > LOCKS_MAX || wire_left(r) < (size_t)count * 24)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     lock = arena_alloc(arena, sizeof *lock);
+    lock->sequence = sequence;
     lock->lock.mount = &request->tree->mount;
     lock->lock.handle = &request->open->handle;
     read_elements(r, lock, arena_array(arena, count, sizeof *lock->lock.elements), count);
@@ -77,6 +88,9 @@ enum smb_step smb_lock_begin(struct smb_request *request, struct wire_reader *r)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
     if (request->open->handle.kind == TREE_DIRECTORY)
         return smb_refuse(request, STATUS_INVALID_DEVICE_REQUEST);
+    if (keeps_sequences(request) &&
+        lock_sequence_is_repeated(open_lock_sequences(request->open), &sequence))
+        return smb_refuse(request, STATUS_SUCCESS);
     request->parameters = lock;
     return smb_decide(request, handle_lock_attempt, &lock->lock);
 }
@@ -100,5 +114,7 @@ enum smb_step smb_lock_decided(struct smb_request *request)
     const struct locking *lock = request->parameters;
     enum nt_status status = status_of(&lock->lock, request->error, request->is_parked);
 
+    if (!status && keeps_sequences(request))
+        lock_sequence_done(open_lock_sequences(request->open), &lock->sequence);
     return smb_refuse(request, !status && lock->is_cut ? STATUS_INVALID_PARAMETER : status);
 }

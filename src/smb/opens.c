@@ -7,11 +7,14 @@
 #include "base/log.h"
 #include "file/handle_open.h"
 
+#define CREATE_BUCKETS 256u
+
 /* A volatile id is the slot, below a count of how often the slot was used. */
 struct open_table {
     struct smb_open **slots;
     uint32_t *uses;
     uint32_t size, count, next;
+    struct smb_open *creates[CREATE_BUCKETS]; /* by the GUID of their create */
 };
 
 #define OPENS_AT_FIRST 64u
@@ -84,6 +87,49 @@ struct smb_open *open_find(const struct smb_session *session, const struct smb_t
     return open;
 }
 
+/* GUIDs of clients: no worse than random ones where they want to find theirs. */
+static struct smb_open **create_bucket(struct open_table *table, const struct guid *create)
+{
+    return &table->creates[(create->b[0] ^ create->b[8] ^ create->b[15]) % CREATE_BUCKETS];
+}
+
+void open_set_create(struct smb_open *open, const struct guid *create)
+{
+    struct smb_open **at = create_bucket(open->tree->session->connection->opens, create);
+
+    assert(!open->has_create);
+    open->has_create = true;
+    open->create = *create;
+    open->next_create = *at;
+    *at = open;
+}
+
+static void drop_create(struct smb_open *open)
+{
+    struct smb_open **at = create_bucket(open->tree->session->connection->opens, &open->create);
+
+    while (*at != open)
+        at = &(*at)->next_create;
+    *at = open->next_create;
+    open->has_create = false;
+}
+
+struct smb_open *open_find_create(const struct smb_session *session, const struct guid *create)
+{
+    struct smb_open *open = *create_bucket(session->connection->opens, create);
+
+    while (open && (open->tree->session != session || !guid_equal(&open->create, create)))
+        open = open->next_create;
+    return open;
+}
+
+uint8_t *open_lock_sequences(struct smb_open *open)
+{
+    if (!open->locks)
+        open->locks = memset(xmalloc(LOCK_SEQUENCES), LOCK_SEQUENCE_NONE, LOCK_SEQUENCES);
+    return open->locks;
+}
+
 struct smb_open *open_hold(struct smb_open *open)
 {
     assert(open->holders > 0);
@@ -101,6 +147,7 @@ void open_release(struct smb_open *open)
     free((char *)(uintptr_t)open->listing.pattern.ptr);
     free((char *)(uintptr_t)open->listing.at.name.ptr);
     free((char *)(uintptr_t)open->path.ptr);
+    free(open->locks);
     free(open);
     smb_tree_release(tree);
 }
@@ -130,6 +177,8 @@ void open_gone(struct smb_open *open)
 
     assert(table->slots[(uint32_t)open->volatile_id] == open);
     open->is_open = false;
+    if (open->has_create)
+        drop_create(open);
     if (open->caching)
         open->leaves_caching(open);
     if (open->watch)

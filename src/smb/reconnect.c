@@ -75,6 +75,11 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
     open->is_open = true;
     open->mode = kept->mode;
     open->position = kept->position;
+    open->channel.sequence = (uint16_t)request->header.status;
+    if (kept->locks.ptr)
+        memcpy(open_lock_sequences(open), kept->locks.ptr, LOCK_SEQUENCES);
+    if (kept->kind != DURABLE_1)
+        open_set_create(open, &kept->create);
     open->durable = (struct smb_durable){ .kind = kept->kind,
                                           .create = kept->create,
                                           .timeout_ms = kept->timeout_ms };

@@ -400,6 +400,9 @@ void request_over(struct smb_request *request)
         fetch_set_close(request->decision.access.fetches);
     request->decision.store = NULL;
     open_ends_work(request);
+    if (request->has_sequence)
+        channel_sequence_end(&request->open->channel, request->sequence_change);
+    request->has_sequence = false;
     if (request->open)
         open_release(request->open);
     if (request->tree)

@@ -16,6 +16,7 @@
 #include "smb/crypto.h"
 #include "smb/durable.h"
 #include "smb/limits.h"
+#include "smb/replay.h"
 #include "smb/status.h"
 
 struct smb_session;
@@ -204,6 +205,14 @@ struct smb_open {
     uint64_t volatile_id;
     struct held_handle handle;
     struct smb_durable durable;
+    /* The GUID of its create, by which that is found if it comes once more. */
+    bool has_create;
+    bool is_fresh; /* nobody has used it: its client may not know yet that it is there */
+    struct guid create;
+    struct smb_open *next_create; /* of the bucket */
+    uint32_t action;              /* CreateAction, as answered */
+    struct channel_sequence channel;
+    uint8_t *locks;    /* owned; LOCK_SEQUENCES of them; NULL: none yet */
     uint64_t position; /* behind what it read or wrote */
     uint32_t mode;     /* of its create options: FILE_MODE_.. of FileModeInformation */
     struct bytes path; /* owned; of one in a snapshot: UTF-8, '/' between names; else ptr NULL */
@@ -235,6 +244,12 @@ struct smb_open *open_new(struct smb_tree *tree);
 /* tree: NULL: any of the session */
 struct smb_open *open_find(const struct smb_session *session, const struct smb_tree *tree,
                            uint64_t persistent, uint64_t volatile_id);
+/* It is found by the GUID of its create from now on. */
+void open_set_create(struct smb_open *open, const struct guid *create);
+/* One of the session, perhaps not open yet or any more; NULL: none. */
+struct smb_open *open_find_create(const struct smb_session *session, const struct guid *create);
+/* Memory for the sequences of its locks. */
+uint8_t *open_lock_sequences(struct smb_open *open);
 struct smb_open *open_hold(struct smb_open *open);
 void open_release(struct smb_open *open);
 /* It is closed, or was not opened: takes it out of the table, and wakes who waits for that. */
@@ -324,6 +339,8 @@ struct smb_request {
     struct smb_tree *tree;       /* held */
     struct smb_open *open;       /* held */
     bool is_in_work;             /* counts as one of open->in_work */
+    bool has_sequence;           /* counts in open->channel */
+    uint64_t sequence_change;    /* for channel_sequence_end() */
     bool is_related;
     bool is_signed; /* the request was: so is the answer */
     bool

@@ -223,6 +223,27 @@ static void meets(void **state)
     }
 }
 
+/* Rule: who comes after one that was ended finds nothing of it, neither what it cached nor its locks. */
+static void leaves_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct lock_element element = { .range = { 0, 1 }, .action = LOCK_EXCLUSIVE };
+    struct handle_lock lock = { .mount = the_mount(), .elements = &element, .count = 1 };
+
+    for (int locks = 0; locks < 2; locks++) {
+        struct held_handle handle = cached(f, MAY_RWD, RWD, C_RWH, false), other;
+
+        lock.handle = &handle;
+        if (locks)
+            assert_int_equal(run(f, handle_lock_attempt, &lock), OK);
+        if (!leaves(f, &handle)) /* a lock takes what is cached */
+            return;
+        other = cached(f, MAY_RWD, RWD, C_RWH, false);
+        assert_false(is_away(f, &handle));
+        closed(f, &other);
+    }
+}
+
 /* Rule: its locks go with it; until then they bind others as ever. semantics 8.1 */
 static void locks(void **state)
 {
@@ -338,8 +359,9 @@ static void time_is_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(comes_back), TEST(what_stays), TEST(asked_while_it_goes), TEST(meets),
-        TEST(locks),      TEST(persists),   TEST(time_is_over),
+        TEST(comes_back), TEST(what_stays),     TEST(asked_while_it_goes),
+        TEST(meets),      TEST(leaves_nothing), TEST(locks),
+        TEST(persists),   TEST(time_is_over),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,77 @@
+/* A create that its client sends once more, because it does not know whether it came: it is answered by the open that
+ * was made, with the level that is asked for now as far as that has it. ms-smb2: 3.3.5.9.10 */
+#include "smb/create.h"
+
+struct smb_durable durable_of(const struct create *create, bool is_file, bool caches_handle)
+{
+    const struct durable_asked *asked = &create->contexts.durable;
+    const struct durable_open opened = { .is_available = create->open.persists,
+                                         .is_file = is_file,
+                                         .caches_handle = caches_handle };
+    struct smb_durable durable = { .kind = durable_granted(asked, &opened) };
+
+    if (durable.kind != DURABLE_NONE) {
+        durable.create = asked->create;
+        durable.timeout_ms = durable_timeout_ms(asked);
+    }
+    return durable;
+}
+
+static bool is_of_lease(const struct smb_open *open, const struct lease_asked *lease)
+{
+    bool has_lease = open->caching && open->caching->lease.is_lease;
+
+    return has_lease == lease->is_lease &&
+           (!has_lease || guid_equal(&open->caching->lease.key, &lease->key));
+}
+
+enum nt_status create_again_find(const struct smb_request *request, const struct create *create,
+                                 struct smb_open **ret_open)
+{
+    struct smb_open *open = NULL;
+
+    *ret_open = NULL;
+    if (create->contexts.durable.wants_2)
+        open = open_find_create(request->session, &create->contexts.durable.create);
+    if (!open)
+        return STATUS_SUCCESS;
+    if (!(request->header.flags & SMB_FLAG_REPLAY))
+        return STATUS_DUPLICATE_OBJECTID;
+    if (!open->is_open)
+        return STATUS_FILE_NOT_AVAILABLE;
+    if (!open->is_fresh) /* its client has the answer: this is another create, as Windows takes it */
+        return STATUS_SUCCESS;
+    if (open->tree != request->tree || !is_of_lease(open, &create->contexts.lease))
+        return STATUS_ACCESS_DENIED;
+    *ret_open = open;
+    return STATUS_SUCCESS;
+}
+
+enum smb_step create_again_begin(struct smb_request *request, struct create *create,
+                                 struct smb_open *open)
+{
+    request->open = open_hold(open);
+    request->parameters = create;
+    create->is_again = true;
+    create->again.mount = &request->tree->mount;
+    create->again.handle = &open->handle;
+    return smb_decide(request, handle_again_attempt, &create->again);
+}
+
+enum smb_step create_again_decided(struct smb_request *request, struct create *create)
+{
+    struct smb_open *open = request->open;
+    bool is_file = open->handle.kind == TREE_FILE;
+
+    if (request->error)
+        return smb_refuse(request, nt_status_of_handle(request->error));
+    create->open.action = (enum open_action)open->action;
+    create->open.info = create->again.info;
+    create->open.given = create->again.given;
+    create->open.persists = open->durable.kind == DURABLE_PERSISTENT;
+    if (!create->contexts.lease.is_lease)
+        create->open.given.holds &= caching_of_level(create->level);
+    create->durable = durable_of(create, is_file, create->open.given.holds & CACHING_HANDLE);
+    message_set_open(request->message, open);
+    return smb_refuse(request, STATUS_SUCCESS);
+}
