@@ -1,0 +1,77 @@
+/* Commits to one shard: group commit, with one op in flight.
+ *
+ * RADOS applies one guarded op on an object at a time, whatever the number of clients; so what arrives
+ * while an op is in flight goes together in the next. An op compares the bounds row and the header of each
+ * partition in it, sets and removes their rows, and sets their headers. If it is refused, one read of all
+ * these headers decides for each commit what became of it, and those that may still succeed are sent
+ * again.
+ *
+ * Invariants:
+ *  (1) At most one op of this shard is in flight.
+ *  (2) A partition is in an op once: two commits on the same state would both pass their guards, since
+ *      compares see the state before the op.
+ *  (3) A commit is answered STORE_OK only after an op that had it was applied on all replicas.
+ *  (4) A commit whose outcome is not known is STORE_UNKNOWN, and is not sent again. */
+#ifndef LAGRA_STORE_RADOS_SHARD_H
+#define LAGRA_STORE_RADOS_SHARD_H
+
+#include "base/lock.h"
+#include "base/waiter.h"
+#include "store/rados/port.h"
+#include "store/rados/shard_rows.h"
+
+/* Of one op, so that it stays short on the wire and on the OSD. One commit may exceed the bytes. */
+#define SHARD_GROUP_COMMITS 64u
+#define SHARD_GROUP_BYTES   (4u << 20)
+/* A commit that was refused so often without a change of its partition is given up as a conflict. */
+#define SHARD_TRIES_MAX     8u
+
+struct shard_change {
+    struct shard_change *next;
+    struct bytes key; /* of the row (row_key.h) */
+    struct bytes value;
+    bool is_removal;
+};
+
+/* One commit of one partition. The caller's, from shard_commit() until the waiter is woken. */
+struct shard_commit {
+    struct bytes partition_key;
+    struct partition_header seen; /* version 0: absent */
+    instant now;
+    struct attempt attempt; /* all commits of one incarnation */
+    bool has_pieces;        /* the fence of the attempt's incarnation is compared */
+    const struct shard_change *changes;
+    struct waiter *waiter;
+
+    /* Before the waiter is woken:
+     *   STORE_OK         done and durable
+     *   STORE_CONFLICT   the partition has changed, or lies in another shard by now: decide again
+     *   STORE_NOT_FOUND  the space is dropped
+     *   STORE_FULL       the pool is; nothing was changed
+     *   STORE_UNKNOWN
+     *   STORE_IO         too large; or the incarnation is fenced: this front end was taken for dead, and
+     *                    must not commit any more */
+    enum store_result result;
+
+    /* The shard's. */
+    struct shard_commit *next;
+    unsigned tries;
+    struct port_step *header; /* of the look */
+};
+
+struct shard;
+
+/* name: of the object (shard_name()). row: of its bounds, as it was read, however long ago.
+ * returns STORE_OK, STORE_CORRUPT */
+enum store_result shard_new(struct port *port, const char *name, struct bytes row,
+                            struct shard **ret_shard);
+/* Nothing may be in flight or waiting. */
+void shard_free(struct shard *shard);
+/* Any thread; never waits, and never wakes the waiter in this call. */
+void shard_commit(struct shard *shard, struct shard_commit *commit);
+
+/* Makes the object of a shard: `done` is called once, PORT_EXISTS if it is there. */
+void shard_create(struct port *port, const char *name, const struct shard_bounds *bounds,
+                  void (*done)(struct port_op *op), void *context);
+
+#endif

@@ -1,0 +1,67 @@
+/* The two rows that guards compare: the bounds of a shard, and the header of a partition. All numbers are
+ * big-endian; each row ends with the CRC-32C of what is before it. Any thread.
+ *
+ *   bounds   1  version (1)
+ *            1  state (enum shard_state)
+ *            8  epoch: one more at each change, so that the bytes never return
+ *            8  owner stamp: the version of the state of its container that the shard knows
+ *            8  number of the shard that follows; 0: none
+ *            4  incarnations below are refused (decision: 396)
+ *            4  length of lo, then lo: the least partition key
+ *            4  length of hi, then hi: partition keys are below; empty: no end
+ *   header   1  version (1)
+ *            1  flags: 0. A lock, holds, limbs: each sets one, when it is built. Others are refused
+ *            8  version of the partition: never returns, 0 is an absent header
+ *            4 x (4 incarnation, 8 number)  the newest attempts, the newest first; 0, 0: none */
+#ifndef LAGRA_STORE_RADOS_SHARD_ROWS_H
+#define LAGRA_STORE_RADOS_SHARD_ROWS_H
+
+#include "store/store.h"
+
+enum shard_state { SHARD_LIVE = 1, SHARD_SEALED = 2 };
+
+struct shard_bounds {
+    enum shard_state state;
+    uint64_t epoch;
+    uint64_t stamp;
+    uint64_t next;
+    uint32_t incarnation_floor;
+    struct bytes lo, hi;
+};
+
+struct bytes shard_bounds_write(struct arena *arena, const struct shard_bounds *bounds);
+/* Keys point into the row. returns STORE_OK, STORE_CORRUPT (also: a version or a state that is not ours) */
+enum store_result shard_bounds_read(struct bytes row, struct shard_bounds *ret_bounds);
+bool shard_bounds_have(const struct shard_bounds *bounds, struct bytes partition_key);
+
+/* Who tried a commit: a front end, and the number of the commit in it, from 1. */
+struct attempt {
+    uint32_t incarnation;
+    uint64_t number;
+};
+#define HEADER_ATTEMPTS 4
+
+struct partition_header {
+    uint64_t version;
+    struct attempt attempts[HEADER_ATTEMPTS];
+};
+
+/* Of an absent header: an empty row. */
+struct bytes partition_header_write(struct arena *arena, const struct partition_header *header);
+/* An empty row is an absent header. returns STORE_OK, STORE_CORRUPT */
+enum store_result partition_header_read(struct bytes row, struct partition_header *ret_header);
+
+/* The header that a commit leaves. now: its instant. */
+struct partition_header partition_header_after(const struct partition_header *seen, instant now,
+                                               struct attempt attempt);
+/* What became of an attempt on `seen`, which was refused, by the header as it is now.
+ *
+ * returns STORE_OK        it was applied: it was resent, and its first answer lost
+ *         STORE_WAIT      the partition has not changed: it was refused for another reason
+ *         STORE_CONFLICT  the partition has changed, and not by it
+ *         STORE_UNKNOWN   more commits since than the header remembers (decision: 396) */
+enum store_result partition_header_outcome(const struct partition_header *now,
+                                           const struct partition_header *seen,
+                                           struct attempt attempt);
+
+#endif

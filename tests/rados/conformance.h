@@ -1,0 +1,25 @@
+/* What any port must do (store/rados/port.h): the same tests for the fake and for a cluster. */
+#ifndef LAGRA_TESTS_RADOS_CONFORMANCE_H
+#define LAGRA_TESTS_RADOS_CONFORMANCE_H
+
+#include "store/rados/port.h"
+
+/* A pool without objects. */
+struct port_under_test {
+    struct port *port;
+    /* Returns when all ops that were sent are done. */
+    void (*settle)(struct port_under_test *under_test);
+    void *context;
+};
+
+/* The tests of cmocka; *state is a struct port_under_test. */
+void conformance_absent_objects(void **state);
+void conformance_creation(void **state);
+void conformance_compares_see_the_state_before(void **state);
+void conformance_all_or_none(void **state);
+void conformance_removal(void **state);
+void conformance_lists(void **state);
+void conformance_order(void **state);
+void conformance_sizes(void **state);
+
+#endif

@@ -1,0 +1,232 @@
+/* Clients of the fake, what is in flight, and what is drawn of it. */
+#include "fake.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "fake_objects.h"
+
+/* An op in flight. It is applied once (twice if it is resent), then answered. */
+struct flight {
+    struct flight *next; /* in the order in which they were sent */
+    struct client *client;
+    char *object;
+    struct port_op *op;
+    bool is_applied;
+    bool is_resent; /* will be applied once more */
+    bool is_dead;   /* its client is gone: nobody is answered */
+};
+
+struct client {
+    struct port port; /* first */
+    struct fake *fake;
+    struct client *next;
+    bool is_dead;
+};
+
+struct fake {
+    struct fake_options options;
+    struct fake_objects objects;
+    struct client *clients;
+    struct flight *first, **end;
+    uint64_t random;
+    uint64_t applied;
+    bool is_full;
+};
+
+/* xorshift64* */
+uint32_t fake_random(struct fake *fake, uint32_t below)
+{
+    assert(below > 0);
+    fake->random ^= fake->random >> 12;
+    fake->random ^= fake->random << 25;
+    fake->random ^= fake->random >> 27;
+    return (uint32_t)((fake->random * 0x2545F4914F6CDD1Dull) >> 32) % below;
+}
+
+static bool happens(struct fake *fake, unsigned one_in)
+{
+    return one_in > 0 && fake_random(fake, one_in) == 0;
+}
+
+struct fake *fake_new(struct fake_options options)
+{
+    struct fake *fake = xcalloc(1, sizeof *fake);
+
+    fake->options = options;
+    fake->random = options.seed * 0x9E3779B97F4A7C15ull + 1;
+    fake->end = &fake->first;
+    return fake;
+}
+
+void fake_set_faults(struct fake *fake, unsigned resent, unsigned late)
+{
+    fake->options.resent = resent;
+    fake->options.late = late;
+}
+
+static void flight_free(struct flight *flight)
+{
+    free(flight->object);
+    free(flight);
+}
+
+void fake_free(struct fake *fake)
+{
+    while (fake->first) {
+        struct flight *flight = fake->first;
+
+        fake->first = flight->next;
+        port_op_free(flight->op);
+        flight_free(flight);
+    }
+    while (fake->clients) {
+        struct client *client = fake->clients;
+
+        fake->clients = client->next;
+        free(client);
+    }
+    fake_objects_release(&fake->objects);
+    free(fake);
+}
+
+static void client_send(struct port *port, const char *object, struct port_op *op)
+{
+    struct client *client = (struct client *)(void *)port;
+    struct fake *fake = client->fake;
+    struct flight *flight = xcalloc(1, sizeof *flight);
+
+    assert(!client->is_dead);
+    flight->client = client;
+    flight->object = xstrdup(object);
+    flight->op = op;
+    flight->is_resent = op->is_write && happens(fake, fake->options.resent);
+    *fake->end = flight;
+    fake->end = &flight->next;
+}
+
+struct port *fake_client(struct fake *fake)
+{
+    struct client *client = xcalloc(1, sizeof *client);
+
+    client->port.send = client_send;
+    client->fake = fake;
+    client->next = fake->clients;
+    fake->clients = client;
+    return &client->port;
+}
+
+void fake_set_full(struct fake *fake, bool is_full)
+{
+    fake->is_full = is_full;
+}
+
+static void take_out(struct fake *fake, struct flight *flight)
+{
+    struct flight **at = &fake->first;
+
+    while (*at != flight)
+        at = &(*at)->next;
+    *at = flight->next;
+    if (!*at)
+        fake->end = at;
+}
+
+void fake_client_kill(struct fake *fake, struct port *port)
+{
+    struct client *client = (struct client *)(void *)port;
+    struct flight *next;
+
+    client->is_dead = true;
+    for (struct flight *flight = fake->first; flight; flight = next) {
+        next = flight->next;
+        if (flight->client != client)
+            continue;
+        flight->is_dead = true;
+        if (flight->is_applied || happens(fake, 2)) {
+            take_out(fake, flight);
+            port_op_free(flight->op);
+            flight_free(flight);
+        }
+    }
+}
+
+/* Nothing of the same client and object was sent before it and is still in flight, as far as it is not
+ * applied (or answered) itself. rule (4) */
+static bool is_next(const struct fake *fake, const struct flight *flight)
+{
+    for (const struct flight *f = fake->first; f != flight; f = f->next)
+        if (f->client == flight->client && strcmp(f->object, flight->object) == 0 &&
+            (flight->is_applied || !f->is_applied))
+            return false;
+    return true;
+}
+
+/* One of those that may go on, by lot. NULL: none is in flight. */
+static struct flight *choose(struct fake *fake)
+{
+    struct flight *chosen = NULL;
+    uint32_t seen = 0;
+
+    for (struct flight *f = fake->first; f; f = f->next)
+        if (is_next(fake, f) && fake_random(fake, ++seen) == 0)
+            chosen = f;
+    return chosen;
+}
+
+static void apply(struct fake *fake, struct flight *flight)
+{
+    flight->op->result =
+        fake_objects_apply(&fake->objects, flight->object, flight->op, fake->is_full);
+    fake->applied++;
+    if (flight->is_resent)
+        flight->is_resent = false; /* to be applied once more: its place in the order stays */
+    else
+        flight->is_applied = true;
+}
+
+static void answer(struct fake *fake, struct flight *flight)
+{
+    struct port_op *op = flight->op;
+    bool is_dead = flight->is_dead;
+
+    take_out(fake, flight);
+    flight_free(flight);
+    if (is_dead)
+        port_op_free(op);
+    else
+        op->done(op);
+}
+
+bool fake_step(struct fake *fake)
+{
+    struct flight *flight = choose(fake);
+
+    if (!flight)
+        return false;
+    if (!flight->is_applied)
+        apply(fake, flight);
+    else if (!happens(fake, fake->options.late))
+        answer(fake, flight);
+    return true;
+}
+
+uint64_t fake_applied(const struct fake *fake)
+{
+    return fake->applied;
+}
+
+struct bytes fake_row(const struct fake *fake, const char *name, struct bytes key)
+{
+    const struct fake_object *object = fake_objects_find(&fake->objects, name);
+    const struct port_row *row = object && object->is_there ? fake_object_row(object, key) : NULL;
+
+    return row ? row->value : (struct bytes){ NULL, 0 };
+}
+
+uint32_t fake_row_count(const struct fake *fake, const char *name)
+{
+    const struct fake_object *object = fake_objects_find(&fake->objects, name);
+
+    return object && object->is_there ? object->count : 0;
+}

@@ -1,0 +1,240 @@
+/* Keys and rows of a shard: order, no 00, and what is damaged is noticed. store/rados/row_key.h,
+ * shard_rows.h */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "store/rados/row_key.h"
+#include "store/rados/shard_rows.h"
+
+static int set_up(void **state)
+{
+    *state = arena_new(16u << 20);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    arena_free(*state);
+    return 0;
+}
+
+/* Around the two bytes that are escaped, and the greatest. */
+static const struct bytes keys[] = {
+    BYTES(""),
+    BYTES("\0"),
+    BYTES("\0\0"),
+    BYTES("\0\x01"),
+    BYTES("\0a"),
+    BYTES("\x01"),
+    BYTES("\x01\0"),
+    BYTES("\x01\x01"),
+    BYTES("\x01\x02"),
+    BYTES("\x01"
+          "a"),
+    BYTES("\x02"),
+    BYTES("a"),
+    BYTES("a\0"),
+    BYTES("a\x01"),
+    BYTES("ab"),
+    BYTES("\xff"),
+    BYTES("\xff\xff"),
+};
+#define KEYS (sizeof keys / sizeof keys[0])
+
+static int sign(int order)
+{
+    return (order > 0) - (order < 0);
+}
+
+/* Rows lie in the order of (partition, record), and are read as they were written. */
+static void records(void **state)
+{
+    for (size_t i = 0; i < KEYS * KEYS; i++) {
+        struct bytes p = keys[i / KEYS], r = keys[i % KEYS];
+
+        for (enum record_family family = RECORD_LISTED; family <= RECORD_INNER; family++) {
+            struct bytes row = row_key_record(*state, family, p, r);
+            struct row_name name;
+
+            assert_null(memchr(row.ptr, '\0', row.len));
+            assert_true(row_key_read(row, *state, &name));
+            assert_int_equal(name.kind, family == RECORD_LISTED ? ROW_LISTED : ROW_INNER);
+            assert_true(bytes_equal(name.partition_key, p));
+            assert_true(bytes_equal(name.record_key, r));
+            for (size_t j = 0; j < KEYS * KEYS; j += 5) {
+                struct bytes q = keys[j / KEYS], s = keys[j % KEYS];
+                int order = bytes_compare(p, q);
+
+                if (order == 0)
+                    order = bytes_compare(r, s);
+                assert_int_equal(sign(bytes_compare(row, row_key_record(*state, family, q, s))),
+                                 sign(order));
+            }
+        }
+    }
+}
+
+static void other_rows(void **state)
+{
+    struct row_name name;
+
+    assert_true(row_key_read(row_key_bounds(), *state, &name));
+    assert_int_equal(name.kind, ROW_BOUNDS);
+    assert_true(row_key_read(row_key_fence(*state, 0xfedc0123), *state, &name));
+    assert_int_equal(name.kind, ROW_FENCE);
+    assert_int_equal(name.incarnation, 0xfedc0123);
+    for (size_t i = 0; i < KEYS; i++) {
+        assert_true(row_key_read(row_key_header(*state, keys[i]), *state, &name));
+        assert_int_equal(name.kind, ROW_HEADER);
+        assert_true(bytes_equal(name.partition_key, keys[i]));
+        assert_true(bytes_compare(row_key_bounds(), row_key_header(*state, keys[i])) < 0);
+    }
+}
+
+static void malformed_keys(void **state)
+{
+    static const struct bytes malformed[] = {
+        BYTES(""),
+        BYTES("B"),
+        BYTES("AA"),
+        BYTES("F"),
+        BYTES("F1234567"),
+        BYTES("F123456789"),
+        BYTES("Fxxxxxxxx"),
+        BYTES("L"),
+        BYTES("Lp"),
+        BYTES("Lp\x01"),
+        BYTES("Lp\x01\x04"),
+        BYTES("L\0\x01\x01r"),
+        BYTES("Lp\x01\x01\x01"),
+        BYTES("Lp\x01\x01r\x01\x01"),
+        BYTES("Pp\x01\x01"),
+        BYTES("Pp\x01\x01x"),
+        BYTES("Pp\x01\x01hh"),
+    };
+    struct row_name name;
+
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
+        assert_false(row_key_read(malformed[i], *state, &name));
+}
+
+/* A partition is in one lane, and all lanes are used. */
+static void lanes(void **state)
+{
+    struct guid space = { .b = { 0x5a } };
+    char name[SHARD_NAME_SIZE];
+    unsigned used[16] = { 0 };
+
+    (void)state;
+    for (unsigned log2 = 0; log2 < 8; log2++) {
+        space.b[15] = (uint8_t)(0xf8 | log2);
+        assert_int_equal(space_lanes(&space), log2 < 4 ? 1u << log2 : 16);
+    }
+    for (unsigned i = 0; i < 1000; i++)
+        used[partition_lane(&space, bytes_of(&i, sizeof i))]++;
+    for (unsigned i = 0; i < 16; i++)
+        assert_in_range(used[i], 30, 100);
+    shard_name(&space, 11, 0xabcd, name);
+    assert_string_equal(name, "s.5a0000000000000000000000000000ff.0b.000000000000abcd");
+}
+
+static void bounds(void **state)
+{
+    struct shard_bounds given = { SHARD_LIVE, 3, 4, 5, 6, BYTES("b"), BYTES("d\0") }, read;
+    struct bytes row = shard_bounds_write(*state, &given);
+    char *bytes = (char *)(uintptr_t)row.ptr;
+
+    assert_int_equal(shard_bounds_read(row, &read), STORE_OK);
+    assert_int_equal(read.state, SHARD_LIVE);
+    assert_int_equal(read.epoch, 3);
+    assert_int_equal(read.stamp, 4);
+    assert_int_equal(read.next, 5);
+    assert_int_equal(read.incarnation_floor, 6);
+    assert_true(bytes_equal(read.lo, given.lo) && bytes_equal(read.hi, given.hi));
+    assert_false(shard_bounds_have(&read, (struct bytes)BYTES("a")));
+    assert_true(shard_bounds_have(&read, (struct bytes)BYTES("b")));
+    assert_true(shard_bounds_have(&read, (struct bytes)BYTES("d")));
+    assert_false(shard_bounds_have(&read, (struct bytes)BYTES("d\0")));
+    given.hi = (struct bytes){ NULL, 0 };
+    assert_true(shard_bounds_have(&given, (struct bytes)BYTES("\xff")));
+
+    for (size_t i = 0; i < row.len; i++) {
+        bytes[i] ^= 4;
+        assert_int_equal(shard_bounds_read(row, &read), STORE_CORRUPT);
+        bytes[i] ^= 4;
+        assert_int_equal(shard_bounds_read(bytes_of(row.ptr, i), &read), STORE_CORRUPT);
+    }
+}
+
+static void headers(void **state)
+{
+    struct partition_header header = { .version = 0 }, read;
+    struct bytes row = partition_header_write(*state, &header);
+    char *bytes;
+
+    assert_int_equal(row.len, 0);
+    assert_int_equal(partition_header_read(row, &read), STORE_OK);
+    assert_int_equal(read.version, 0);
+    header = partition_header_after(&header, 100, (struct attempt){ 1, 7 });
+    header = partition_header_after(&header, 90, (struct attempt){ 2, 8 });
+    assert_int_equal(header.version, 101); /* above the one before, whatever the clock says */
+    row = partition_header_write(*state, &header);
+    assert_int_equal(partition_header_read(row, &read), STORE_OK);
+    assert_memory_equal(&read, &header, sizeof header);
+    bytes = (char *)(uintptr_t)row.ptr;
+    for (size_t i = 0; i < row.len; i++) {
+        bytes[i] ^= 4;
+        assert_int_equal(partition_header_read(row, &read), STORE_CORRUPT);
+        bytes[i] ^= 4;
+        if (i > 0)
+            assert_int_equal(partition_header_read(bytes_of(row.ptr, i), &read), STORE_CORRUPT);
+    }
+}
+
+/* A refusal is a conflict only while the header remembers all attempts since. decision: 396 */
+static void outcomes(void **state)
+{
+    const struct attempt mine = { 1, 1 };
+
+    (void)state;
+    for (unsigned before = 0; before <= 6; before++) {
+        for (unsigned others = 0; others <= 6; others++) {
+            struct partition_header seen = { .version = 0 }, now, applied;
+            bool is_known = others < HEADER_ATTEMPTS;
+
+            for (unsigned i = 0; i < before; i++)
+                seen = partition_header_after(&seen, 0, (struct attempt){ 2, i + 1 });
+            now = seen;
+            applied = partition_header_after(&seen, 0, mine);
+            for (unsigned i = 0; i < others; i++) {
+                now = partition_header_after(&now, 0, (struct attempt){ 3, i + 1 });
+                applied = partition_header_after(&applied, 0, (struct attempt){ 3, i + 1 });
+            }
+            assert_int_equal(partition_header_outcome(&now, &seen, mine), others == 0 ? STORE_WAIT
+                                                                          : is_known
+                                                                              ? STORE_CONFLICT
+                                                                              : STORE_UNKNOWN);
+            assert_int_equal(partition_header_outcome(&applied, &seen, mine),
+                             others < HEADER_ATTEMPTS ? STORE_OK : STORE_UNKNOWN);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(records, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_rows, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(malformed_keys, set_up, tear_down),
+        cmocka_unit_test(lanes),
+        cmocka_unit_test_setup_teardown(bounds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(headers, set_up, tear_down),
+        cmocka_unit_test(outcomes),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,507 @@
+/* Group commit into one shard: what is acknowledged was applied once, what is refused was not, whatever
+ * the cluster answers. store/rados/shard.h, on the RADOS in memory */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../../rados/fake.h"
+#include "store/rados/row_key.h"
+#include "store/rados/shard.h"
+
+#define OBJECT "shard"
+#define SELF   1u /* incarnation */
+
+struct fixture {
+    struct fake *fake;
+    struct port *port;
+    struct shard *shard;
+    struct arena *arena;
+    uint64_t attempts;
+};
+
+/* A commit, and what is needed to see what became of it. */
+struct tried {
+    struct waiter waiter; /* first */
+    struct shard_commit commit;
+    struct shard_change change;
+    bool is_over;
+    struct tried *next;
+};
+
+static void ignore(struct port_op *op)
+{
+    port_op_free(op);
+}
+
+static void run(struct fixture *f)
+{
+    while (fake_step(f->fake))
+        ;
+}
+
+static void open_shard(struct fixture *f)
+{
+    assert_int_equal(shard_new(f->port, OBJECT, bytes_from_string("no bounds"), &f->shard),
+                     STORE_CORRUPT);
+    assert_int_equal(
+        shard_new(f->port, OBJECT, fake_row(f->fake, OBJECT, row_key_bounds()), &f->shard),
+        STORE_OK);
+}
+
+static struct fixture *fixture_new(uint64_t seed)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    const struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 1 };
+
+    f->fake = fake_new((struct fake_options){ .seed = seed });
+    f->port = fake_client(f->fake);
+    f->arena = arena_new(64u << 20);
+    shard_create(f->port, OBJECT, &bounds, ignore, NULL);
+    run(f);
+    open_shard(f);
+    return f;
+}
+
+static int set_up(void **state)
+{
+    *state = fixture_new(1);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f);
+    shard_free(f->shard);
+    arena_free(f->arena);
+    fake_free(f->fake);
+    free(f);
+    return 0;
+}
+
+static void wake(struct waiter *waiter)
+{
+    struct tried *tried = (struct tried *)(void *)waiter;
+
+    assert_false(tried->is_over);
+    tried->is_over = true;
+}
+
+static struct bytes record_key(struct fixture *f, const char *partition)
+{
+    return row_key_record(f->arena, RECORD_LISTED, bytes_from_string(partition),
+                          bytes_from_string("r"));
+}
+
+static struct bytes row_of(struct fixture *f, const char *partition)
+{
+    return fake_row(f->fake, OBJECT, record_key(f, partition));
+}
+
+static struct partition_header header_of(struct fixture *f, const char *partition)
+{
+    struct partition_header header;
+    struct bytes key = row_key_header(f->arena, bytes_from_string(partition));
+
+    assert_int_equal(partition_header_read(fake_row(f->fake, OBJECT, key), &header), STORE_OK);
+    return header;
+}
+
+/* A commit of one record, on the state that the partition has now. */
+static struct tried *prepare(struct fixture *f, const char *partition, const char *value)
+{
+    struct tried *tried = arena_alloc(f->arena, sizeof *tried);
+    struct bytes name = arena_copy(f->arena, bytes_from_string(partition));
+
+    tried->waiter.wake = wake;
+    tried->change = (struct shard_change){
+        .key = record_key(f, partition),
+        .value = arena_copy(f->arena, bytes_from_string(value)),
+    };
+    tried->commit = (struct shard_commit){
+        .partition_key = name,
+        .seen = header_of(f, partition),
+        .now = 1000,
+        .attempt = { SELF, ++f->attempts },
+        .changes = &tried->change,
+        .waiter = &tried->waiter,
+    };
+    return tried;
+}
+
+static enum store_result end(struct fixture *f, struct tried *tried)
+{
+    run(f);
+    assert_true(tried->is_over);
+    return tried->commit.result;
+}
+
+static enum store_result commit(struct fixture *f, const char *partition, const char *value)
+{
+    struct tried *tried = prepare(f, partition, value);
+
+    shard_commit(f->shard, &tried->commit);
+    return end(f, tried);
+}
+
+static void set_row(struct fixture *f, struct bytes key, struct bytes value)
+{
+    struct port_op *op = port_op_new(ignore, NULL);
+
+    port_set(op, key, value);
+    port_send(f->port, OBJECT, op);
+    run(f);
+}
+
+static void one_commit(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *removal;
+
+    assert_int_equal(commit(f, "p", "first"), STORE_OK);
+    assert_true(bytes_is(row_of(f, "p"), "first"));
+    assert_int_equal(header_of(f, "p").version, 1000);
+    assert_int_equal(commit(f, "p", "second"), STORE_OK);
+    assert_int_equal(header_of(f, "p").version, 1001);
+    removal = prepare(f, "p", "");
+    removal->change.is_removal = true;
+    shard_commit(f->shard, &removal->commit);
+    assert_int_equal(end(f, removal), STORE_OK);
+    assert_null(row_of(f, "p").ptr);
+    assert_int_equal(fake_row_count(f->fake, OBJECT), 2); /* bounds, header */
+}
+
+/* What arrives while an op is in flight goes together in the next. */
+static void groups(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t before = fake_applied(f->fake);
+    struct tried *tried[60];
+    char name[8];
+
+    for (unsigned i = 0; i < 60; i++) {
+        snprintf(name, sizeof name, "p%u", i);
+        tried[i] = prepare(f, name, name);
+        shard_commit(f->shard, &tried[i]->commit);
+    }
+    for (unsigned i = 0; i < 60; i++)
+        assert_int_equal(end(f, tried[i]), STORE_OK);
+    assert_int_equal(fake_applied(f->fake) - before, 2);
+}
+
+/* A group is bounded, by commits and by bytes; a commit that is larger alone goes alone. */
+static void bounded_groups(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t before = fake_applied(f->fake);
+    size_t large = SHARD_GROUP_BYTES / 2;
+    char *value = calloc(1, 3 * large + 1), name[8];
+    struct tried *tried[4];
+
+    memset(value, 'v', 3 * large);
+    for (unsigned i = 0; i < 4; i++) {
+        snprintf(name, sizeof name, "p%u", i);
+        value[large] = i == 3 ? 'v' : '\0';
+        tried[i] = prepare(f, name, value);
+    }
+    for (unsigned i = 0; i < 4; i++)
+        shard_commit(f->shard, &tried[i]->commit);
+    for (unsigned i = 0; i < 4; i++)
+        assert_int_equal(end(f, tried[i]), STORE_OK);
+    assert_int_equal(fake_applied(f->fake) - before, 4);
+    free(value);
+}
+
+/* shard invariant (2) */
+static void same_partition(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *other = prepare(f, "other", "v"), *first = prepare(f, "p", "first"),
+                 *second = prepare(f, "p", "second"), *last = prepare(f, "q", "v");
+
+    shard_commit(f->shard, &other->commit); /* the two wait behind it */
+    shard_commit(f->shard, &first->commit);
+    shard_commit(f->shard, &second->commit);
+    shard_commit(f->shard, &last->commit);
+    assert_int_equal(end(f, first), STORE_OK);
+    assert_int_equal(end(f, second), STORE_CONFLICT);
+    assert_int_equal(end(f, other), STORE_OK);
+    assert_int_equal(end(f, last), STORE_OK);
+    assert_true(bytes_is(row_of(f, "p"), "first"));
+}
+
+/* One that meets a conflict does not take the others of its group with it. */
+static void conflict_in_group(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *old = prepare(f, "p", "old"), *first = prepare(f, "q", "v"), *second;
+
+    assert_int_equal(commit(f, "p", "new"), STORE_OK);
+    second = prepare(f, "r", "v");
+    shard_commit(f->shard, &first->commit);
+    shard_commit(f->shard, &old->commit);
+    shard_commit(f->shard, &second->commit);
+    assert_int_equal(end(f, old), STORE_CONFLICT);
+    assert_int_equal(first->commit.result, STORE_OK);
+    assert_int_equal(second->commit.result, STORE_OK);
+    assert_true(bytes_is(row_of(f, "p"), "new"));
+    assert_true(bytes_is(row_of(f, "r"), "v"));
+}
+
+static void dropped_space(void **state)
+{
+    struct fixture *f = *state;
+    struct port_op *op = port_op_new(ignore, NULL);
+    struct tried *tried = prepare(f, "p", "v");
+
+    port_delete_object(op);
+    port_send(f->port, OBJECT, op);
+    run(f);
+    shard_commit(f->shard, &tried->commit);
+    assert_int_equal(end(f, tried), STORE_NOT_FOUND);
+    assert_int_equal(fake_row_count(f->fake, OBJECT), 0);
+}
+
+/* The bounds changed behind its back: it reads them, and goes on as they say. */
+static void changed_bounds(void **state)
+{
+    struct fixture *f = *state;
+    struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 2, .hi = BYTES("m") };
+
+    set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
+    assert_int_equal(commit(f, "a", "v"), STORE_OK);
+    assert_int_equal(commit(f, "z", "v"), STORE_CONFLICT);
+    assert_null(row_of(f, "z").ptr);
+    /* Learned by a refusal: it was sent. */
+    bounds.hi = (struct bytes)BYTES("b");
+    bounds.epoch++;
+    set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
+    assert_int_equal(commit(f, "c", "v"), STORE_UNKNOWN);
+    assert_null(row_of(f, "c").ptr);
+    /* And the other way round: what it knows is old. */
+    bounds.hi = (struct bytes){ NULL, 0 };
+    bounds.epoch++;
+    set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
+    assert_int_equal(commit(f, "c", "v"), STORE_OK);
+    bounds = (struct shard_bounds){ .state = SHARD_SEALED, .epoch = 5 };
+    set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
+    assert_int_equal(commit(f, "a", "w"), STORE_NOT_FOUND);
+    assert_true(bytes_is(row_of(f, "a"), "v"));
+    set_row(f, row_key_bounds(), bytes_from_string("damaged"));
+    assert_int_equal(commit(f, "a", "w"), STORE_UNKNOWN);
+    assert_true(bytes_is(row_of(f, "a"), "v"));
+}
+
+/* A front end that is taken for dead commits nothing that names its pieces; below the floor nothing. */
+static void fences(void **state)
+{
+    struct fixture *f = *state;
+    struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 2, .incarnation_floor = SELF + 1 };
+    struct tried *tried = prepare(f, "p", "v"), *plain = prepare(f, "q", "v"),
+                 *first = prepare(f, "r", "v");
+
+    set_row(f, row_key_fence(f->arena, SELF + 1), bytes_from_string("1"));
+    assert_int_equal(commit(f, "o", "v"), STORE_OK);
+    set_row(f, row_key_fence(f->arena, SELF), bytes_from_string("1"));
+    tried->commit.has_pieces = true;
+    shard_commit(f->shard, &first->commit);
+    shard_commit(f->shard, &tried->commit);
+    shard_commit(f->shard, &plain->commit);
+    assert_int_equal(end(f, tried), STORE_IO);
+    assert_int_equal(plain->commit.result, STORE_OK);
+    assert_null(row_of(f, "p").ptr);
+    set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
+    assert_int_equal(commit(f, "q", "w"), STORE_IO);
+    assert_true(bytes_is(row_of(f, "q"), "v"));
+}
+
+static void full_pool(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *removal;
+
+    assert_int_equal(commit(f, "p", "v"), STORE_OK);
+    fake_set_full(f->fake, true);
+    assert_int_equal(commit(f, "p", "longer"), STORE_FULL);
+    assert_int_equal(commit(f, "q", "v"), STORE_FULL);
+    removal = prepare(f, "p", "");
+    removal->change.is_removal = true;
+    shard_commit(f->shard, &removal->commit);
+    assert_int_equal(end(f, removal), STORE_OK);
+    assert_null(row_of(f, "p").ptr);
+}
+
+/* A header that cannot be read: the commit was sent, so nothing is claimed. */
+static void damaged_header(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *tried;
+
+    assert_int_equal(commit(f, "p", "v"), STORE_OK);
+    tried = prepare(f, "p", "w");
+    set_row(f, row_key_header(f->arena, bytes_from_string("p")), bytes_from_string("damaged"));
+    shard_commit(f->shard, &tried->commit);
+    assert_int_equal(end(f, tried), STORE_UNKNOWN);
+    assert_true(bytes_is(row_of(f, "p"), "v"));
+}
+
+/* ---- by lot: several front ends count up in the same partitions ---- */
+
+enum { FRONT_ENDS = 3, PARTITIONS = 3, ROUNDS = 60, SEEDS = 300 };
+
+struct front_end {
+    struct fixture f;
+    struct tried *open; /* not over yet */
+    bool is_dead;
+};
+
+struct counts {
+    unsigned ok, unknown, conflict;
+};
+
+static struct shard *killed[SEEDS + 1];
+static const char *const names[PARTITIONS] = { "a", "b", "c" };
+
+static unsigned value_of(struct fixture *f, unsigned partition)
+{
+    struct bytes row = row_of(f, names[partition]);
+
+    return row.ptr ? (unsigned)strtoul(row.ptr, NULL, 10) : 0;
+}
+
+static unsigned partition_of(const struct tried *tried)
+{
+    return (unsigned)(tried->commit.partition_key.ptr[0] - 'a');
+}
+
+static void begin_increment(struct front_end *end, struct fake *fake)
+{
+    unsigned partition = fake_random(fake, PARTITIONS);
+    char value[32] = "";
+    struct tried *tried;
+
+    snprintf(value, sizeof value, "%u", value_of(&end->f, partition) + 1);
+    tried = prepare(&end->f, names[partition], value);
+    /* NUL-terminated, for strtoul(). */
+    tried->change.value = arena_copy(end->f.arena, bytes_of(value, sizeof value));
+    tried->next = end->open;
+    end->open = tried;
+    shard_commit(end->f.shard, &tried->commit);
+}
+
+static void take_results(struct front_end *end, struct counts counts[PARTITIONS])
+{
+    struct tried **at = &end->open;
+
+    while (*at) {
+        struct tried *tried = *at;
+        struct counts *c = &counts[partition_of(tried)];
+
+        if (!tried->is_over && !end->is_dead) {
+            at = &tried->next;
+            continue;
+        }
+        *at = tried->next;
+        if (!tried->is_over || tried->commit.result == STORE_UNKNOWN)
+            c->unknown++;
+        else if (tried->commit.result == STORE_OK)
+            c->ok++;
+        else
+            c->conflict++;
+        assert_true(!tried->is_over || tried->commit.result == STORE_OK ||
+                    tried->commit.result == STORE_CONFLICT ||
+                    tried->commit.result == STORE_UNKNOWN);
+    }
+}
+
+static void start(struct front_end *end, struct fake *fake, uint32_t incarnation)
+{
+    *end = (struct front_end){ .f = { .fake = fake, .port = fake_client(fake) } };
+    end->f.arena = arena_new(64u << 20);
+    end->f.attempts = (uint64_t)incarnation << 32;
+    open_shard(&end->f);
+}
+
+static void by_lot(uint64_t seed, struct counts *sum)
+{
+    struct fixture *base = fixture_new(seed);
+    struct front_end ends[FRONT_ENDS];
+    struct counts counts[PARTITIONS] = { { 0, 0, 0 } };
+
+    fake_set_faults(base->fake, 6, 3);
+    for (uint32_t i = 0; i < FRONT_ENDS; i++)
+        start(&ends[i], base->fake, i + 1);
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct front_end *end = &ends[fake_random(base->fake, FRONT_ENDS)];
+
+        if (!end->is_dead)
+            begin_increment(end, base->fake);
+        for (uint32_t steps = fake_random(base->fake, 12); steps > 0; steps--)
+            fake_step(base->fake);
+        if (round == ROUNDS / 2 && seed % 2) {
+            ends[0].is_dead = true;
+            fake_client_kill(base->fake, ends[0].f.port);
+        }
+        for (unsigned i = 0; i < FRONT_ENDS; i++)
+            take_results(&ends[i], counts);
+    }
+    run(base);
+    for (unsigned i = 0; i < FRONT_ENDS; i++) {
+        take_results(&ends[i], counts);
+        assert_null(ends[i].open);
+    }
+    for (unsigned i = 0; i < PARTITIONS; i++) {
+        unsigned value = value_of(base, i);
+
+        if (value < counts[i].ok || value > counts[i].ok + counts[i].unknown)
+            fail_msg("seed %llu: %s is %u after %u acknowledged, %u unknown",
+                     (unsigned long long)seed, names[i], value, counts[i].ok, counts[i].unknown);
+        sum->ok += counts[i].ok;
+        sum->unknown += counts[i].unknown;
+        sum->conflict += counts[i].conflict;
+    }
+    for (unsigned i = 0; i < FRONT_ENDS; i++) {
+        if (!ends[i].is_dead)
+            shard_free(ends[i].f.shard);
+        else
+            killed[seed] = ends[i].f.shard; /* with its process, if it were one */
+        arena_free(ends[i].f.arena);
+    }
+    tear_down((void **)&base);
+}
+
+/* Acknowledged once is applied once; a conflict never; so a counter says how many there were. */
+static void increments_by_lot(void **state)
+{
+    struct counts sum = { 0, 0, 0 };
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        by_lot(seed, &sum);
+    assert_true(sum.ok > SEEDS * ROUNDS / 4 && sum.conflict > SEEDS && sum.unknown > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_commit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(groups, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(bounded_groups, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(same_partition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(conflict_in_group, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(dropped_space, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(changed_bounds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(fences, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_header, set_up, tear_down),
+        cmocka_unit_test(increments_by_lot),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
