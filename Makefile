@@ -33,10 +33,11 @@ works-with: ## clients that others have written (docs/works-with.md): installs t
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/works_with/run.mjs
 
-smb-test: ## the SMB client of the Linux kernel, in User-Mode Linux, against the SMB endpoint: minutes
+smb-test: ## SMB's Linux client in User-Mode Linux, and smbtorture's tests of durable handles: minutes
 	@tools/prepare smb-test
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/smb/linux.mjs
+	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/smb/samba.mjs --lists stage3,stage4
 
 image-test: ## build the image of packaging/Containerfile with podman, and run it: minutes
 	@tools/prepare image
