@@ -18,12 +18,16 @@
 
 /* How long what must come may take. */
 #define PATIENCE_MS 60000
+/* As a PROXY header names it. */
+#define CLIENT      "203.0.113.7:5000"
+#define HEADER      "PROXY TCP4 203.0.113.7 192.0.2.1 5000 443\r\n"
 
 enum asked {
     ASKED_ECHO = 'e',   /* at once */
     ASKED_LATER = 'l',  /* by a post of another thread */
     ASKED_MOVE = 'm',   /* by the next worker, which a post of another thread makes it */
     ASKED_TRUST = 't',  /* this client is authenticated */
+    ASKED_WHO = 'w',    /* is it a proxy's client: '1', else '0' */
     ASKED_END = 'x',    /* no answer: the connection is closed */
     SAYS_REFUSED = 'R', /* to whom there is no place for */
 };
@@ -109,6 +113,8 @@ static enum turn turn(struct connection *connection)
     input_use(&connection->input, 1);
     if (asked == ASKED_END)
         return TURN_ENDS;
+    if (asked == ASKED_WHO)
+        return answer(connection, strcmp(connection->peer, CLIENT) == 0 ? '1' : '0');
     if (asked == ASKED_TRUST)
         connection_trust(connection);
     if (asked == ASKED_MOVE)
@@ -161,9 +167,10 @@ static const struct net_limits plenty = { .workers = 2,
                                           .linger_s = 60,
                                           .linger_stall_s = 60 };
 
-static struct net_server *start(const struct net_limits *limits)
+static struct net_server *start_behind(const struct net_limits *limits,
+                                       const struct net_proxies *proxies)
 {
-    const struct net_listen listen = { .host = "127.0.0.1" };
+    const struct net_listen listen = { .host = "127.0.0.1", .proxies = proxies };
     const char *problem = NULL;
     struct net_server *server = net_start(&listen, limits, &protocol, &context, &problem);
 
@@ -171,6 +178,11 @@ static struct net_server *start(const struct net_limits *limits)
     atomic_store(&ends, 0);
     assert_non_null(server);
     return server;
+}
+
+static struct net_server *start(const struct net_limits *limits)
+{
+    return start_behind(limits, NULL);
 }
 
 static int connect_to(const struct net_server *server)
@@ -333,6 +345,83 @@ static void test_refused_are_told_so(void **state)
     assert_int_equal(atomic_load(&ends), 3);
 }
 
+/* Rule: a connection of a proxy that introduces its clients is the client's from its header on, however that comes;
+ * the protocol never hears of one without. net.h, struct net_proxies */
+static void test_introduced(void **state)
+{
+    static const char *const malformed[] = { "e", "PROXY TCP4\r\ne",
+                                             "\r\n\r\n"
+                                             "e" };
+    struct net_proxies proxies = { .trusted.count = 0 };
+    struct net_server *server;
+    int fd, silent;
+
+    (void)state;
+    assert_true(address_list_parse(bytes_from_string("127.0.0.0/8"), &proxies.introducing));
+    server = start_behind(&plenty, &proxies);
+    fd = connect_to(server);
+    ask(fd, HEADER "weel", "1ee1");
+    close(fd);
+    fd = connect_to(server);
+    for (const char *c = HEADER; *c; c++) {
+        assert_int_equal(send(fd, c, 1, MSG_NOSIGNAL), 1);
+        if (*c == ' ')
+            usleep(1000);
+    }
+    ask(fd, "w", "1");
+    ask(fd, "PROXY", "PROXY"); /* no header any more */
+    close(fd);
+    fd = connect_to(server);
+    ask(fd, "PROXY UNKNOWN\r\nw", "0");
+    close(fd);
+    silent = connect_to(server);
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+        fd = connect_to(server);
+        assert_true(send(fd, malformed[i], strlen(malformed[i]), MSG_NOSIGNAL) > 0);
+        errno = 0;
+        assert_ends(fd);
+    }
+    net_stop(server, PATIENCE_MS / 1000);
+    errno = 0;
+    assert_ends(silent);
+    assert_int_equal(atomic_load(&begins), 3);
+    assert_int_equal(atomic_load(&ends), 3);
+}
+
+/* Rule: the limit for an address is that of the client, and one that it refuses is told so. */
+static void test_introduced_are_limited(void **state)
+{
+    struct net_proxies proxies = { .trusted.count = 0 };
+    struct net_limits limits = plenty;
+    struct net_server *server;
+    int first, second, other;
+
+    (void)state;
+    limits.connections_per_address_max = 1;
+    assert_true(address_list_parse(bytes_from_string("127.0.0.1"), &proxies.introducing));
+    server = start_behind(&limits, &proxies);
+    first = connect_to(server);
+    ask(first, HEADER "w", "1");
+    other = connect_to(server);
+    ask(other, "PROXY TCP4 203.0.113.8 192.0.2.1 5000 443\r\nw", "0");
+    second = connect_to(server);
+    ask(second, HEADER "w", "1"); /* in the place of the first, which was idle */
+    errno = 0;
+    assert_ends(first);
+    lock_take(&server->lock);
+    for (struct connection *c = server->untrusted.first; c; c = c->next)
+        atomic_store(&c->phase, PHASE_OURS); /* as if it had something in work */
+    lock_give(&server->lock);
+    first = connect_to(server);
+    ask(first, HEADER, "R");
+    close(first);
+    ask(other, "e", "e");
+    close(other);
+    close(second);
+    net_stop(server, PATIENCE_MS / 1000);
+    assert_int_equal(atomic_load(&ends), atomic_load(&begins));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +429,8 @@ int main(void)
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_strangers_are_closed),
         cmocka_unit_test(test_refused_are_told_so),
+        cmocka_unit_test(test_introduced),
+        cmocka_unit_test(test_introduced_are_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
