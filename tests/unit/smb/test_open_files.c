@@ -120,6 +120,36 @@ static void refuses_wrong_creates(void **state)
     client_free(c);
 }
 
+/* What an open was not granted is refused, whatever the file would permit; who may only append writes at the end.
+ * ms-smb2: 3.3.5.12, 3.3.5.13; MS-FSA 2.1.5.4 */
+static void opens_do_what_they_were_granted(void **state)
+{
+    static const struct creating reads = { .access = 0x1 }, writes = { .access = 0x2 },
+                                 appends = { .access = 0x4 };
+    struct client *c = begin(*state);
+    struct open_file f, r, w, a;
+    struct bytes bytes;
+
+    client_open(c, "granted", &f);
+    assert_int_equal(client_write(c, &f, 0, "abc"), 0);
+    assert_int_equal(client_create(c, "granted", &reads, &r), 0);
+    assert_int_equal(client_create(c, "granted", &writes, &w), 0);
+    assert_int_equal(client_create(c, "granted", &appends, &a), 0);
+    assert_int_equal(client_write(c, &r, 0, "x"), nt_status_value(STATUS_ACCESS_DENIED));
+    assert_int_equal(client_read(c, &w, 0, 1, &bytes), nt_status_value(STATUS_ACCESS_DENIED));
+    assert_int_equal(client_read(c, &a, 0, 1, &bytes), nt_status_value(STATUS_ACCESS_DENIED));
+    assert_int_equal(client_write(c, &w, 1, "B"), 0);
+    assert_int_equal(client_write(c, &a, 0, "d"), 0);
+    assert_int_equal(client_read(c, &r, 0, 100, &bytes), 0);
+    assert_int_equal(bytes.len, 4);
+    assert_memory_equal(bytes.ptr, "aBcd", 4);
+    assert_int_equal(client_close(c, &f), 0);
+    assert_int_equal(client_close(c, &r), 0);
+    assert_int_equal(client_close(c, &w), 0);
+    assert_int_equal(client_close(c, &a), 0);
+    client_free(c);
+}
+
 /* Create, write, read and close in one compound, related by the file that the first one opens: signed, and sealed.
  * ms-smb2: 3.3.5.2.7.2 */
 static void compounds_by_the_file(void **state)
@@ -438,6 +468,7 @@ int main(void)
         cmocka_unit_test(ends_with_session_and_tree),
         cmocka_unit_test(breaks_an_oplock),
         cmocka_unit_test(bounds_what_waits),
+        cmocka_unit_test(opens_do_what_they_were_granted),
         cmocka_unit_test(flushes),
     };
 
