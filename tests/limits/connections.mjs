@@ -8,16 +8,18 @@ import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, PA
 const inMemory = (context, args, use) => withServer(context, ['--inMemoryPersistence', ...args], use);
 
 /** Uploads that have begun and do not go on: connections that are in use by an authenticated
- *  client. Each has had an answer before, so the server knows whose it is when the next one comes. */
+ *  client. Each has been told to go on, so the server has read its head, and takes none of them for idle. */
 async function beginUploads(server, count) {
     const uploads = [];
 
     for (let i = 0; i < count; i++) {
         const connection = await Connection.open(server.host, server.port);
-        const { status } = await connection.exchange(signed(server, 'GET', `${CONTAINER}?restype=container`));
-        if (status !== 200)
-            throw new Error(`Get Container Properties: ${status}`);
-        await connection.request(putBlob(server, `${CONTAINER}/upload-${i}`, 100), Buffer.alloc(10));
+        const put = putBlob(server, `${CONTAINER}/upload-${i}`, 100);
+        await connection.request({ ...put, headers: [...put.headers, ['Expect', '100-continue']] });
+        const { status } = await inTime(connection.response('PUT'), 'a word to go on');
+        if (status !== 100)
+            throw new Error(`an upload is answered ${status}`);
+        await connection.send(Buffer.alloc(10));
         uploads.push(connection);
     }
     return uploads;
