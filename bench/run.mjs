@@ -3,7 +3,7 @@
 // memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,ranges,memory,queues,tables,files]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,backup,million,ranges,memory,queues,tables,files]
 //           [--waiting N] [--million N] [--entities N] [--apart]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
@@ -32,6 +32,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
+import { measureBackup } from './backup.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureCold } from './cold.mjs';
 import { measureCopy } from './copy.mjs';
@@ -366,6 +367,8 @@ async function main() {
         await measureCold(versions, tools);
     if (isPart('copy'))
         await measureCopy(versions, tools);
+    if (isPart('backup'))
+        await measureBackup(versions, tools);
     if (isPart('ranges'))
         await measureRanges(versions, tools);
     if (isPart('memory'))

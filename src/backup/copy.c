@@ -14,6 +14,9 @@
 #include "base/file.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
+/* No more than so much is left to the kernel to write at once: a server's sync on the same file system waits for
+ * what stands before it. */
+#define WINDOW_BYTES ((uint64_t)8 << 20)
 
 /* Going through a file: what is done with each run of data. */
 struct pass {
@@ -23,6 +26,7 @@ struct pass {
     char *buffer, *other; /* BUFFER_BYTES each; other: of `compare` alone */
     uint32_t crc;
     int to;
+    uint64_t unwritten; /* bytes of `to` from here on may be in memory alone */
     bool same;
 };
 
@@ -112,6 +116,17 @@ bool file_sum(struct backup_work *work, int fd, const char *name, uint32_t *ret_
     return true;
 }
 
+/* What fails here, fails again at the fsync(). */
+static void write_out(struct pass *pass, uint64_t end)
+{
+    if (end - pass->unwritten < WINDOW_BYTES)
+        return;
+    (void)sync_file_range(pass->to, (off_t)pass->unwritten, (off_t)(end - pass->unwritten),
+                          SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                              SYNC_FILE_RANGE_WAIT_AFTER);
+    pass->unwritten = end;
+}
+
 static bool copy_data(struct pass *pass, uint64_t at, size_t size)
 {
     pass->crc = crc32c(pass->crc, pass->buffer, size);
@@ -122,6 +137,7 @@ static bool copy_data(struct pass *pass, uint64_t at, size_t size)
             return work_fail_errno(pass->work, "write %s", pass->name);
         done += n > 0 ? (size_t)n : 0;
     }
+    write_out(pass, at + size);
     return true;
 }
 

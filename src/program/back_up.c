@@ -22,12 +22,14 @@
 #define RENEW_MS     5000
 #define NICE         10
 #define RATE_MAX_MIB (1u << 20)
+/* Of a backup, beside which a server goes on at most of its speed: docs/backup.md */
+#define RATE_MIB     32
 #define NUMBER_SIZE  24
 
 /* Places of the options; the rate has the same in both. */
 enum { RATE, FULL, STOPPED };
 const struct command_option back_up_options[] = {
-    { "rate", "MIB", "read at most so many MiB a second (default: no limit)" },
+    { "rate", "MIB", "read at most so many MiB a second (default: 32; 0: no limit)" },
     { "full", NULL, "copy everything, sharing nothing with the backup before" },
     { "stopped", NULL, "of a folder that no server has open" },
     { NULL, NULL, NULL },
@@ -155,16 +157,15 @@ static bool step(struct backup_work *work)
 
 /* ---- the commands ---- */
 
-/* False: said why. */
-static bool begin_work(struct back_up *back_up, const struct command_call *call,
+/* mib: the rate where none is given; 0: no limit. False: said why. */
+static bool begin_work(struct back_up *back_up, const struct command_call *call, uint64_t mib,
                        struct backup_work *ret_work)
 {
     const char *rate = call->values[RATE];
-    uint64_t mib = 0;
 
     *back_up = (struct back_up){ .call = call, .lock = -1 };
-    if (rate && (!bytes_parse_u64(bytes_from_string(rate), RATE_MAX_MIB, &mib) || mib == 0)) {
-        fprintf(stderr, "lagra: --rate takes MiB a second, from 1 to %u\n", RATE_MAX_MIB);
+    if (rate && (!bytes_parse_u64(bytes_from_string(rate), RATE_MAX_MIB, &mib))) {
+        fprintf(stderr, "lagra: --rate takes MiB a second, up to %u; 0: no limit\n", RATE_MAX_MIB);
         return false;
     }
     log_open(LOG_WARN, NULL);
@@ -261,7 +262,7 @@ int back_up(const struct command_call *call)
     struct backup_work work;
     bool done;
 
-    if (!begin_work(&back_up, call, &work))
+    if (!begin_work(&back_up, call, RATE_MIB, &work))
         return 2;
     source.context = &back_up;
     work.shares_nothing = call->values[FULL] != NULL;
@@ -287,7 +288,7 @@ int back_up_verify(const struct command_call *call)
     struct backup_work work;
     bool whole;
 
-    if (!begin_work(&back_up, call, &work))
+    if (!begin_work(&back_up, call, 0, &work))
         return 2;
     whole = backup_verify(&work, call->words[0], say);
     return say_end(&back_up, &work, whole, "verified", call->words[0], "");
@@ -299,7 +300,7 @@ int back_up_restore(const struct command_call *call)
     struct backup_work work;
     bool restored;
 
-    if (!begin_work(&back_up, call, &work))
+    if (!begin_work(&back_up, call, 0, &work))
         return 2;
     restored = backup_restore(&work, call->words[0], call->words[1]);
     return say_end(&back_up, &work, restored, "restored", call->words[1], "");

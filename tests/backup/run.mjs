@@ -97,7 +97,7 @@ async function checkRestored(history, from, to, what) {
 
 /** Backups one after the other while it is written, each restored. */
 async function testMoments(server, history) {
-    for (const words of [[], ['--rate', '4'], ['--full']]) {
+    for (const words of [['--rate', '0'], ['--rate', '4'], ['--full']]) {
         const what = `backup ${words.join(' ')}`;
         const stop = await writing(history);
         const from = performance.now();
@@ -182,6 +182,28 @@ async function testOthers(server) {
     count(refused.code === 1 && /it is a backup/.test(refused.errors), `a start on a backup: ${refused.errors}`);
 }
 
+/** A target that takes no more: it is said, nothing is left there, and the backups before are as they were. */
+async function testFullTarget(server) {
+    const before = taken();
+    /* Writes beyond so many KiB of a file fail, as on a full disk, and the signal is ignored. */
+    const limited = await new Promise((resolve) => {
+        const child = spawn('bash', ['-c', `trap '' XFSZ; ulimit -f 16; exec "$0" "$@"`, process.env.LAGRA_BINARY,
+            'backup', '--full', '--location', server.location, backups]);
+        let errors = '';
+
+        child.stderr.on('data', (text) => {
+            errors += text;
+        });
+        child.once('close', (code) => resolve({ code, errors }));
+    });
+
+    count(limited.code === 1 && /: write \S+: File too large/.test(limited.errors), `a full target: ${limited.code} ${limited.errors}`);
+    count(readdirSync(backups).sort().join() === before.join(), `a full target: ${readdirSync(backups)}`);
+    const verified = await lagra('backup', 'verify', backups);
+
+    count(verified.code === 0, `a full target: ${verified.errors}`);
+}
+
 const server = await Server.start();
 const history = new History(server);
 
@@ -189,6 +211,7 @@ try {
     await history.create();
     await testMoments(server, history);
     await testKills(server, history);
+    await testFullTarget(server);
     await testOthers(server);
     count(history.failures.length === 0, history.failures.slice(0, 5).join('; '));
     console.log(`backup: ${KILLS} kills, ${history.changes} changes, seed ${SEED}`);
