@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke works-with smb-test image-test rados-model sim mutants check asan ubsan tsan fuzz soak bench docs deb install clean
+.PHONY: help build run test smoke works-with smb-test image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -46,6 +46,11 @@ image-test: ## build the image of packaging/Containerfile with podman, and run i
 rados-model: ## the protocols of the store on RADOS, model-checked with Spin: a few minutes
 	@tools/prepare rados-model
 	@tools/node tests/rados/model/run.mjs $(ARGS)
+
+rados-test: ## what there is of the store on RADOS, on a Ceph cluster of three OSDs that it starts: a minute
+	@tools/prepare rados-test
+	@tools/compile build-rados -Dgates=true -Drados=true -- tests/unit/store/rados/cluster_test
+	@tools/node tests/rados/run.mjs --build build-rados
 
 check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute
 	@tools/prepare check

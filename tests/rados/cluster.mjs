@@ -1,0 +1,167 @@
+// A Ceph cluster for tests: one monitor and three OSDs from Debian's packages, in one folder, on 127.0.0.1,
+// without keys, systemd or a manager. It starts in seconds; its disks are sparse files. It is what it takes to
+// see what RADOS does, and nothing to keep data in.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const OSDS = 3;
+const GROUPS = 8;
+const DISK_BYTES = 12 * 2 ** 30;
+const PATIENCE_MS = 120_000;
+const COMMAND_MS = 60_000;
+const POLL_MS = 100;
+
+function freePort() {
+    return new Promise((resolve, reject) => {
+        const server = createServer();
+
+        server.once('error', reject);
+        server.listen(0, '127.0.0.1', () => {
+            const { port } = server.address();
+
+            server.close(() => resolve(port));
+        });
+    });
+}
+
+const configuration = (folder, port, fsid) => `[global]
+fsid = ${fsid}
+mon_host = [v2:127.0.0.1:${port}]
+ms_bind_ipv6 = false
+public_addr = 127.0.0.1
+cluster_addr = 127.0.0.1
+auth_cluster_required = none
+auth_service_required = none
+auth_client_required = none
+run_dir = ${folder}
+admin_socket = ${folder}/$name.asok
+log_file = ${folder}/$name.log
+log_to_stderr = false
+err_to_stderr = true
+mon_cluster_log_file = ${folder}/cluster.log
+crash_dir = ${folder}
+heartbeat_file =
+osd_crush_chooseleaf_type = 0
+osd_pool_default_pg_autoscale_mode = off
+[client]
+admin_socket =
+log_file =
+[mon]
+mon_data = ${folder}/mon
+mon_data_avail_crit = 1
+mon_data_avail_warn = 2
+mon_initial_members = a
+paxos_propose_interval = 0.05
+mon_warn_on_insecure_global_id_reclaim = false
+mon_warn_on_insecure_global_id_reclaim_allowed = false
+[osd]
+osd_data = ${folder}/osd.$id
+osd_class_load_list = *
+osd_class_default_list = *
+osd_crush_update_on_start = false
+bluestore_block_size = ${DISK_BYTES}
+bluestore_block_create = true
+bluestore_block_db_create = false
+bluestore_block_wal_create = false
+bluestore_cache_autotune = false
+bluestore_cache_size = 67108864
+`;
+
+export class Cluster {
+    #folder = mkdtempSync(path.join(tmpdir(), 'lagra-ceph-'));
+    #daemons = new Map();
+
+    get configuration() {
+        return path.join(this.#folder, 'ceph.conf');
+    }
+
+    static async start() {
+        const cluster = new Cluster();
+
+        try {
+            await cluster.#start();
+        } catch (error) {
+            await cluster.stop();
+            throw error;
+        }
+        return cluster;
+    }
+
+    #run(command, ...args) {
+        const { status, stdout, stderr, error } = spawnSync(command, ['-c', this.configuration, ...args],
+            { encoding: 'utf8', timeout: COMMAND_MS });
+
+        if (status !== 0)
+            throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
+        return stdout;
+    }
+
+    #ceph(...args) {
+        return JSON.parse(this.#run('ceph', '--format', 'json', ...args).trim() || 'null');
+    }
+
+    #spawn(name, command, ...args) {
+        const log = openSync(path.join(this.#folder, `${name}.out`), 'a');
+        const child = spawn(command, ['-c', this.configuration, ...args, '-f'], { stdio: ['ignore', log, log] });
+
+        this.#daemons.set(name, child);
+        child.once('exit', () => this.#daemons.delete(name));
+        child.once('error', () => this.#daemons.delete(name));
+    }
+
+    async #until(what, isSo) {
+        for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(POLL_MS))
+            if (isSo())
+                return;
+        throw new Error(`the cluster: ${what}: not within ${PATIENCE_MS / 1000} s`);
+    }
+
+    async #start() {
+        const fsid = randomUUID();
+        const port = await freePort();
+        const map = path.join(this.#folder, 'monmap');
+
+        writeFileSync(this.configuration, configuration(this.#folder, port, fsid));
+        this.#run('monmaptool', '--create', '--fsid', fsid, '--addv', 'a', `[v2:127.0.0.1:${port}]`, map);
+        mkdirSync(path.join(this.#folder, 'mon'));
+        this.#run('ceph-mon', '--mkfs', '-i', 'a', '--monmap', map);
+        this.#spawn('mon', 'ceph-mon', '-i', 'a');
+        for (let i = 0; i < OSDS; i++)
+            this.#addDisk(`${i}`);
+        await this.#until('all disks are up', () => this.#ceph('osd', 'stat').num_up_osds === OSDS);
+    }
+
+    #addDisk(id) {
+        const uuid = randomUUID();
+
+        if (this.#ceph('osd', 'new', uuid).osdid !== Number(id))
+            throw new Error(`the cluster: disk ${id} has another number`);
+        this.#ceph('osd', 'crush', 'create-or-move', id, '1', 'root=default', 'host=one');
+        mkdirSync(path.join(this.#folder, `osd.${id}`));
+        this.#run('ceph-osd', '-i', id, '--mkfs', '--osd-uuid', uuid);
+        this.#spawn(`osd.${id}`, 'ceph-osd', '-i', id);
+    }
+
+    /** Three replicas, of which two must be there. */
+    createPool(name) {
+        this.#ceph('osd', 'pool', 'create', name, `${GROUPS}`, `${GROUPS}`, 'replicated');
+        this.#ceph('osd', 'pool', 'set', name, 'size', '3');
+        this.#ceph('osd', 'pool', 'set', name, 'min_size', '2');
+        this.#ceph('osd', 'pool', 'application', 'enable', name, 'lagra');
+    }
+
+    async stop() {
+        const ends = [...this.#daemons.values()].map((child) => new Promise((resolve) => child.once('exit', resolve)));
+
+        for (const child of this.#daemons.values())
+            child.kill('SIGKILL');
+        await Promise.all(ends);
+        rmSync(this.#folder, { recursive: true, force: true });
+    }
+}
