@@ -1,0 +1,314 @@
+/* A view shows one state of one partition, or says that it is gone; most of it in one op.
+ * store/rados/view.h, on the RADOS in memory */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../../../rados/fake.h"
+#include "store/rados/row_key.h"
+#include "store/rados/view.h"
+#include "store/record_value.h"
+
+#define OBJECT "shard"
+#define B(s)   bytes_from_string(s)
+
+struct fixture {
+    struct fake *fake;
+    struct port *port;
+    struct arena *arena;
+    struct bytes bounds;
+    uint64_t version;
+};
+
+static void ignore(struct port_op *op)
+{
+    port_op_free(op);
+}
+
+static void run(struct fixture *f)
+{
+    while (fake_step(f->fake))
+        ;
+}
+
+static struct port_op *op_new(void)
+{
+    return port_op_new(ignore, NULL);
+}
+
+static void set_row(struct fixture *f, struct bytes key, struct bytes value)
+{
+    struct port_op *op = op_new();
+
+    port_set(op, key, value);
+    port_send(f->port, OBJECT, op);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+    const struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 1 };
+
+    f->fake = fake_new((struct fake_options){ .seed = 3 });
+    f->port = fake_client(f->fake);
+    f->arena = arena_new(64u << 20);
+    f->bounds = shard_bounds_write(f->arena, &bounds);
+    set_row(f, row_key_bounds(), f->bounds);
+    run(f);
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    run(f);
+    arena_free(f->arena);
+    fake_free(f->fake);
+    free(f);
+    return 0;
+}
+
+/* As a commit does, in one op; nothing waits for it. */
+static void put(struct fixture *f, const char *partition, enum record_family family,
+                const char *key, const char *value)
+{
+    struct port_op *op = op_new();
+    struct partition_header header = { .version = ++f->version, .attempts = { { 1, f->version } } };
+
+    port_set(op, row_key_header(f->arena, B(partition)), partition_header_write(f->arena, &header));
+    port_set(op, row_key_record(f->arena, family, B(partition), B(key)),
+             record_value_encode(f->arena, B(value), NULL, 0));
+    port_send(f->port, OBJECT, op);
+}
+
+struct counted {
+    struct waiter waiter; /* first */
+    unsigned woken;
+};
+
+static void wake(struct waiter *waiter)
+{
+    ((struct counted *)(void *)waiter)->woken++;
+}
+
+/* As a caller does: again when it is woken. */
+static enum store_result get(struct fixture *f, struct view *view, enum record_family family,
+                             const char *key, struct record *ret_record)
+{
+    enum store_result result;
+
+    while ((result = view_get(view, family, B(key), f->arena, ret_record)) == STORE_WAIT) {
+        struct counted counted = { .waiter = { .wake = wake } };
+
+        view_wait(view, &counted.waiter);
+        run(f);
+        assert_int_equal(counted.woken, 1);
+    }
+    return result;
+}
+
+static struct view *open_view(struct fixture *f, const char *partition)
+{
+    return view_open(f->port, OBJECT, f->bounds, B(partition));
+}
+
+static void expect(struct fixture *f, struct view *view, enum record_family family, const char *key,
+                   const char *value)
+{
+    struct record record;
+
+    if (!value) {
+        assert_int_equal(get(f, view, family, key, &record), STORE_NOT_FOUND);
+        return;
+    }
+    assert_int_equal(get(f, view, family, key, &record), STORE_OK);
+    assert_true(bytes_is(record.value, value));
+}
+
+/* All there is of a small partition, and what is not there, comes with one op; nothing of others. */
+static void small_partition(void **state)
+{
+    struct fixture *f = *state;
+    struct view *view;
+    uint64_t before;
+
+    put(f, "p", RECORD_LISTED, "a", "listed");
+    put(f, "p", RECORD_INNER, "a", "inner");
+    put(f, "p", RECORD_INNER, "", "empty key");
+    put(f, "p\x01", RECORD_INNER, "b", "another's");
+    put(f, "pp", RECORD_LISTED, "b", "another's");
+    run(f);
+    before = fake_applied(f->fake);
+    view = open_view(f, "p");
+    expect(f, view, RECORD_LISTED, "a", "listed");
+    expect(f, view, RECORD_INNER, "a", "inner");
+    expect(f, view, RECORD_INNER, "", "empty key");
+    expect(f, view, RECORD_LISTED, "b", NULL);
+    expect(f, view, RECORD_INNER, "b", NULL);
+    assert_int_equal(fake_applied(f->fake) - before, 1);
+    assert_int_equal(view_header(view)->version, 3);
+    view_close(view);
+
+    before = fake_applied(f->fake);
+    view = open_view(f, "none");
+    expect(f, view, RECORD_LISTED, "a", NULL);
+    assert_int_equal(view_header(view)->version, 0);
+    assert_int_equal(fake_applied(f->fake) - before, 1);
+    view_close(view);
+}
+
+/* Beyond the first read each record is an op, once. */
+static void large_partition(void **state)
+{
+    struct fixture *f = *state;
+    struct view *view;
+    uint64_t before;
+    char key[8];
+
+    for (unsigned i = 0; i < 2 * VIEW_INNER_ROWS; i++) {
+        snprintf(key, sizeof key, "%04u", 2 * i);
+        put(f, "p", RECORD_INNER, key, key);
+        put(f, "p", RECORD_LISTED, key, key);
+    }
+    run(f);
+    view = open_view(f, "p");
+    before = fake_applied(f->fake);
+    for (unsigned round = 0; round < 2; round++)
+        for (unsigned i = 0; i < 4 * VIEW_INNER_ROWS; i++) {
+            snprintf(key, sizeof key, "%04u", i);
+            expect(f, view, RECORD_INNER, key, i % 2 == 0 ? key : NULL);
+        }
+    /* One that brings the first records; then one for each key behind the last of these. */
+    assert_int_equal(fake_applied(f->fake) - before,
+                     1 + 4 * VIEW_INNER_ROWS - (2 * (VIEW_INNER_ROWS - 1) + 1));
+    expect(f, view, RECORD_LISTED, "0190", "0190");
+    expect(f, view, RECORD_LISTED, "0191", NULL);
+    view_close(view);
+}
+
+/* A state that is gone: what was read stays, the next read is a conflict, and so is all after it. */
+static void changed_partition(void **state)
+{
+    struct fixture *f = *state;
+    struct view *view;
+    struct record record;
+    char key[8];
+
+    for (unsigned i = 0; i < VIEW_INNER_ROWS + 2; i++) {
+        snprintf(key, sizeof key, "%04u", i);
+        put(f, "p", RECORD_INNER, key, "old");
+    }
+    run(f);
+    view = open_view(f, "p");
+    expect(f, view, RECORD_INNER, "0000", "old");
+    put(f, "q", RECORD_INNER, "0000", "another's");
+    run(f);
+    expect(f, view, RECORD_INNER, "0048", "old");
+    put(f, "p", RECORD_INNER, "0000", "new");
+    run(f);
+    expect(f, view, RECORD_INNER, "0001", "old");
+    expect(f, view, RECORD_INNER, "0048", "old");
+    assert_int_equal(get(f, view, RECORD_INNER, "0049", &record), STORE_CONFLICT);
+    assert_int_equal(get(f, view, RECORD_INNER, "0001", &record), STORE_CONFLICT);
+    view_close(view);
+}
+
+static void changed_bounds(void **state)
+{
+    struct fixture *f = *state;
+    const struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 2 };
+    struct view *view = open_view(f, "p");
+    struct record record;
+
+    set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
+    run(f);
+    assert_int_equal(get(f, view, RECORD_LISTED, "a", &record), STORE_CONFLICT);
+    view_close(view);
+}
+
+/* A read waits for the writes that were sent before it. */
+static void behind_a_write(void **state)
+{
+    struct fixture *f = *state;
+    struct view *view = open_view(f, "p");
+
+    put(f, "p", RECORD_LISTED, "a", "v");
+    expect(f, view, RECORD_LISTED, "a", "v");
+    view_close(view);
+}
+
+static void damage(void **state)
+{
+    struct fixture *f = *state;
+    struct record record;
+    struct view *view;
+
+    put(f, "p", RECORD_LISTED, "a", "v");
+    set_row(f, row_key_record(f->arena, RECORD_LISTED, B("p"), B("b")), B(""));
+    run(f);
+    view = open_view(f, "p");
+    assert_int_equal(get(f, view, RECORD_LISTED, "b", &record), STORE_CORRUPT);
+    expect(f, view, RECORD_LISTED, "a", "v");
+    view_close(view);
+    set_row(f, row_key_header(f->arena, B("p")), B("damaged"));
+    run(f);
+    view = open_view(f, "p");
+    assert_int_equal(get(f, view, RECORD_LISTED, "a", &record), STORE_CORRUPT);
+    view_close(view);
+}
+
+static void dropped_space(void **state)
+{
+    struct fixture *f = *state;
+    struct port_op *op = op_new();
+    struct view *view = open_view(f, "p");
+
+    port_delete_object(op);
+    port_send(f->port, OBJECT, op);
+    expect(f, view, RECORD_LISTED, "a", NULL);
+    expect(f, view, RECORD_LISTED, "a", NULL);
+    view_close(view);
+}
+
+/* Closed before the answer, and after it without another look. */
+static void closed_early(void **state)
+{
+    struct fixture *f = *state;
+    struct counted counted = { .waiter = { .wake = wake } };
+    struct record record;
+    struct view *view = open_view(f, "p");
+
+    assert_int_equal(view_get(view, RECORD_LISTED, B("a"), f->arena, &record), STORE_WAIT);
+    view_close(view);
+    run(f);
+    view = open_view(f, "p");
+    assert_int_equal(view_get(view, RECORD_LISTED, B("a"), f->arena, &record), STORE_WAIT);
+    assert_int_equal(view_get(view, RECORD_LISTED, B("a"), f->arena, &record), STORE_WAIT);
+    run(f);
+    view_wait(view, &counted.waiter);
+    assert_int_equal(counted.woken, 1);
+    view_close(view);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(small_partition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large_partition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(changed_partition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(changed_bounds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(behind_a_write, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damage, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(dropped_space, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(closed_early, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
