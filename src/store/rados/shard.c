@@ -6,6 +6,9 @@
 #include "base/log.h"
 #include "store/rados/row_key.h"
 
+/* So many commits to partitions that are in the group already are passed over to find others. */
+#define PASSED_MAX 256u
+
 struct shard {
     struct port *port;
     char *name;
@@ -102,19 +105,16 @@ static bool has_partition(const struct shard_commit *group, struct bytes partiti
     return false;
 }
 
-/* Moves commits from those that wait into the group, behind what is there. invariant (2) */
+/* Moves commits from those that wait into the group, which is empty. invariant (2) */
 static void fill_group(struct shard *shard)
 {
     struct shard_commit **from = &shard->waiting, **to = &shard->group;
     size_t bytes = 0;
-    unsigned count = 0;
+    unsigned count = 0, passed = 0;
 
     lock_assert_held(&shard->lock);
-    for (; *to; to = &(*to)->next) {
-        bytes += commit_bytes(*to);
-        count++;
-    }
-    while (*from && count < SHARD_GROUP_COMMITS) {
+    assert(!shard->group);
+    while (*from && count < SHARD_GROUP_COMMITS && passed < PASSED_MAX) {
         struct shard_commit *commit = *from;
         size_t more = commit_bytes(commit);
 
@@ -122,18 +122,18 @@ static void fill_group(struct shard *shard)
             break;
         if (has_partition(shard->group, commit->partition_key)) {
             from = &commit->next;
+            passed++;
             continue;
         }
         *from = commit->next;
+        if (shard->end == &commit->next)
+            shard->end = from;
         commit->next = NULL;
         *to = commit;
         to = &commit->next;
         bytes += more;
         count++;
     }
-    while (*from)
-        from = &(*from)->next;
-    shard->end = from;
 }
 
 static void add_commit(struct port_op *op, struct shard_commit *commit)
@@ -199,14 +199,16 @@ static bool may_commit(const struct shard *shard, const struct shard_commit *com
            shard_bounds_have(&shard->bounds, commit->partition_key);
 }
 
-/* Sends the next group, if any. The caller has made the shard busy, and holds no lock. A group that does
- * not fit the bounds is looked at first: they may be old, and nobody is woken in a call of his own. */
+/* Sends what is left of the group, else the next one, if any. What is left goes alone: with others it
+ * might be refused for their sake again and again. The caller has made the shard busy, and holds no lock. A
+ * group that does not fit the bounds is looked at first: they may be old, and nobody is woken in a call of his own. */
 static void proceed(struct shard *shard)
 {
     bool is_idle, fits = true;
 
     lock_take(&shard->lock);
-    fill_group(shard);
+    if (!shard->group)
+        fill_group(shard);
     is_idle = !shard->group;
     shard->is_busy = !is_idle;
     lock_give(&shard->lock);

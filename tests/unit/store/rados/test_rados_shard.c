@@ -236,6 +236,28 @@ static void same_partition(void **state)
     assert_true(bytes_is(row_of(f, "p"), "first"));
 }
 
+/* Many commits of one partition wait, on one state: one of them succeeds, and others' go on. */
+static void hot_partition(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *hot[600], *other = prepare(f, "other", "v");
+    unsigned succeeded = 0;
+
+    for (unsigned i = 0; i < 600; i++) {
+        hot[i] = prepare(f, "hot", "v");
+        shard_commit(f->shard, &hot[i]->commit);
+    }
+    shard_commit(f->shard, &other->commit);
+    assert_int_equal(end(f, other), STORE_OK);
+    for (unsigned i = 0; i < 600; i++) {
+        assert_true(hot[i]->is_over);
+        succeeded += hot[i]->commit.result == STORE_OK;
+        assert_true(hot[i]->commit.result == STORE_OK || hot[i]->commit.result == STORE_CONFLICT);
+    }
+    assert_int_equal(succeeded, 1);
+    assert_int_equal(commit(f, "hot", "w"), STORE_OK);
+}
+
 /* One that meets a conflict does not take the others of its group with it. */
 static void conflict_in_group(void **state)
 {
@@ -349,6 +371,37 @@ static void damaged_header(void **state)
     shard_commit(f->shard, &tried->commit);
     assert_int_equal(end(f, tried), STORE_UNKNOWN);
     assert_true(bytes_is(row_of(f, "p"), "v"));
+}
+
+/* Others commit so often while an op is resent that the header has forgotten it: it may have been applied,
+ * so it is no conflict. decision: 396 */
+static void forgotten_attempt(void **state)
+{
+    unsigned unknown_applied = 0;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct fixture *f = fixture_new(seed);
+        struct partition_header header = { .version = 0 };
+        struct tried *tried = prepare(f, "p", "v");
+        struct port_op *others = port_op_new(ignore, NULL);
+        bool was_applied = false;
+
+        for (unsigned i = 0; i < HEADER_ATTEMPTS; i++)
+            header = partition_header_after(&header, 2000, (struct attempt){ SELF + 1, i + 1 });
+        port_set(others, row_key_header(f->arena, bytes_from_string("p")),
+                 partition_header_write(f->arena, &header));
+        fake_set_faults(f->fake, 1, 0);
+        shard_commit(f->shard, &tried->commit);
+        fake_set_faults(f->fake, 0, 0);
+        port_send(fake_client(f->fake), OBJECT, others);
+        while (fake_step(f->fake))
+            was_applied = was_applied || row_of(f, "p").ptr;
+        assert_true(tried->commit.result == STORE_OK || tried->commit.result == STORE_UNKNOWN);
+        unknown_applied += was_applied && tried->commit.result == STORE_UNKNOWN;
+        tear_down((void **)&f);
+    }
+    assert_true(unknown_applied > 0);
 }
 
 /* ---- by lot: several front ends count up in the same partitions ---- */
@@ -494,12 +547,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(groups, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bounded_groups, set_up, tear_down),
         cmocka_unit_test_setup_teardown(same_partition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hot_partition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(conflict_in_group, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_space, set_up, tear_down),
         cmocka_unit_test_setup_teardown(changed_bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fences, set_up, tear_down),
         cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_header, set_up, tear_down),
+        cmocka_unit_test(forgotten_attempt),
         cmocka_unit_test(increments_by_lot),
     };
 
