@@ -283,6 +283,7 @@ static enum options_result read_file(struct option_settings *settings, const cha
 
     if (!text)
         return OPTIONS_WRONG;
+    settings->file_text = text;
     while (rest.len > 0 && !result) {
         struct bytes one;
 
@@ -292,7 +293,7 @@ static enum options_result read_file(struct option_settings *settings, const cha
         if (one.len > 0 && one.ptr[0] != '#')
             result = read_setting(settings, path, line, one, seen);
     }
-    return result; /* the text is kept: values lie in it */
+    return result;
 }
 
 enum options_result settings_read_elsewhere(struct option_settings *settings)

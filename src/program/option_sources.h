@@ -26,6 +26,7 @@ struct option_setting {
 
 struct option_settings {
     struct option_setting of[OPTION_ROWS_MAX]; /* by the index of its row; all zero before */
+    const char *file_text; /* that values of the file lie in: kept as long as the process lives */
 };
 
 /* Writes the option's name in the environment: "LAGRA_BLOB_PORT"; "": it is of the command line alone. */

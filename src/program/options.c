@@ -196,7 +196,7 @@ static enum options_result read_served(const char *name, int argc, char **argv,
 static enum options_result parse_serve(const char *name, int argc, char **argv,
                                        struct options *options)
 {
-    struct option_settings settings = { 0 };
+    static struct option_settings settings; /* what options point to */
 
     return read_served(name, argc, argv, &settings, options);
 }
@@ -204,7 +204,7 @@ static enum options_result parse_serve(const char *name, int argc, char **argv,
 /* config check [option..]: what a server that was started so would run with. */
 static enum options_result parse_config(int argc, char **argv, struct options *options)
 {
-    struct option_settings settings = { 0 };
+    static struct option_settings settings; /* what options point to */
     enum options_result result;
 
     if (argc < 3 || strcmp(argv[2], "check") != 0) {
@@ -222,7 +222,7 @@ static enum options_result parse_config(int argc, char **argv, struct options *o
  * decision: 225 */
 static enum options_result parse_health(int argc, char **argv, struct options *options)
 {
-    struct option_settings settings = { 0 };
+    static struct option_settings settings; /* what options point to */
     enum options_result result;
     bool any = false;
 
