@@ -29,24 +29,13 @@ async function fill(client) {
     await client.ask('PUT', 'stored?comp=blocklist', {}, Buffer.from(`<BlockList>${ids}</BlockList>`));
 }
 
-/** Backs up again and again until stop() is called; that gives the bytes a second that were read. */
+/** Backs up again and again until stop() is called. */
 function backingUp(binary, location, to, words) {
-    let over = false, child = null, bytes = 0, ms = 0;
+    let over = false, child = null;
     const work = (async () => {
         while (!over) {
-            child = spawn(binary, ['backup', '--location', location, '--full', '--json', ...words, to], { stdio: ['ignore', 'pipe', 'inherit'] });
-            let output = '';
-
-            child.stdout.on('data', (text) => {
-                output += text;
-            });
+            child = spawn(binary, ['backup', '--location', location, '--full', ...words, to], { stdio: ['ignore', 'ignore', 'inherit'] });
             await once(child, 'close');
-            const last = output.trim().split('\n').at(-1);
-
-            if (last?.includes('bytesRead')) {
-                bytes += JSON.parse(last).bytesRead;
-                ms += JSON.parse(last).milliseconds;
-            }
             rmSync(to, { recursive: true, force: true });
         }
     })();
@@ -55,7 +44,6 @@ function backingUp(binary, location, to, words) {
         over = true;
         child?.kill('SIGKILL');
         await work;
-        return ms > 0 ? bytes / ms * 1000 : 0;
     };
 }
 
@@ -70,7 +58,7 @@ export async function measureBackup(versions, { folder, createContainer, loadBes
         await fill(client);
         for (const words of [[], ['--rate', '0']])
             for (const { name: what, ...work } of WORKS) {
-                const rounds = [], rates = [];
+                const rounds = [];
 
                 for (let i = 0; i < ROUNDS; i++) {
                     const asked = { ...work, connections: CONNECTIONS, seconds: seconds / ROUNDS };
@@ -78,13 +66,12 @@ export async function measureBackup(versions, { folder, createContainer, loadBes
                     const stop = backingUp(binary, location, path.join(folder, 'backups'), words);
                     const beside = await loadBeside(target, asked);
 
-                    rates.push(await stop());
+                    await stop();
                     rounds.push({ alone: alone.per_second, beside: beside.per_second });
                 }
                 console.log(`\n${what}, ${CONNECTIONS} connections: ${middle(rounds.map(({ alone }) => alone)).toFixed(0)}/s, beside ` +
                     `lagra backup ${words.join(' ')}: ${middle(rounds.map(({ beside }) => beside)).toFixed(0)}/s, ` +
-                    `${middle(rounds.map(({ alone, beside }) => beside / alone)).toFixed(2)} of it ` +
-                    `(${(middle(rates) / (1 << 20)).toFixed(0)} MiB/s read by backups that ended)`);
+                    `${middle(rounds.map(({ alone, beside }) => beside / alone)).toFixed(2)} of it`);
             }
     } finally {
         client.close();
