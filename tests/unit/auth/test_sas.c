@@ -423,6 +423,28 @@ static void malformed_ones_are_refused(void **state)
     }
 }
 
+/* Rule: what goes into the answer's head has no line end or other control character: that is malformed, whoever has
+ * signed it. */
+static void overrides_are_headers(void **state)
+{
+    static const char *const names[] = { "rscc", "rscd", "rsce", "rscl", "rsct" };
+    static const char query[] = "sv=2020-12-06&sr=b&sp=r&se=2027-01-01T00:00:00Z&%s=%s&sig=AAAA";
+    struct probe probe;
+    struct bytes of_signature;
+
+    (void)state;
+    make_probe(vector_of("service blob 2020-12-06"), &probe);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        probe.request.query = arena_printf(arena, query, names[i], "ab");
+        assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+        of_signature = detail;
+        probe.request.query = arena_printf(arena, query, names[i], "a%0Ab");
+        assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+        if (bytes_has_prefix(detail, bytes_of(of_signature.ptr, 20)))
+            fail_msg("%s with a line end: %.*s", names[i], BYTES_ARG(detail));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -431,6 +453,7 @@ int main(void)
         cmocka_unit_test(every_field_is_signed),    cmocka_unit_test(unsigned_fields_are_refused),
         cmocka_unit_test(others_are_not_opened),    cmocka_unit_test(snapshots),
         cmocka_unit_test(protocol_address_service), cmocka_unit_test(malformed_ones_are_refused),
+        cmocka_unit_test(overrides_are_headers),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);
