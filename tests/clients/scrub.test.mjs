@@ -73,7 +73,7 @@ test('a pass goes on after a restart, with what it had read', async (t) => {
         before = await stateOf(server);
     } while (!before.running || before.bytes < 2 * MiB);
     await server.stop({ keep: true });
-    assert.equal((await followed).code, 1, 'whose server is gone');
+    assert.notEqual((await followed).code, 0, 'whose server is gone');
     await server.restart();
     const after = await stateOf(server);
     assert.equal(after.running, true);
