@@ -67,6 +67,18 @@ struct signer *session_signer(const struct smb_session *session,
     return channel && channel->signer ? channel->signer : session->signer;
 }
 
+bool session_outlives(const struct smb_session *session, const struct smb_connection *connection)
+{
+    if (session->state != SESSION_VALID)
+        return false;
+    if (session->connection != connection && !session->connection->ends)
+        return true;
+    for (const struct smb_channel *channel = session->channels; channel; channel = channel->next)
+        if (channel->signer && channel->connection != connection)
+            return true;
+    return false;
+}
+
 struct smb_connection *session_way(const struct smb_session *session)
 {
     if (session->connection->ends)

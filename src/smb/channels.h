@@ -28,6 +28,8 @@ bool session_has_channels(const struct smb_session *session);
 /* By which its messages are signed on that connection. */
 struct signer *session_signer(const struct smb_session *session,
                               const struct smb_connection *connection);
+/* It lives on without that connection. */
+bool session_outlives(const struct smb_session *session, const struct smb_connection *connection);
 /* The connection by which its client is told of something. */
 struct smb_connection *session_way(const struct smb_session *session);
 /* It shares a session with others. */

@@ -92,11 +92,19 @@ static void answer_call(struct smb_connection *connection)
     by->pause.waiter.wake(&by->pause.waiter);
 }
 
+/* A create that its client can send once more by another connection, and find then. ms-smb2: 3.3.5.9.10 */
+static bool goes_on(const struct smb_request *request)
+{
+    return request->row && request->row->command == SMB_CREATE && request->open &&
+           request->open->has_create &&
+           session_outlives(request->session, request->message->connection);
+}
+
 /* Nobody is there for the answers. */
 static void cancel_parked(struct smb_connection *connection)
 {
     for (struct smb_message *message = connection->messages; message; message = message->next)
-        if (message->current && !message->is_own)
+        if (message->current && !message->is_own && !goes_on(message->current))
             request_cancel(message->current, STATUS_CANCELLED);
 }
 

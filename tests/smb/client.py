@@ -8,13 +8,19 @@ impacket's own create() keeps one open a name, and its lock() cannot send: reque
 import json
 import struct
 import sys
+import uuid
 
-from impacket import smb3structs
+from impacket import smb3, smb3structs
 from impacket.smbconnection import SMBConnection
 
 TIMEOUT_S = 120
 NO_MESSAGE = 0xFFFFFFFFFFFFFFFF  # the message id of a break
 OPLOCK_LEASE = 0xFF
+OPLOCK_BATCH = 0x09
+PERSISTS = 0x2
+
+# What impacket says of itself, which has handles that persist, too.
+smb3.SMB2_GLOBAL_CAP_ENCRYPTION |= smb3structs.SMB2_GLOBAL_CAP_PERSISTENT_HANDLES
 
 
 class Client:
@@ -54,7 +60,7 @@ class Client:
         answer = self.receive(self.smb.sendSMB(packet))
         return answer["Status"] & 0xFFFFFFFF, answer["Data"]
 
-    def open(self, name, path, access, share, disposition=1, options=0x40, lease=None, key=None):
+    def open(self, name, path, access, share, disposition=1, options=0x40, lease=None, key=None, context=None):
         body = smb3structs.SMB2Create()
         text = path.encode("utf-16le")
         body["ImpersonationLevel"] = 2
@@ -67,10 +73,13 @@ class Client:
         body["Buffer"] = text
         if lease is not None:
             body["RequestedOplockLevel"] = OPLOCK_LEASE
-            body["Buffer"] += b"\0" * (-len(text) % 8)
+            context = b"RqLs", struct.pack("<16sLLQ", key.encode().ljust(16, b"\0"), lease, 0, 0)
+        elif context:
+            body["RequestedOplockLevel"] = OPLOCK_BATCH
+        if context:
+            body["Buffer"] = (text or b"\0\0") + b"\0" * (-len(text or b"\0\0") % 8)
             body["CreateContextsOffset"] = 64 + 56 + len(body["Buffer"])
-            context = struct.pack("<LHHHHL4s4x16sLLQ", 0, 16, 4, 0, 24, 32, b"RqLs",
-                                  key.encode().ljust(16, b"\0"), lease, 0, 0)
+            context = struct.pack("<LHHHHL4s4x", 0, 16, 4, 0, 24, len(context[1]), context[0]) + context[1]
             body["CreateContextsLength"] = len(context)
             body["Buffer"] += context
         status, data = self.ask(smb3structs.SMB2_CREATE, body)
@@ -79,6 +88,16 @@ class Client:
         self.opens[name] = data[64:80]
         at = data.find(b"RqLs")
         return status, {"lease": struct.unpack_from("<L", data, at + 8 + 16)[0]} if at >= 0 else {}
+
+    def open_durable(self, name, path, access, share, guid, persists=False):
+        """With a batch oplock; its id is for return_to()."""
+        context = struct.pack("<LL8x16s", 0, PERSISTS if persists else 0, uuid.UUID(guid).bytes_le)
+        status, _ = self.open(name, path, access, share, context=(b"DH2Q", context))
+        return status, {"id": self.opens[name].hex()} if status == 0 else {}
+
+    def return_to(self, name, id, guid, persists=False):
+        context = struct.pack("<16s16sL", bytes.fromhex(id), uuid.UUID(guid).bytes_le, PERSISTS if persists else 0)
+        return self.open(name, "", 1, 7, context=(b"DH2C", context))
 
     def close(self, name):
         body = smb3structs.SMB2Close()

@@ -94,6 +94,14 @@ export class SmbClient {
         return this.do('open', SmbClient.openParameters(name, path, how));
     }
 
+    /** As open(), by a batch oplock, so that it can be come back to; its id. */
+    async openDurable(name, path, how, guid, persists = false) {
+        const { access, share } = SmbClient.openParameters(name, path, how);
+
+        return (await this.must('open_durable', { name, path, access, share, guid, persists })).id;
+    }
+
+    /** The connection is cut. */
     async stop() {
         const ended = new Promise((resolve) => this.#child.once('close', resolve));
 

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { freePorts, Server } from '../lib/server.mjs';
+import { KEPT } from './kept.mjs';
 import { getRange, OPERATIONS, putRange, Rest, SHARE, shown } from './rest.mjs';
 import { SmbClient } from './smb_client.mjs';
 import * as tables from './tables.mjs';
@@ -240,7 +241,7 @@ const TESTS = Object.entries({
     ...Object.fromEntries(SECTIONS.map((section) => [`table ${section[0]}`, written(section)])),
     articleOfShareModes, bytesGoBothWays, heldThenDeleted, pendingDeleteIsTakenBack, deletedWithTheLastHandle,
     handlesAreListedAndClosed, pendingDeleteEndsByForce, breakIsNotAcknowledged, cachedHandleIsClosed,
-    cachedHandleIsInUse, flushedBytesAndNoHandlesAfterAKill,
+    cachedHandleIsInUse, ...KEPT, flushedBytesAndNoHandlesAfterAKill,
 });
 
 const [port] = await freePorts(1);

@@ -292,6 +292,29 @@ static void persists(void **state)
     client_free(c);
 }
 
+/* However often a client goes and comes back, only what it has left is kept; and a create that is sent once more is one
+ * handle. */
+static void goes_often(void **state)
+{
+    struct world *world = *state;
+    struct kept_handles *kept = world->service->kept;
+    struct client *c = begin(world);
+    struct open_file file;
+
+    assert_int_equal(opens(c, 0, 0, BATCH, &file), 0);
+    assert_int_equal(opens(c, 0, 0, BATCH, &file), nt_status_value(STATUS_DUPLICATE_OBJECTID));
+    for (unsigned i = 0; i < 300; i++) {
+        client_free(c);
+        assert_int_equal(kept_count(kept), 1);
+        c = begin(world);
+        assert_int_equal(returns(c, &file, 0, &file), 0);
+        assert_int_equal(kept_count(kept), 0);
+    }
+    assert_int_equal(client_close(c, &file), 0);
+    client_free(c);
+    assert_int_equal(kept_count(kept), 0);
+}
+
 /* As many as an account may have are kept, and no more. */
 static void has_a_bound(void **state)
 {
@@ -332,6 +355,7 @@ int main(void)
         TEST(is_in_the_way),
         TEST(is_overdue),
         TEST(persists),
+        TEST(goes_often),
         TEST(has_a_bound),
     };
 
