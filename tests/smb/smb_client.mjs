@@ -101,8 +101,10 @@ export class SmbClient {
         return (await this.must('open_durable', { name, path, access, share, guid, persists })).id;
     }
 
-    /** The connection is cut. */
+    /** The connection is cut, unless it was. */
     async stop() {
+        if (this.#child.exitCode !== null || this.#child.signalCode !== null)
+            return;
         const ended = new Promise((resolve) => this.#child.once('close', resolve));
 
         this.#child.kill('SIGKILL');
