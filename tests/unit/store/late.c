@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/gate.h"
 #include "base/sleeper.h"
@@ -268,12 +269,13 @@ static bool is_new(struct store_access access)
     return access.may_block || fetches->asked == fetches->there;
 }
 
-/* On this thread, as long as fetches wait for each other. */
+/* On this thread, as long as fetches wait for each other. The main thread starts the server before anybody can
+ * ask for anything: it waits for nobody. */
 static void block(struct late_store *late)
 {
     struct sleeper sleeper;
 
-    if (!waits_together(late))
+    if (gettid() == getpid() || !waits_together(late))
         return;
     sleeper_init(&sleeper);
     wake_together(late, sleeper_arm(&sleeper));
