@@ -31,7 +31,7 @@ static struct bytes printed(struct arena *arena)
 static void assert_has(struct bytes page, const char *line)
 {
     if (!strstr(page.ptr, line))
-        fail_msg("no \"%s\" in\n%s", line, page.ptr);
+        fail_msg("no \"%s\" in\n%.*s", line, BYTES_ARG(page));
 }
 
 static size_t count_of(struct bytes page, const char *what)
