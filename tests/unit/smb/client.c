@@ -95,6 +95,18 @@ void world_free(struct world *world)
     free(world);
 }
 
+int world_setup(void **state)
+{
+    *state = world_new(true);
+    return 0;
+}
+
+int world_teardown(void **state)
+{
+    world_free(*state);
+    return 0;
+}
+
 /* ---- the machine's host ---- */
 
 static struct client *client_of(struct smb_host *host)
@@ -629,6 +641,17 @@ uint32_t client_mount(struct client *client, const char *share)
     if (reply.header.status == 0)
         client->tree_id = reply.header.tree_id;
     return reply.header.status;
+}
+
+struct client *client_begin(struct world *world, enum smb_dialect dialect)
+{
+    struct client *client = client_new(world);
+
+    client_speak(client, dialect);
+    assert_int_equal(client_log_on(client, "one", TEST_KEY_1), 0);
+    assert_int_equal(client_mount(client, "share"), 0);
+    client_charge(client, 1, 8);
+    return client;
 }
 
 void client_use_tree(struct client *client, uint32_t id)

@@ -28,6 +28,9 @@ struct world {
 };
 struct world *world_new(bool allow_unencrypted);
 void world_free(struct world *world);
+/* Of a test of cmocka: *state is a world that allows messages that are not encrypted. */
+int world_setup(void **state);
+int world_teardown(void **state);
 void world_add_share(struct world *world, const char *account, const char *share);
 
 struct client;
@@ -110,6 +113,9 @@ void client_seal(struct client *client, bool seals);
 void client_sign(struct client *client, bool signs);
 /* Connects to \\server\share, and uses the tree from then on. */
 uint32_t client_mount(struct client *client, const char *share);
+/* One that speaks the dialect, is logged on as "one", uses its share "share", and asks for credits that will do. All
+ * of a world have one ClientGuid. */
+struct client *client_begin(struct world *world, enum smb_dialect dialect);
 void client_use_tree(struct client *client, uint32_t id);
 uint32_t client_tree(const struct client *client);
 

@@ -3,29 +3,6 @@
 
 #include "base/endian.h"
 
-static int setup(void **state)
-{
-    *state = world_new(true);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_free(*state);
-    return 0;
-}
-
-static struct client *begin(struct world *world)
-{
-    struct client *c = client_new(world);
-
-    client_speak(c, SMB_311);
-    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
-    assert_int_equal(client_mount(c, "share"), 0);
-    client_charge(c, 1, 8);
-    return c;
-}
-
 static uint64_t send_notify(struct client *c, const struct open_file *directory)
 {
     struct sending s;
@@ -49,7 +26,7 @@ static void tells_of_no_directory_that_goes(void **state)
     const struct creating goes = { .options = 0x1001, .access = 0x00010080 };
 
     for (int is_first = 0; is_first < 2; is_first++) {
-        struct client *c = begin(*state);
+        struct client *c = client_begin(*state, SMB_311);
         struct open_file d, e;
         uint64_t watch = 0;
 
@@ -69,7 +46,7 @@ static void tells_of_no_directory_that_goes(void **state)
 /* A change in a watched directory answers; a close ends the watch. ms-smb2: 3.3.5.19 */
 static void tells_changes(void **state)
 {
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     const struct creating directory = { .options = 1, .access = 0x00100081 };
     struct open_file d, f;
     struct reply reply;
@@ -100,5 +77,5 @@ int main(void)
         cmocka_unit_test(tells_of_no_directory_that_goes),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

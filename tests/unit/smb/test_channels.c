@@ -7,26 +7,10 @@
 #include "smb/kept.h"
 #include "smb/limits.h"
 
-static int setup(void **state)
-{
-    *state = world_new(true);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_free(*state);
-    return 0;
-}
-
 static struct client *begin(struct world *world, enum smb_dialect dialect)
 {
-    struct client *c = client_new(world);
+    struct client *c = client_begin(world, dialect);
 
-    client_speak(c, dialect);
-    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
-    assert_int_equal(client_mount(c, "share"), 0);
-    client_charge(c, 1, 8);
     client_sign(c, true);
     return c;
 }
@@ -134,7 +118,7 @@ static void has_a_bound(void **state)
     client_free(home);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {

@@ -132,29 +132,6 @@ static void keeps_all(void **state)
 
 /* ---- by the machine ---- */
 
-static int setup(void **state)
-{
-    *state = world_new(true);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_free(*state);
-    return 0;
-}
-
-static struct client *begin(struct world *world)
-{
-    struct client *c = client_new(world);
-
-    client_speak(c, SMB_311);
-    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
-    assert_int_equal(client_mount(c, "share"), 0);
-    client_charge(c, 1, 8);
-    return c;
-}
-
 #define BATCH 9u
 
 static struct bytes context(struct client *c, const char name[5], struct bytes data)
@@ -209,7 +186,7 @@ static uint32_t returns(struct client *c, const struct open_file *file, uint32_t
 static void comes_back(void **state)
 {
     struct world *world = *state;
-    struct client *c = begin(world);
+    struct client *c = client_begin(world, SMB_311);
     struct open_file file, again, other;
     struct bytes bytes;
 
@@ -218,7 +195,7 @@ static void comes_back(void **state)
     assert_int_equal(client_write(c, &file, 0, "abc"), 0);
     client_free(c);
     assert_int_equal(kept_count(world->service->kept), 1);
-    c = begin(world);
+    c = client_begin(world, SMB_311);
     assert_int_equal(client_read(c, &file, 0, 3, &bytes), nt_status_value(STATUS_FILE_CLOSED));
     assert_int_equal(returns(c, &file, 2, &again), nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     assert_int_equal(returns(c, &file, 0, &again), 0);
@@ -230,7 +207,7 @@ static void comes_back(void **state)
     assert_int_equal(returns(c, &file, 0, &other), nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     assert_int_equal(client_close(c, &again), 0);
     client_free(c);
-    c = begin(world);
+    c = client_begin(world, SMB_311);
     assert_int_equal(returns(c, &file, 0, &again), nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     client_free(c);
 }
@@ -239,12 +216,12 @@ static void comes_back(void **state)
 static void is_in_the_way(void **state)
 {
     struct world *world = *state;
-    struct client *c = begin(world);
+    struct client *c = client_begin(world, SMB_311);
     struct open_file file, other;
 
     assert_int_equal(opens(c, 0, 0, BATCH, &file), 0);
     client_free(c);
-    c = begin(world);
+    c = client_begin(world, SMB_311);
     client_open(c, "x", &other);
     assert_int_equal(returns(c, &file, 0, &file), nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     client_free(c);
@@ -254,7 +231,7 @@ static void is_in_the_way(void **state)
 static void is_overdue(void **state)
 {
     struct world *world = *state;
-    struct client *c = begin(world);
+    struct client *c = client_begin(world, SMB_311);
     struct kept_handles *kept = world->service->kept;
     struct open_file file;
     instant next;
@@ -270,7 +247,7 @@ static void is_overdue(void **state)
     kept_close_overdue(kept, clock_now());
     assert_int_equal(kept_count(kept), 0);
     assert_int_equal(kept_next(kept), 0);
-    c = begin(world);
+    c = client_begin(world, SMB_311);
     assert_int_equal(returns(c, &file, 2, &file), nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     client_free(c);
 }
@@ -279,13 +256,13 @@ static void is_overdue(void **state)
 static void persists(void **state)
 {
     struct world *world = *state;
-    struct client *c = begin(world);
+    struct client *c = client_begin(world, SMB_311);
     struct open_file file, again;
 
     assert_int_equal(opens(c, 0, 2, 0, &file), 0);
     open_epoch_begin(); /* as a new process: nothing was left by the old one */
     client_free(c);
-    c = begin(world);
+    c = client_begin(world, SMB_311);
     assert_int_equal(returns(c, &file, 0, &again), nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     assert_int_equal(returns(c, &file, 2, &again), 0);
     assert_int_equal(client_close(c, &again), 0);
@@ -298,7 +275,7 @@ static void goes_often(void **state)
 {
     struct world *world = *state;
     struct kept_handles *kept = world->service->kept;
-    struct client *c = begin(world);
+    struct client *c = client_begin(world, SMB_311);
     struct open_file file;
 
     assert_int_equal(opens(c, 0, 0, BATCH, &file), 0);
@@ -306,7 +283,7 @@ static void goes_often(void **state)
     for (unsigned i = 0; i < 300; i++) {
         client_free(c);
         assert_int_equal(kept_count(kept), 1);
-        c = begin(world);
+        c = client_begin(world, SMB_311);
         assert_int_equal(returns(c, &file, 0, &file), 0);
         assert_int_equal(kept_count(kept), 0);
     }
@@ -329,11 +306,11 @@ static void has_a_bound(void **state)
     assert_false(kept_reserve(kept, one));
     assert_true(kept_reserve(kept, two));
     kept_release(kept, two);
-    c = begin(world);
+    c = client_begin(world, SMB_311);
     assert_int_equal(opens(c, 0, 0, BATCH, &file), 0);
     client_free(c); /* closed */
     assert_int_equal(kept_count(kept), SMB_KEPT_OF_ACCOUNT_MAX);
-    c = begin(world);
+    c = client_begin(world, SMB_311);
     assert_int_equal(returns(c, &file, 0, &file), nt_status_value(STATUS_OBJECT_NAME_NOT_FOUND));
     client_free(c);
     for (unsigned i = 0; i < SMB_KEPT_OF_ACCOUNT_MAX; i++)
@@ -341,7 +318,7 @@ static void has_a_bound(void **state)
     assert_int_equal(kept_count(kept), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {

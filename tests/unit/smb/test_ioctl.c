@@ -16,18 +16,6 @@
 #define FIRST               UINT64_C(639055007991234567)
 #define SECOND              (FIRST + TICKS_PER_SECOND)
 
-static int setup(void **state)
-{
-    *state = world_new(true);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_free(*state);
-    return 0;
-}
-
 /* Writes the record of a snapshot of the share of account "one", as it is now. */
 static void add_snapshot(struct world *world, instant at)
 {
@@ -77,16 +65,6 @@ static struct reply ask_snapshots(struct client *c, const struct open_file *file
     return ask(c, file, ENUMERATE_SNAPSHOTS, bytes_of("", 0), output_max);
 }
 
-static struct client *begin(struct world *world)
-{
-    struct client *c = client_new(world);
-
-    client_speak(c, SMB_311);
-    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
-    assert_int_equal(client_mount(c, "share"), 0);
-    return c;
-}
-
 /* The output of an answer. ms-smb2: 2.2.32 */
 static struct bytes output_of(const struct reply *reply)
 {
@@ -118,7 +96,7 @@ static void assert_name(struct bytes output, unsigned at, const char *name)
 /* Rule: the newest first, and a zero behind all. */
 static void snapshots_are_named(void **state)
 {
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct open_file f;
     struct reply reply;
     struct bytes output;
@@ -145,7 +123,7 @@ static void snapshots_are_named(void **state)
 /* Rule: where not all have room, none is named, and the size says how much they need. */
 static void says_how_much_room_they_need(void **state)
 {
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     uint32_t needed = FIXED_BYTES + NAME_BYTES + 2;
     struct open_file f;
     struct reply reply;
@@ -208,7 +186,7 @@ static void chunks_are_copied(void **state)
 {
     static const struct chunk chunks[] = { { 6, 0, 5 }, { 0, 5, 6 } };
     static const struct chunk wrong[] = { { 0, 0, 0 }, { 0, 0, (1 << 20) + 1 } };
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct open_file a, b;
     struct bytes key, copied;
     struct reply reply;
@@ -241,7 +219,7 @@ static void chunks_are_copied(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         TEST(snapshots_are_named),
         TEST(says_how_much_room_they_need),

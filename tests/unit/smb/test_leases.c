@@ -8,30 +8,6 @@
 #define RH  (CACHING_READ | CACHING_HANDLE)
 #define RWH CACHING_ALL
 
-static int setup(void **state)
-{
-    *state = world_new(true);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_free(*state);
-    return 0;
-}
-
-/* All of them have one ClientGuid. */
-static struct client *begin(struct world *world)
-{
-    struct client *c = client_new(world);
-
-    client_speak(c, SMB_311);
-    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
-    assert_int_equal(client_mount(c, "share"), 0);
-    client_charge(c, 1, 8);
-    return c;
-}
-
 /* ---- creates with a lease of version 2 ---- */
 
 static struct guid key_of(uint8_t number)
@@ -135,7 +111,7 @@ static void acknowledges(struct client *c, uint8_t key, uint32_t keeps, enum nt_
  * is told of a break, once, and any may acknowledge it. */
 static void one_lease_of_two_connections(void **state)
 {
-    struct client *c = begin(*state), *d = begin(*state);
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
     struct open_file f, g;
     struct creating other;
     uint64_t waits;
@@ -161,7 +137,7 @@ static void one_lease_of_two_connections(void **state)
  * reading, with one epoch; who has waited goes on after all of it. decision: 378 */
 static void one_break_after_the_other(void **state)
 {
-    struct client *c = begin(*state), *d = begin(*state);
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
     const struct creating opens = { .level = 0 };
     const struct creating overwrites = { .disposition = 4 };
     struct open_file f;
@@ -189,7 +165,7 @@ static void one_break_after_the_other(void **state)
 /* Rule: an open of no caching keeps its lease's place: another one may ask for more, as if it were alone. */
 static void a_lease_of_nothing(void **state)
 {
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct open_file f, g;
 
     opens_with(c, 1, 0, 3, 0, 3, &f);
@@ -198,7 +174,7 @@ static void a_lease_of_nothing(void **state)
     client_free(c);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {

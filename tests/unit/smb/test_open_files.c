@@ -6,29 +6,6 @@
 #include "file/open_record.h"
 #include "smb/limits.h"
 
-static int setup(void **state)
-{
-    *state = world_new(true);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_free(*state);
-    return 0;
-}
-
-static struct client *begin(struct world *world)
-{
-    struct client *c = client_new(world);
-
-    client_speak(c, SMB_311);
-    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
-    assert_int_equal(client_mount(c, "share"), 0);
-    client_charge(c, 1, 8);
-    return c;
-}
-
 static uint64_t send_file_command(struct client *c, uint16_t command, uint16_t size, size_t file_at,
                                   const struct open_file *file)
 {
@@ -60,7 +37,7 @@ static void cancel(struct client *c, uint64_t message_id)
 /* What is written is read, by the handle and by another one; behind the end there is nothing. */
 static void reads_what_was_written(void **state)
 {
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct open_file f, g;
     struct bytes bytes;
 
@@ -111,7 +88,7 @@ static void refuses_wrong_creates(void **state)
         { "a", { .contexts = CONTEXT("MxAc", "\x9", "123456789") }, STATUS_INVALID_PARAMETER },
         { "a", { .contexts = CONTEXT("QFid", "\1", "1") }, STATUS_INVALID_PARAMETER },
     };
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct open_file f;
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -126,7 +103,7 @@ static void opens_do_what_they_were_granted(void **state)
 {
     static const struct creating reads = { .access = 0x1 }, writes = { .access = 0x2 },
                                  appends = { .access = 0x4 };
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct open_file f, r, w, a;
     struct bytes bytes;
 
@@ -156,7 +133,7 @@ static void compounds_by_the_file(void **state)
 {
     const struct open_file same = { .persistent = UINT64_MAX, .volatile_id = UINT64_MAX };
     const struct creating creating = { .level = 0 };
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
 
     for (int sealed = 0; sealed < 2; sealed++) {
         struct sending s;
@@ -198,7 +175,7 @@ static void fails_with_the_create(void **state)
 {
     const struct open_file same = { .persistent = UINT64_MAX, .volatile_id = UINT64_MAX };
     const struct creating creating = { .disposition = 1 };
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct sending s;
     struct wire_writer w;
     uint64_t last;
@@ -239,7 +216,7 @@ static uint64_t send_lock(struct client *c, const struct open_file *file, uint32
 static void locks_wait_and_are_cancelled(void **state)
 {
     enum { EXCLUSIVE = 2, UNLOCK = 4, AT_ONCE = 16 };
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct open_file f, g;
     struct reply reply;
     uint64_t waits;
@@ -299,7 +276,7 @@ static enum nt_status lock_two(struct client *c, const struct open_file *file, u
 static void lists_of_locks(void **state)
 {
     enum { SHARED = 1, EXCLUSIVE = 2, UNLOCK = 4, AT_ONCE = 16, TAKES = EXCLUSIVE | AT_ONCE };
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct open_file f;
 
     client_open(c, "locked", &f);
@@ -322,7 +299,7 @@ static void locks_end_with_session_and_tree(void **state)
     static const uint16_t ends[] = { SMB_LOGOFF, SMB_TREE_DISCONNECT };
 
     for (size_t i = 0; i < 2; i++) {
-        struct client *c = begin(*state);
+        struct client *c = client_begin(*state, SMB_311);
         struct open_file f, g;
         struct sending s;
         struct wire_writer w;
@@ -346,7 +323,7 @@ static void locks_end_with_session_and_tree(void **state)
 /* A connection that goes away takes its handles with it, and what waits. README invariant 8 */
 static void ends_with_the_connection(void **state)
 {
-    struct client *c = begin(*state), *other = begin(*state);
+    struct client *c = client_begin(*state, SMB_311), *other = client_begin(*state, SMB_311);
     const struct creating alone = { .shares_nothing = true };
     struct open_file f, g;
 
@@ -367,7 +344,7 @@ static void ends_with_session_and_tree(void **state)
     const struct creating alone = { .shares_nothing = true };
 
     for (size_t i = 0; i < 2; i++) {
-        struct client *c = begin(*state), *other = begin(*state);
+        struct client *c = client_begin(*state, SMB_311), *other = client_begin(*state, SMB_311);
         struct open_file f;
         struct sending s;
         struct wire_writer w;
@@ -386,7 +363,7 @@ static void ends_with_session_and_tree(void **state)
 /* An oplock is broken for whoever comes, who waits until it was acknowledged. ms-smb2: 3.3.4.6, 3.3.5.22.1 */
 static void breaks_an_oplock(void **state)
 {
-    struct client *c = begin(*state), *other = begin(*state);
+    struct client *c = client_begin(*state, SMB_311), *other = client_begin(*state, SMB_311);
     const struct creating batch = { .level = 9 };
     const struct creating plain = { .level = 0 };
     struct open_file f;
@@ -423,7 +400,7 @@ static void breaks_an_oplock(void **state)
 /* Requests that wait have a bound. README invariant 6 */
 static void bounds_what_waits(void **state)
 {
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     struct open_file f, g;
     uint64_t last = 0;
 
@@ -441,7 +418,7 @@ static void bounds_what_waits(void **state)
 /* A flush needs a handle that may write. ms-smb2: 3.3.5.11 */
 static void flushes(void **state)
 {
-    struct client *c = begin(*state);
+    struct client *c = client_begin(*state, SMB_311);
     const struct creating reads = { .access = 0x00120089 };
     struct open_file f, g;
 
@@ -472,5 +449,5 @@ int main(void)
         cmocka_unit_test(flushes),
     };
 
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
 }

@@ -12,18 +12,6 @@ static int setup_sealed(void **state)
     return 0;
 }
 
-static int setup_plain(void **state)
-{
-    *state = world_new(true);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_free(*state);
-    return 0;
-}
-
 static const enum smb_dialect dialects[] = { SMB_210, SMB_300, SMB_302, SMB_311 };
 #define DIALECTS (sizeof dialects / sizeof *dialects)
 
@@ -551,6 +539,6 @@ int main(void)
         cmocka_unit_test(validates_the_negotiation),
     };
 
-    return cmocka_run_group_tests(sealed, setup_sealed, teardown) +
-           cmocka_run_group_tests(plain, setup_plain, teardown);
+    return cmocka_run_group_tests(sealed, setup_sealed, world_teardown) +
+           cmocka_run_group_tests(plain, world_setup, world_teardown);
 }
