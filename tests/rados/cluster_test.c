@@ -131,15 +131,7 @@ static void group_commit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(conformance_absent_objects, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_creation, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_compares_see_the_state_before, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(conformance_all_or_none, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_removal, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_lists, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_sizes, set_up, tear_down),
+        CONFORMANCE_TESTS(set_up, tear_down),
         cmocka_unit_test(no_cluster),
         cmocka_unit_test_setup_teardown(group_commit, set_up, tear_down),
     };

@@ -22,4 +22,16 @@ void conformance_lists(void **state);
 void conformance_order(void **state);
 void conformance_sizes(void **state);
 
+/* All of them, for an array of struct CMUnitTest. */
+#define CONFORMANCE_TESTS(set_up, tear_down)                                                       \
+    cmocka_unit_test_setup_teardown(conformance_absent_objects, set_up, tear_down),                \
+        cmocka_unit_test_setup_teardown(conformance_creation, set_up, tear_down),                  \
+        cmocka_unit_test_setup_teardown(conformance_compares_see_the_state_before, set_up,         \
+                                        tear_down),                                                \
+        cmocka_unit_test_setup_teardown(conformance_all_or_none, set_up, tear_down),               \
+        cmocka_unit_test_setup_teardown(conformance_removal, set_up, tear_down),                   \
+        cmocka_unit_test_setup_teardown(conformance_lists, set_up, tear_down),                     \
+        cmocka_unit_test_setup_teardown(conformance_order, set_up, tear_down),                     \
+        cmocka_unit_test_setup_teardown(conformance_sizes, set_up, tear_down)
+
 #endif

@@ -115,15 +115,7 @@ static void full_pool(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(conformance_absent_objects, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_creation, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_compares_see_the_state_before, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(conformance_all_or_none, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_removal, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_lists, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_order, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(conformance_sizes, set_up, tear_down),
+        CONFORMANCE_TESTS(set_up, tear_down),
         cmocka_unit_test(killed_client),
         cmocka_unit_test(resent_op),
         cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
