@@ -41,12 +41,7 @@ enum store_result __wrap_content_collect(struct snapshot *before, struct changes
 
 /* ---- snapshots that one commit deletes (blob/delete_blob.c) ---- */
 
-enum store_result __real_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
-                                                instant from, instant until, size_t max,
-                                                instant *ret_next);
-enum store_result __wrap_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
-                                                instant from, instant until, size_t max,
-                                                instant *ret_next);
+__typeof__(contents_end_snapshots) __real_contents_end_snapshots, __wrap_contents_end_snapshots;
 
 enum store_result __wrap_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
                                                 instant from, instant until, size_t max,

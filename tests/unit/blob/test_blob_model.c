@@ -34,12 +34,7 @@ static unsigned below(struct model *m, unsigned limit)
 }
 
 /* So few go in one commit that most deletes of all leave a tombstone. */
-enum store_result __real_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
-                                                instant from, instant until, size_t max,
-                                                instant *ret_next);
-enum store_result __wrap_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
-                                                instant from, instant until, size_t max,
-                                                instant *ret_next);
+__typeof__(contents_end_snapshots) __real_contents_end_snapshots, __wrap_contents_end_snapshots;
 
 enum store_result __wrap_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
                                                 instant from, instant until, size_t max,
