@@ -2,9 +2,9 @@
  * in the partition of the destination until it is done, and a
  * deferred task begins it again after a restart. rest: Copy-Blob
  *
- *   INNER 'Y'   1 version (1), its source (source/pending_source.h), record of the blob as it will be
- *               but for its content (bytes): of a page blob with what is there of it, snapshot of the
- *               source that an incremental copy differs from */
+ *   INNER "Y"   as source/pending_source.h has it: with the record of the blob as it will be but for its
+ *               content, of a page blob with what is there of it; then the snapshot of the source that an
+ *               incremental copy differs from */
 #ifndef LAGRA_BLOB_PENDING_COPY_H
 #define LAGRA_BLOB_PENDING_COPY_H
 

@@ -7,10 +7,6 @@
 #include "file/file_content.h"
 #include "file/gate.h"
 
-#define VERSION 1
-
-const struct bytes pending_file_key = BYTES("Y");
-
 /* ---- the record ---- */
 
 static void write_record(struct changes *changes, struct arena *arena,
@@ -19,29 +15,21 @@ static void write_record(struct changes *changes, struct arena *arena,
     struct text out;
 
     text_init(&out, arena, 512);
-    encode_u8(&out, VERSION);
-    pending_source_encode(&out, &pending->source);
-    encode_bytes(&out, file_encode(arena, &pending->target));
-    changes_put(changes, RECORD_INNER, pending_file_key, text_bytes(&out), NULL, 0);
+    pending_record_begin(&out, &pending->source, file_encode(arena, &pending->target));
+    changes_put(changes, RECORD_INNER, pending_record_key, text_bytes(&out), NULL, 0);
 }
 
 enum store_result pending_file_read(struct snapshot *before, struct arena *arena,
                                     struct pending_file *ret_pending)
 {
     struct pending_file pending = { .source = { .begun = 0 } };
-    struct record record;
-    struct decoder in;
+    struct decoder rest;
     struct bytes target;
-    enum store_result result = snapshot_get(before, RECORD_INNER, pending_file_key, arena, &record);
+    enum store_result result = pending_record_read(before, arena, &pending.source, &target, &rest);
 
     if (result)
         return result;
-    decoder_init(&in, record.value);
-    if (decode_u8(&in) != VERSION)
-        return STORE_CORRUPT;
-    pending_source_decode(&in, &pending.source);
-    target = decode_bytes(&in);
-    if (!decoder_ok(&in) || !file_decode(target, &pending.target) ||
+    if (!decoder_ok(&rest) || !file_decode(target, &pending.target) ||
         pending.target.kind != TREE_FILE)
         return STORE_CORRUPT;
     *ret_pending = pending;
@@ -66,7 +54,7 @@ void pending_file_begin(struct decision *d, struct decision_part *part,
 void pending_file_delete(struct decision *d, const struct pending_file *pending)
 {
     content_newest_delete(d->changes, &pending->target.content, &d->leaves_more);
-    changes_delete(d->changes, RECORD_INNER, pending_file_key);
+    changes_delete(d->changes, RECORD_INNER, pending_record_key);
 }
 
 /* ---- while it is pending ---- */
@@ -171,7 +159,7 @@ enum error pending_file_complete(struct decision *d, const struct pending_file *
     if (e)
         return e;
     file_replace_content(d, state->part, &file, &pending->target.content);
-    changes_delete(d->changes, RECORD_INNER, pending_file_key);
+    changes_delete(d->changes, RECORD_INNER, pending_record_key);
     file.http.has_md5 = http->has_md5;
     file.http.md5_size = http->md5_size;
     memcpy(file.http.md5, http->md5, sizeof file.http.md5);

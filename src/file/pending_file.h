@@ -2,8 +2,8 @@
  * the beginning, and zeros for bytes; what has been copied lies in a second content of the node's partition,
  * which becomes the file's when all is there.
  *
- *   partition <id>      INNER "Y"   u8 1; its source (source/pending_source.h); bytes: the file's record as it
- *                                   will be (file_record.h), with the second content
+ *   partition <id>      INNER "Y"   as source/pending_source.h has it: with the file's record as it will be
+ *                                   (file_record.h), and its second content
  *
  * There is a task in the partition as long as there is this record. It begins the copy again after a restart,
  * and deletes both once the file is gone, or its copy has ended otherwise: so whatever ends a copy does not look
@@ -28,8 +28,6 @@ struct pending_file {
  * until it has the bytes. part: of its node, with changes. source->begun is not needed. */
 void pending_file_begin(struct decision *d, struct decision_part *part,
                         const struct pending_source *source, struct file *file);
-/* The record's key. */
-extern const struct bytes pending_file_key;
 /* returns STORE_OK, STORE_NOT_FOUND, or as the store */
 enum store_result pending_file_read(struct snapshot *before, struct arena *arena,
                                     struct pending_file *ret_pending);

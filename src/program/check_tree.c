@@ -174,7 +174,7 @@ static const char *check_record(const struct node *node, const struct record *re
         return bytes_is(key, "n") ? check_node(node, ret_counts, ret_bytes) : NULL;
     if (bytes_is(key, "f"))
         return check_contents(node, 0);
-    if (bytes_equal(key, pending_file_key))
+    if (bytes_equal(key, pending_record_key))
         return check_pending(node);
     if (bytes_is(key, "E")) /* others are counted with their node's record */
         return node->id == TREE_ROOT ? check_count(node) : NULL;

@@ -1,9 +1,13 @@
 /* See pending_source.h. */
 #include "source/pending_source.h"
 
+#define VERSION 1
+
 enum { FLAG_OWN = 1, FLAG_OTHER = 2 };
 
-void pending_source_encode(struct text *out, const struct pending_source *source)
+const struct bytes pending_record_key = BYTES("Y");
+
+static void encode_source(struct text *out, const struct pending_source *source)
 {
     encode_fixed(out, source->id.b, sizeof source->id.b);
     encode_u64(out, source->begun);
@@ -14,7 +18,7 @@ void pending_source_encode(struct text *out, const struct pending_source *source
     encode_bytes(out, source->etag);
 }
 
-void pending_source_decode(struct decoder *in, struct pending_source *ret_source)
+static void decode_source(struct decoder *in, struct pending_source *ret_source)
 {
     uint8_t flags;
 
@@ -26,4 +30,30 @@ void pending_source_decode(struct decoder *in, struct pending_source *ret_source
     ret_source->url = decode_bytes(in);
     ret_source->account = decode_bytes(in);
     ret_source->etag = decode_bytes(in);
+}
+
+void pending_record_begin(struct text *out, const struct pending_source *source,
+                          struct bytes target)
+{
+    encode_u8(out, VERSION);
+    encode_source(out, source);
+    encode_bytes(out, target);
+}
+
+enum store_result pending_record_read(struct snapshot *before, struct arena *arena,
+                                      struct pending_source *ret_source, struct bytes *ret_target,
+                                      struct decoder *ret_rest)
+{
+    struct record record;
+    enum store_result result =
+        snapshot_get(before, RECORD_INNER, pending_record_key, arena, &record);
+
+    if (result)
+        return result;
+    decoder_init(ret_rest, record.value);
+    if (decode_u8(ret_rest) != VERSION)
+        return STORE_CORRUPT;
+    decode_source(ret_rest, ret_source);
+    *ret_target = decode_bytes(ret_rest);
+    return STORE_OK;
 }

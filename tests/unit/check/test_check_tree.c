@@ -132,7 +132,7 @@ static void a_pending_copy_without_sense(void **state)
     struct world w = begin(*state);
 
     make_pending(&w);
-    put_raw(w.f, node(&w, w.id), RECORD_INNER, pending_file_key, "?");
+    put_raw(w.f, node(&w, w.id), RECORD_INNER, pending_record_key, "?");
     expect(&w, "share: /e: the record of its pending copy makes no sense\n");
 }
 

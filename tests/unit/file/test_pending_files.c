@@ -440,7 +440,7 @@ static void damaged_record(void **state)
     struct pending_file pending;
     struct snapshot *before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
 
-    assert_int_equal(snapshot_get(before, RECORD_INNER, pending_file_key, w->arena, &record),
+    assert_int_equal(snapshot_get(before, RECORD_INNER, pending_record_key, w->arena, &record),
                      STORE_OK);
     snapshot_close(before);
     for (size_t cut = 0; cut < record.value.len; cut++) {
@@ -450,8 +450,8 @@ static void damaged_record(void **state)
 
         before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
         part = (struct commit_part){ before, changes };
-        changes_put(changes, RECORD_INNER, pending_file_key, bytes_of(record.value.ptr, cut), NULL,
-                    0);
+        changes_put(changes, RECORD_INNER, pending_record_key, bytes_of(record.value.ptr, cut),
+                    NULL, 0);
         assert_int_equal(
             store_commit(store_of(w->f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
             STORE_OK);
