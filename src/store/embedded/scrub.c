@@ -136,8 +136,14 @@ static bool check_pieces(struct scrub *scrub, const struct record_place *place, 
     bool goes_on = true;
     struct record record;
     size_t at = SIZE_MAX;
+    enum store_result result =
+        snapshot_get(snapshot, place->family, place->record_key, arena, &record);
 
-    if (!snapshot_get(snapshot, place->family, place->record_key, arena, &record))
+    if (result && result != STORE_NOT_FOUND && !*is_damaged) {
+        listener->damaged(listener->context, place, "its record cannot be read; see the log");
+        *is_damaged = true;
+    }
+    if (!result)
         for (at = first; at < record.piece_count && goes_on && read < HOLD_BYTES; at++) {
             const struct piece *piece = &record.pieces[at];
             uint64_t *seen = seen_entry(scrub, piece);
@@ -200,13 +206,12 @@ enum store_result scrub_step(struct scrub *scrub, const struct scrub_listener *l
 {
     struct cursor *cursor = cursor_open(scrub->store, bytes_of(end_of_all, sizeof end_of_all));
     enum store_result result = embedded_cursor_seek(cursor, key_bytes(&scrub->place));
+    const struct record_place nowhere = { .family = RECORD_LISTED };
     uint64_t bytes = 0;
     size_t count = 0;
 
     scrub->step_bytes = 0;
     while (!result) {
-        struct record_place nowhere = { .family = RECORD_LISTED };
-
         key_set_raw(&scrub->place, cursor->key);
         if (count++ >= STEP_RECORDS || scrub->step_bytes >= STEP_BYTES)
             break;
@@ -215,11 +220,12 @@ enum store_result scrub_step(struct scrub *scrub, const struct scrub_listener *l
             break;
         scrub->records++;
         result = embedded_cursor_next(cursor);
-        if (result == STORE_CORRUPT || result == STORE_IO)
-            listener->damaged(listener->context, &nowhere,
-                              "records cannot be read: the rest is not checked; see the log");
     }
     embedded_cursor_close(cursor);
     (void)listener->read(listener->context, bytes);
-    return result == STORE_IO ? STORE_CORRUPT : result;
+    if (!result || result == STORE_NOT_FOUND)
+        return result;
+    listener->damaged(listener->context, &nowhere,
+                      "records cannot be read: the rest is not checked; see the log");
+    return STORE_CORRUPT;
 }
