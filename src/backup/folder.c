@@ -32,20 +32,10 @@ bool folder_sync_all(struct backup_work *work, int folder)
 
 /* ---- removing ---- */
 
-static DIR *open_listing(int folder, const char *name)
-{
-    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-
-    if (!dir && fd >= 0)
-        close(fd);
-    return dir;
-}
-
 /* The files in a folder, and the folder. */
 bool folder_remove_files(struct backup_work *work, int parent, const char *name)
 {
-    DIR *dir = open_listing(parent, name);
+    DIR *dir = file_list(parent, name);
     const struct dirent *entry;
     bool removed = true;
 
@@ -92,7 +82,7 @@ bool backup_is_name(const char *name)
 
 bool backup_find_newest(struct backup_work *work, int folder, char ret_name[BACKUP_NAME_SIZE])
 {
-    DIR *dir = open_listing(folder, ".");
+    DIR *dir = file_list(folder, ".");
     const struct dirent *entry;
     bool listed = dir;
 

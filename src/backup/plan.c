@@ -85,8 +85,7 @@ static bool add_item(struct backup_work *work, struct plan *plan, struct item it
 static bool add_folder(struct backup_work *work, struct plan *plan, int folder, const char *kind,
                        const struct backup_state *state, const struct backup_list *before)
 {
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *dir = file_list(folder, ".");
     const struct dirent *entry;
     bool added = true;
 
@@ -110,8 +109,6 @@ static bool add_folder(struct backup_work *work, struct plan *plan, int folder, 
         added = work_fail_errno(work, "list the folder of %s", kind);
     if (dir)
         closedir(dir);
-    else if (fd >= 0)
-        close(fd);
     return added;
 }
 

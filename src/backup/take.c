@@ -61,8 +61,7 @@ static bool open_target(struct take *take, const char *to)
 /* Of kills. Nobody else makes one: the folder is locked. */
 static bool remove_begun(struct take *take)
 {
-    int fd = openat(take->target, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *dir = file_list(take->target, ".");
     const struct dirent *entry;
     bool removed = true;
 
@@ -81,8 +80,6 @@ static bool remove_begun(struct take *take)
         removed = work_fail_errno(take->work, "list the folder of backups");
     if (dir)
         closedir(dir);
-    else if (fd >= 0)
-        close(fd);
     return removed;
 }
 

@@ -80,10 +80,9 @@ static bool verify_file(struct verify *verify, int backup, const struct backup_f
 static bool find_strangers(struct verify *verify, int backup, const struct backup_list *list,
                            const char *folder)
 {
-    int fd = folder_at(verify->work, backup, folder, false);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *dir = file_list(backup, folder);
     const struct dirent *entry;
-    bool listed = dir;
+    bool listed;
 
     while (dir && (entry = file_next_entry(dir))) {
         char name[BACKUP_PATH_SIZE + NAME_MAX];
@@ -92,10 +91,9 @@ static bool find_strangers(struct verify *verify, int backup, const struct backu
         if (entry->d_name[0] != '.' && !backup_list_find(list, name))
             find(verify, name, "is not of this backup");
     }
+    listed = (dir && errno == 0) || work_fail_errno(verify->work, "list the folder %s", folder);
     if (dir)
         closedir(dir);
-    else if (fd >= 0)
-        close(fd);
     return listed;
 }
 
@@ -189,19 +187,18 @@ static bool restore_all(struct backup_work *work, int backup, int folder,
 
 static bool is_empty(struct backup_work *work, int folder, const char *to)
 {
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *dir = file_list(folder, ".");
     const struct dirent *entry;
     bool empty = true;
 
-    while (dir && (entry = file_next_entry(dir)))
+    while (dir && empty && (entry = file_next_entry(dir)))
         if (entry->d_name[0] != '.' && strcmp(entry->d_name, "lost+found") != 0)
             empty = work_fail(work, "%s is not empty", to);
+    if (!dir || (empty && errno))
+        empty = work_fail_errno(work, "list the folder %s", to);
     if (dir)
         closedir(dir);
-    else if (fd >= 0)
-        close(fd);
-    return dir && empty;
+    return empty;
 }
 
 /* What there is of it, when it has failed. */

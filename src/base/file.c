@@ -1,6 +1,7 @@
 #include "base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -76,6 +77,16 @@ bool file_is_cached(int fd, uint64_t offset, uint64_t length)
             return false;
     }
     return true;
+}
+
+DIR *file_list(int folder, const char *name)
+{
+    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+    if (!dir && fd >= 0)
+        close(fd);
+    return dir;
 }
 
 struct dirent *file_next_entry(DIR *folder)

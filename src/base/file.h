@@ -18,6 +18,9 @@ bool file_is_cached(int fd, uint64_t offset, uint64_t length);
 /* Makes a folder, and those above it, for the owner alone; as mkdir -p. False: errno. */
 bool file_make_folders(const char *folder);
 
+/* Opens a folder in another to be listed; "." is the other one itself, whose descriptor stays the caller's. A link is
+ * not followed. NULL: errno. */
+DIR *file_list(int folder, const char *name);
 /* readdir(). NULL: with errno 0 that was all, else an error, and there may be more. */
 struct dirent *file_next_entry(DIR *folder);
 

@@ -24,19 +24,16 @@
 /* Of files alone. */
 static void remove_folder(int folder, const char *name)
 {
-    int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *dir = file_list(folder, name);
     const struct dirent *entry;
 
     if (!dir) {
-        if (fd >= 0)
-            close(fd);
-        else if (errno != ENOENT)
+        if (errno != ENOENT)
             log_errno("store: open %s", name);
         return;
     }
     while ((entry = file_next_entry(dir)))
-        if (entry->d_name[0] != '.' && unlinkat(fd, entry->d_name, 0) < 0)
+        if (entry->d_name[0] != '.' && unlinkat(dirfd(dir), entry->d_name, 0) < 0)
             log_errno("store: remove %s/%s", name, entry->d_name);
     closedir(dir);
     if (unlinkat(folder, name, AT_REMOVEDIR) < 0)

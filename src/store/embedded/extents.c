@@ -60,8 +60,7 @@ struct extent *extents_insert(struct extents *extents, uint32_t id)
 
 enum store_result extents_open(struct extents *extents, int folder, const char **ret_problem)
 {
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    DIR *directory = file_list(folder, ".");
     struct dirent *entry;
     uint32_t id;
     int error;
@@ -69,8 +68,6 @@ enum store_result extents_open(struct extents *extents, int folder, const char *
     *ret_problem = "the folder `extents` cannot be read";
     if (!directory) {
         log_errno("store: list the extents");
-        if (fd >= 0)
-            close(fd);
         return STORE_IO;
     }
     *extents = (struct extents){ .folder = folder, .next_id = 1, .hold = EXTENT_HOLD_NONE };

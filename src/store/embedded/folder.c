@@ -111,8 +111,7 @@ static void look_at_name(int folder, const char *name, const char *const *known_
 
 static bool look_at(int folder, const char *const *known_files, struct contents *ret_contents)
 {
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *dir = file_list(folder, ".");
     const struct dirent *entry;
     bool looked = dir;
 
@@ -122,8 +121,6 @@ static bool look_at(int folder, const char *const *known_files, struct contents 
     looked = looked && errno == 0;
     if (dir)
         closedir(dir);
-    else if (fd >= 0)
-        close(fd);
     return looked;
 }
 
@@ -265,8 +262,7 @@ enum store_result folder_is_ours(int folder, const char **ret_problem, const cha
  * was made. */
 static bool close_to_others(int folder)
 {
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *dir = file_list(folder, ".");
     const struct dirent *entry;
     bool closed = dir && fchmod(folder, 0700) == 0;
 
@@ -282,8 +278,6 @@ static bool close_to_others(int folder)
     closed = closed && errno == 0;
     if (dir)
         closedir(dir);
-    else if (fd >= 0)
-        close(fd);
     return closed;
 }
 

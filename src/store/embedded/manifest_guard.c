@@ -68,8 +68,7 @@ static bool write_note(const struct manifest_guard *guard)
 static void remove_old_copies(const struct manifest_guard *guard)
 {
     char kept[MANIFEST_COPY_NAME_SIZE];
-    int fd = openat(guard->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    DIR *dir = file_list(guard->folder, ".");
     const struct dirent *entry;
 
     manifest_copy_name(kept, guard->checkpoint.number);
@@ -79,8 +78,6 @@ static void remove_old_copies(const struct manifest_guard *guard)
             unlinkat(guard->folder, entry->d_name, 0);
     if (dir)
         closedir(dir);
-    else if (fd >= 0)
-        close(fd);
 }
 
 static void close_files(struct manifest_guard *guard)

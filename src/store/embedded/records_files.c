@@ -53,22 +53,11 @@ static int by_number(const void *a, const void *b)
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-/* Of a copy of the descriptor, which closedir() closes. */
-static DIR *open_listing(int folder)
-{
-    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-
-    if (!dir && fd >= 0)
-        close(fd);
-    return dir;
-}
-
 enum store_result records_files_list(int records, struct records_files *ret_files)
 {
     struct records_files files = { 0 };
     size_t capacity = 0;
-    DIR *dir = open_listing(records);
+    DIR *dir = file_list(records, ".");
     const struct dirent *entry;
     int error;
 
@@ -125,7 +114,7 @@ enum store_result records_log_bytes(int records, uint64_t *ret_bytes)
 
 enum store_result records_newest_log(int records, uint64_t *ret_number)
 {
-    DIR *dir = open_listing(records);
+    DIR *dir = file_list(records, ".");
     const struct dirent *entry;
     int error = errno;
 
@@ -171,7 +160,7 @@ static bool remove_oldest(int aside, uint64_t most)
     struct timespec oldest = { 0 };
     char name[NAME_MAX + 1] = "";
     uint64_t bytes = 0;
-    DIR *dir = open_listing(aside);
+    DIR *dir = file_list(aside, ".");
     const struct dirent *entry;
 
     while (dir && (entry = readdir(dir))) {
