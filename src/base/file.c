@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -77,6 +79,15 @@ bool file_is_cached(int fd, uint64_t offset, uint64_t length)
             return false;
     }
     return true;
+}
+
+char *file_path(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + sizeof "/";
+    char *path = xmalloc(size);
+
+    snprintf(path, size, "%s/%s", folder, name);
+    return path;
 }
 
 DIR *file_list(int folder, const char *name)

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "net/local.h"
 
@@ -14,11 +14,7 @@
 
 char *admin_socket_path(const char *location)
 {
-    size_t size = strlen(location) + sizeof "/" ADMIN_SOCKET_NAME;
-    char *path = xmalloc(size);
-
-    snprintf(path, size, "%s/" ADMIN_SOCKET_NAME, location);
-    return path;
+    return file_path(location, ADMIN_SOCKET_NAME);
 }
 
 void admin_socket_add_listener(struct admin_socket *socket, const struct admin_listener *listener)

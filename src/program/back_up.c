@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "backup/backup.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "program/ask.h"
 #include "program/progress.h"
@@ -181,10 +182,8 @@ static bool begin_work(struct back_up *back_up, const struct command_call *call,
 static bool take_lock(struct back_up *back_up)
 {
     const char *location = back_up->call->options->location;
-    size_t size = strlen(location) + sizeof "/format";
-    char *path = xmalloc(size);
+    char *path = file_path(location, "format");
 
-    snprintf(path, size, "%s/format", location);
     back_up->lock = open(path, O_RDONLY | O_CLOEXEC);
     free(path);
     if (back_up->lock >= 0 && flock(back_up->lock, LOCK_EX | LOCK_NB) == 0)

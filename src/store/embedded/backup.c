@@ -46,15 +46,6 @@ void backup_remove_records(int folder)
     remove_folder(folder, RECORDS_BEGUN);
 }
 
-char *backup_records_path(const char *location)
-{
-    size_t size = strlen(location) + sizeof "/" BACKUP_RECORDS;
-    char *path = xmalloc(size);
-
-    snprintf(path, size, "%s/" BACKUP_RECORDS, location);
-    return path;
-}
-
 /* ---- the state ---- */
 
 /* The hold first: what is freed from then on is kept, and what was freed before by a commit that the

@@ -7,8 +7,6 @@
 
 /* Removes the records of a backup that a kill ended. folder: of the data. Start-up thread; ends. */
 void backup_remove_records(int folder);
-/* The path of BACKUP_RECORDS in the data folder; the caller's. */
-char *backup_records_path(const char *location);
 
 /* For the table of operations. */
 enum store_result embedded_backup_begin(struct store *store, struct backup_state *ret_state);

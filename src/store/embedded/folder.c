@@ -368,10 +368,7 @@ enum store_result folder_open(const char *location, enum folder_use use,
     if (!result)
         result = open_subfolders(&folder, ret_problem);
     if (!result) {
-        size_t size = strlen(location) + sizeof "/records";
-
-        folder.records_path = xmalloc(size);
-        snprintf(folder.records_path, size, "%s/records", location);
+        folder.records_path = file_path(location, "records");
         *ret_folder = folder;
         return STORE_OK;
     }

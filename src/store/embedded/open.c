@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/backup.h"
 #include "store/embedded/counters.h"
@@ -345,7 +346,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded->sync = options->sync;
     embedded->when_failed = options->failed;
     embedded->lock_file = folder.lock_file;
-    embedded->backup_records = backup_records_path(options->location);
+    embedded->backup_records = file_path(options->location, BACKUP_RECORDS);
     embedded->stripes = stripes_new();
     embedded->records = record_cache_new();
     embedded->store.deferred = &embedded->deferred;

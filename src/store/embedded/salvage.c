@@ -3,7 +3,6 @@
  * so it is right whatever was lost. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -157,15 +156,6 @@ static enum store_result put_all(struct target *target, const struct keyspace *s
 
 /* ---- the folders ---- */
 
-static char *scratch_path(const char *to)
-{
-    size_t size = strlen(to) + sizeof "/" SCRATCH_NAME;
-    char *path = xmalloc(size);
-
-    snprintf(path, size, "%s/" SCRATCH_NAME, to);
-    return path;
-}
-
 /* Records and pieces, between open folders. */
 static enum store_result salvage(int from, const struct folder *to, const char *scratch_at,
                                  const struct salvage_listener *listener, const char **ret_problem)
@@ -239,7 +229,7 @@ enum store_result store_salvage(const char *from, const char *to,
     result = folder_open(to, FOLDER_FILL, NULL, &folder, ret_problem);
     if (result)
         goto unlock;
-    path = scratch_path(to);
+    path = file_path(to, SCRATCH_NAME);
     result = salvage(from_fd, &folder, path, listener, ret_problem);
     if (!result)
         result = folder_sync(&folder, ret_problem);
