@@ -3,25 +3,20 @@
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Connection } from '../lib/http.mjs';
 import { Server } from '../lib/server.mjs';
 import { sign } from '../lib/sign.mjs';
+import { LoadedFolder } from './moments.mjs';
 
 /* Small tables, so that few records make many. */
 export const ENVIRONMENT = { LAGRA_WRITE_BUFFER_BYTES: `${1 << 20}` };
 const CONTAINER = 'damage';
 const BLOBS = 120;
 const WRITERS = 8;
-
-/** Copies a data folder; extents are 1 GiB long and nearly empty. */
-export async function copyFolder(from, to) {
-    await promisify(execFile)('cp', ['-r', '--sparse=always', from, to]);
-}
 
 const digest = (bytes) => createHash('sha1').update(bytes).digest('base64');
 
@@ -77,36 +72,11 @@ class Acknowledged {
     }
 }
 
-/** A data folder at one moment. */
-export class Moment {
-    constructor(location, acknowledged) {
-        this.location = location;
-        this.acknowledged = acknowledged;
-    }
-
-    /** All files, relative. */
-    async files() {
-        const entries = await readdir(this.location, { recursive: true, withFileTypes: true });
-
-        return entries.filter((entry) => entry.isFile())
-            .map((entry) => path.relative(this.location, path.join(entry.parentPath ?? entry.path, entry.name))).sort();
-    }
-}
-
-/** Load on a server, and copies of its folder taken while it stands still. */
-export class Load {
+/** Blobs that writers put and delete all the time. */
+export class Load extends LoadedFolder {
     acknowledged = new Acknowledged();
-    #server;
-    #random;
-    #work;
     #over = false;
     #written = 0;
-
-    constructor(server, random, work) {
-        this.#server = server;
-        this.#random = random;
-        this.#work = work;
-    }
 
     static async start(random) {
         const work = await mkdtemp(path.join(tmpdir(), 'lagra-damage-'));
@@ -127,20 +97,16 @@ export class Load {
         return new Load(server, random, work);
     }
 
-    get work() {
-        return this.#work;
-    }
-
-    get location() {
-        return this.#server.location;
+    frozen() {
+        return this.acknowledged.copy();
     }
 
     /* Many are of one size, so that blocks of tables are; one in fifty goes into extents; one
      * change in eight is a delete. */
     async #change(client, name) {
-        const isDelete = this.acknowledged.certain.get(name) && this.#random(8) === 0;
-        const size = this.#random(3) > 0 ? 1000 : this.#random(16) === 0 ? 17000 + this.#random(200000) : 1 + this.#random(14000);
-        const body = isDelete ? null : Buffer.alloc(size, `${name} ${this.#random(1e9)} `);
+        const isDelete = this.acknowledged.certain.get(name) && this.random(8) === 0;
+        const size = this.random(3) > 0 ? 1000 : this.random(16) === 0 ? 17000 + this.random(200000) : 1 + this.random(14000);
+        const body = isDelete ? null : Buffer.alloc(size, `${name} ${this.random(1e9)} `);
 
         this.acknowledged.perhaps.set(name, body && digest(body));
         if (body)
@@ -155,11 +121,11 @@ export class Load {
     }
 
     async #write(writer, bytes) {
-        const client = new Client(this.#server);
+        const client = new Client(this.server);
         const end = this.#written + bytes;
 
         while (!this.#over && this.#written < end)
-            await this.#change(client, nameOf(writer + WRITERS * this.#random(BLOBS / WRITERS)));
+            await this.#change(client, nameOf(writer + WRITERS * this.random(BLOBS / WRITERS)));
         client.close();
     }
 
@@ -168,41 +134,9 @@ export class Load {
         await Promise.all(Array.from({ length: WRITERS }, (_, writer) => this.#write(writer, bytes)));
     }
 
-    /** Copies the folder as a kill -9 at this moment would leave it, writers at work. Tried again
-     *  until two logs are live, when wanted. */
-    async cutMoment(name, { logs = 1 } = {}) {
-        for (let attempt = 0; ; attempt++) {
-            const writing = this.write(1 << 21);
-            const location = path.join(this.#work, name);
-
-            await delay(5 + this.#random(40));
-            process.kill(this.#server.pid, 'SIGSTOP');
-            await rm(location, { recursive: true, force: true });
-            await copyFolder(this.#server.location, location);
-            const acknowledged = this.acknowledged.copy();
-            process.kill(this.#server.pid, 'SIGCONT');
-            await writing;
-            const found = (await readdir(path.join(location, 'records'))).filter((file) => file.endsWith('.log'));
-            if (found.length >= logs || attempt === 30)
-                return new Moment(location, acknowledged);
-        }
-    }
-
-    /** Stops in order, and copies. */
-    async stopMoment(name) {
-        const location = path.join(this.#work, name);
-
-        await this.#server.stop({ keep: true });
-        await copyFolder(this.#server.location, location);
-        const moment = new Moment(location, this.acknowledged.copy());
-        await this.#server.restart();
-        return moment;
-    }
-
     async end() {
         this.#over = true;
-        await this.#server.kill();
-        await rm(this.#work, { recursive: true, force: true });
+        await super.end();
     }
 }
 

@@ -17,7 +17,8 @@ import { parseArgs } from 'node:util';
 import { randomFrom } from '../crash/campaign.mjs';
 import { promised } from '../lib/promises.mjs';
 import { damagesOf, mixturesOf } from './damages.mjs';
-import { Load, copyFolder, judge, openToOthers, salvage } from './folder.mjs';
+import { Load, judge, openToOthers, salvage } from './folder.mjs';
+import { copyFolder } from './moments.mjs';
 import { knownDamages } from './known.mjs';
 import { ShareLoad } from './shares.mjs';
 

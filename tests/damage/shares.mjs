@@ -2,18 +2,17 @@
 // snapshots of them, and what must or may be there at the moment when the folder is copied.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { FileCampaign } from '../crash/files.mjs';
 import { FileClient } from '../crash/file_client.mjs';
 import { differs } from '../crash/file_model.mjs';
 import { Server } from '../lib/server.mjs';
-import { copyFolder, ENVIRONMENT, Moment } from './folder.mjs';
+import { ENVIRONMENT } from './folder.mjs';
+import { LoadedFolder } from './moments.mjs';
 
 const BYTES_OF_A_CHANGE = 20000; /* about */
-const ATTEMPTS = 30;
 
 const isAtOrBelow = (at, folder) => folder === '' || at === folder || at.startsWith(`${folder}/`);
 
@@ -96,17 +95,12 @@ class FrozenShares {
 }
 
 /** As Load of folder.mjs. */
-export class ShareLoad {
-    #server;
+export class ShareLoad extends LoadedFolder {
     #campaign;
-    #random;
-    #work;
 
-    constructor(server, campaign, random, work) {
-        this.#server = server;
+    constructor(server, random, work, campaign) {
+        super(server, random, work);
         this.#campaign = campaign;
-        this.#random = random;
-        this.#work = work;
     }
 
     static async start(random) {
@@ -115,15 +109,11 @@ export class ShareLoad {
         const campaign = new FileCampaign(server, random);
 
         await campaign.create();
-        return new ShareLoad(server, campaign, random, work);
+        return new ShareLoad(server, random, work, campaign);
     }
 
-    get work() {
-        return this.#work;
-    }
-
-    get location() {
-        return this.#server.location;
+    frozen() {
+        return new FrozenShares(this.#campaign.frozen());
     }
 
     /** Writes about that many bytes in all. */
@@ -131,42 +121,5 @@ export class ShareLoad {
         const end = this.#campaign.changes + bytes / BYTES_OF_A_CHANGE;
 
         await this.#campaign.run(() => this.#campaign.changes >= end);
-    }
-
-    /** Copies the folder as a kill -9 at this moment would leave it, writers at work. Tried again
-     *  until two logs are live, when wanted. */
-    async cutMoment(name, { logs = 1 } = {}) {
-        for (let attempt = 0; ; attempt++) {
-            const writing = this.write(1 << 21);
-            const location = path.join(this.#work, name);
-
-            await delay(5 + this.#random(40));
-            process.kill(this.#server.pid, 'SIGSTOP');
-            await rm(location, { recursive: true, force: true });
-            await copyFolder(this.location, location);
-            const frozen = new FrozenShares(this.#campaign.frozen());
-            process.kill(this.#server.pid, 'SIGCONT');
-            await writing;
-            const moment = new Moment(location, frozen);
-            const found = (await moment.files()).filter((file) => /^records\/.*\.log$/.test(file));
-            if (found.length >= logs || attempt === ATTEMPTS)
-                return moment;
-        }
-    }
-
-    /** Stops in order, and copies. */
-    async stopMoment(name) {
-        const location = path.join(this.#work, name);
-
-        await this.#server.stop({ keep: true });
-        await copyFolder(this.location, location);
-        const moment = new Moment(location, new FrozenShares(this.#campaign.frozen()));
-        await this.#server.restart();
-        return moment;
-    }
-
-    async end() {
-        await this.#server.kill();
-        await rm(this.#work, { recursive: true, force: true });
     }
 }
