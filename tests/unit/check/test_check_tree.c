@@ -3,7 +3,6 @@
 
 #include "base/endian.h"
 #include "file/pending_file.h"
-#include "service/deciding.h"
 
 static void expect(struct world *w, const char *said)
 {
@@ -89,19 +88,12 @@ static enum error copy_half(struct decision *d, void *of)
 /* A file "e" to which a copy is pending. returns the id of the content that it will have */
 static uint64_t make_pending(struct world *w)
 {
-    struct problem problem = { .detail = NULL };
-    struct decision d = { .arena = w->f->arena,
-                          .store = w->f->store,
-                          .access = STORE_MAY_BLOCK,
-                          .problem = &problem,
-                          .attempt = arena_mark(w->f->arena) };
     struct pending_file pending;
     struct snapshot *before;
 
     w->copies = true;
     make(w, "e", TREE_FILE);
-    assert_int_equal(deciding_run_unawaited(&d, copy_half, w), OK);
-    deciding_end(&d);
+    decide(w, copy_half);
     before = snapshot_open(w->f->store, node(w, w->id), STORE_MAY_BLOCK);
     assert_int_equal(pending_file_read(before, w->f->arena, &pending), STORE_OK);
     snapshot_close(before);

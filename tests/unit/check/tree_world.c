@@ -52,7 +52,7 @@ static enum error attempt(struct decision *d, void *of)
     return w->kind == TREE_FILE ? share_usage_change(d, &state->share, &length, 1) : OK;
 }
 
-static uint64_t run(struct world *w)
+void decide(struct world *w, attempt_fn *fn)
 {
     struct problem problem = { .detail = NULL };
     struct decision d = { .arena = w->f->arena,
@@ -61,8 +61,13 @@ static uint64_t run(struct world *w)
                           .problem = &problem,
                           .attempt = arena_mark(w->f->arena) };
 
-    assert_int_equal(deciding_run_unawaited(&d, attempt, w), OK);
+    assert_int_equal(deciding_run_unawaited(&d, fn, w), OK);
     deciding_end(&d);
+}
+
+static uint64_t run(struct world *w)
+{
+    decide(w, attempt);
     return w->id;
 }
 

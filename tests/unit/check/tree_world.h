@@ -5,6 +5,7 @@
 #include "fixture.h"
 
 #include "file/file.h"
+#include "service/deciding.h"
 
 struct world {
     struct fixture *f;
@@ -19,6 +20,8 @@ struct world {
 
 /* The share "share" with "d" and "g"; "d/h" is in a snapshot alone. Files have 100 bytes. */
 struct world begin(struct fixture *f);
+/* Decides by it, on this world, and commits. */
+void decide(struct world *w, attempt_fn *fn);
 uint64_t make(struct world *w, const char *path, enum tree_kind kind);
 struct partition node(struct world *w, uint64_t id);
 void take_away(struct world *w, uint64_t id, enum record_family family, const char *key);
