@@ -14,6 +14,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { randomFrom } from '../crash/campaign.mjs';
 import { Server } from '../lib/server.mjs';
+import { Tally } from '../lib/tally.mjs';
 import { History } from './history.mjs';
 
 const { values: options } = parseArgs({
@@ -26,19 +27,9 @@ const KILL_WITHIN_MS = 400;
 const WORK_MS = 300;
 const COMMAND_LIMIT_MS = 300000;
 
-const total = { passed: 0, failed: 0 };
+const tally = new Tally();
 const work = mkdtempSync(path.join(tmpdir(), 'lagra-backup-'));
 const backups = path.join(work, 'backups');
-
-function count(ok, what) {
-    if (ok)
-        total.passed++;
-    else
-        total.failed++;
-    if (!ok)
-        console.log(`FAILED ${what}`);
-    return ok;
-}
 
 /** A command, which may be killed: { child, ended }, ended: { code, output, errors }. */
 function begin(words) {
@@ -82,15 +73,15 @@ async function checkRestored(history, from, to, what) {
     const folder = path.join(work, 'restored');
     const restored = await lagra('backup', 'restore', backups, folder);
 
-    if (!count(restored.code === 0, `${what}: restore: ${restored.errors}`))
+    if (!tally.count(restored.code === 0, `${what}: restore: ${restored.errors}`))
         return;
     const checked = await lagra('check', folder);
 
-    count(checked.code === 0 && /damaged or lost: 0$/m.test(checked.output), `${what}: check: ${checked.output}${checked.errors}`);
+    tally.count(checked.code === 0 && /damaged or lost: 0$/m.test(checked.output), `${what}: check: ${checked.output}${checked.errors}`);
     const server = await Server.start({ location: folder });
     const wrong = await history.differs(server, from, to);
 
-    count(wrong === null, `${what}: ${wrong}`);
+    tally.count(wrong === null, `${what}: ${wrong}`);
     await server.stop({ keep: true });
     rmSync(folder, { recursive: true });
 }
@@ -106,13 +97,13 @@ async function testMoments(server, history) {
 
         await delay(WORK_MS);
         await stop();
-        if (!count(made.code === 0, `${what}: ${made.errors}`))
+        if (!tally.count(made.code === 0, `${what}: ${made.errors}`))
             continue;
-        count(statSync(lastOf(made).backup).isDirectory() && lastOf(made).backup === path.join(backups, taken().at(-1)),
+        tally.count(statSync(lastOf(made).backup).isDirectory() && lastOf(made).backup === path.join(backups, taken().at(-1)),
             `${what}: its name ${made.output}`);
         const verified = await lagra('backup', 'verify', backups);
 
-        count(verified.code === 0, `${what}: verify: ${verified.errors}`);
+        tally.count(verified.code === 0, `${what}: verify: ${verified.errors}`);
         await checkRestored(history, from, to, what);
     }
 }
@@ -136,8 +127,8 @@ async function killOnce(server, history, random, which) {
     const after = taken();
     const verified = after.length > 0 ? await lagra('backup', 'verify', backups) : { code: 0 };
 
-    return count(verified.code === 0, `kill of the ${which}: ${verified.errors}`) &&
-        count(after.length === before + 1 || (after.length === before && ended.code !== 0),
+    return tally.count(verified.code === 0, `kill of the ${which}: ${verified.errors}`) &&
+        tally.count(after.length === before + 1 || (after.length === before && ended.code !== 0),
             `kill of the ${which}: ${before} backups, then ${after.length}; the command ended with ${ended.code}: ${ended.errors}`);
 }
 
@@ -153,8 +144,8 @@ async function testKills(server, history) {
     const to = performance.now();
 
     await stop();
-    count(made.code === 0, `after ${KILLS} kills: ${made.errors}`);
-    count(readdirSync(backups).every((name) => name.endsWith('Z')), 'after kills: what they left is removed');
+    tally.count(made.code === 0, `after ${KILLS} kills: ${made.errors}`);
+    tally.count(readdirSync(backups).every((name) => name.endsWith('Z')), 'after kills: what they left is removed');
     await checkRestored(history, from, to, `after ${KILLS} kills`);
 }
 
@@ -167,19 +158,19 @@ async function testOthers(server) {
     first.child.kill('SIGSTOP');
     const second = await lagra('backup', '--location', server.location, path.join(work, 'others'));
 
-    count(second.code !== 0 && /another backup of .* is being made/.test(second.errors), `a second backup: ${second.errors}`);
+    tally.count(second.code !== 0 && /another backup of .* is being made/.test(second.errors), `a second backup: ${second.errors}`);
     first.child.kill('SIGKILL');
     await first.ended;
     await server.stop({ keep: true });
     const nobody = await backup(server).ended;
 
-    count(nobody.code === 1 && /no server runs on this data folder/.test(nobody.errors), `without a server: ${nobody.errors}`);
+    tally.count(nobody.code === 1 && /no server runs on this data folder/.test(nobody.errors), `without a server: ${nobody.errors}`);
     const stopped = await backup(server, '--stopped').ended;
 
-    count(stopped.code === 0, `--stopped: ${stopped.errors}`);
+    tally.count(stopped.code === 0, `--stopped: ${stopped.errors}`);
     const refused = await lagra('--location', path.join(backups, taken().at(-1)));
 
-    count(refused.code === 1 && /it is a backup/.test(refused.errors), `a start on a backup: ${refused.errors}`);
+    tally.count(refused.code === 1 && /it is a backup/.test(refused.errors), `a start on a backup: ${refused.errors}`);
 }
 
 /** A target that takes no more: it is said, nothing is left there, and the backups before are as they were. */
@@ -197,11 +188,11 @@ async function testFullTarget(server) {
         child.once('close', (code) => resolve({ code, errors }));
     });
 
-    count(limited.code === 1 && /: write \S+: File too large/.test(limited.errors), `a full target: ${limited.code} ${limited.errors}`);
-    count(readdirSync(backups).sort().join() === before.join(), `a full target: ${readdirSync(backups)}`);
+    tally.count(limited.code === 1 && /: write \S+: File too large/.test(limited.errors), `a full target: ${limited.code} ${limited.errors}`);
+    tally.count(readdirSync(backups).sort().join() === before.join(), `a full target: ${readdirSync(backups)}`);
     const verified = await lagra('backup', 'verify', backups);
 
-    count(verified.code === 0, `a full target: ${verified.errors}`);
+    tally.count(verified.code === 0, `a full target: ${verified.errors}`);
 }
 
 const server = await Server.start();
@@ -213,13 +204,12 @@ try {
     await testKills(server, history);
     await testFullTarget(server);
     await testOthers(server);
-    count(history.failures.length === 0, history.failures.slice(0, 5).join('; '));
+    tally.count(history.failures.length === 0, history.failures.slice(0, 5).join('; '));
     console.log(`backup: ${KILLS} kills, ${history.changes} changes, seed ${SEED}`);
 } catch (error) {
-    count(false, `seed ${SEED}: ${error.stack}`);
+    tally.count(false, `seed ${SEED}: ${error.stack}`);
 } finally {
     await server.stop();
     rmSync(work, { recursive: true, force: true });
 }
-console.log(`backup: ${total.passed} passed, ${total.failed} failed`);
-process.exitCode = total.failed === 0 ? 0 : 1;
+tally.end('backup');

@@ -12,6 +12,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Control, Server } from '../lib/server.mjs';
+import { Tally } from '../lib/tally.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
 import { CopyCampaign } from './copies.mjs';
 import { FileCampaign } from './files.mjs';
@@ -30,16 +31,7 @@ const ALLOCATED_LEFT_MAX = 8 << 20;
 
 const LOOKS_MAX = 200;
 
-const total = { passed: 0, failed: 0 };
-
-function count(ok, what) {
-    if (ok)
-        total.passed++;
-    else
-        total.failed++;
-    if (!ok)
-        console.log(`FAILED ${what}`);
-}
+const tally = new Tally();
 
 async function usageOf(server) {
     const control = new Control(server);
@@ -60,7 +52,7 @@ async function checkSpace(campaign, server) {
         await setTimeout(50);
         usage = await usageOf(server);
     }
-    count(isEmpty(usage), `orphaned space: ${JSON.stringify(usage)}`);
+    tally.count(isEmpty(usage), `orphaned space: ${JSON.stringify(usage)}`);
     await campaign.goOn?.();
 }
 
@@ -68,7 +60,7 @@ async function checkSpace(campaign, server) {
 async function checkEnd(what, campaign, server) {
     await server.stop({ keep: true });
     await campaign.checkFolder();
-    count(campaign.failures.length === 0, `${what}, seed ${SEED}: ${campaign.failures.join('; ')}`);
+    tally.count(campaign.failures.length === 0, `${what}, seed ${SEED}: ${campaign.failures.join('; ')}`);
     await server.restart();
     await checkSpace(campaign, server);
 }
@@ -80,7 +72,7 @@ const INSIDE_MS = 120000;
 function checkKills(what, kills, points) {
     const sum = [...kills.values()].reduce((total, times) => total + times, 0);
 
-    count(sum === points, `${what}: ${sum} of ${points} kills were inside such a change`);
+    tally.count(sum === points, `${what}: ${sum} of ${points} kills were inside such a change`);
     if (options.soak)
         console.log([...kills].sort().map(([where, times]) => `  ${where}: ${times}`).join('\n'));
 }
@@ -101,7 +93,7 @@ async function cutAndLook(campaign, server, point, work) {
     await server.restart();
     const ok = (await campaign.verify()) && campaign.failures.length === 0;
 
-    count(ok, `point ${point} of seed ${SEED}: ${campaign.failures.splice(0).join('; ')}`);
+    tally.count(ok, `point ${point} of seed ${SEED}: ${campaign.failures.splice(0).join('; ')}`);
     return ok;
 }
 
@@ -129,7 +121,7 @@ async function run(what, Kind, points, inside = false) {
         if (inside)
             checkKills(what, campaign.kills, points);
     } catch (error) {
-        count(false, `${what}, seed ${SEED}: ${error.stack}`);
+        tally.count(false, `${what}, seed ${SEED}: ${error.stack}`);
     } finally {
         await server.stop();
     }
@@ -151,7 +143,7 @@ async function runMany(messages) {
         }
         console.log(`messages: ${kills} kills, ${campaign.messages} messages, seed ${SEED}`);
     } catch (error) {
-        count(false, `messages, seed ${SEED}: ${error.stack}`);
+        tally.count(false, `messages, seed ${SEED}: ${error.stack}`);
     } finally {
         await server.stop();
     }
@@ -165,5 +157,4 @@ await run('files', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 16)));
 await run('names', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 32)), true);
 if (MESSAGES > 0 && !options.only)
     await runMany(MESSAGES);
-console.log(`crash: ${total.passed} passed, ${total.failed} failed`);
-process.exitCode = total.failed === 0 ? 0 : 1;
+tally.end('crash');
