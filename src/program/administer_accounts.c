@@ -41,13 +41,6 @@ static bool read_key(const struct command_call *call, const char *option, char *
     return *ret_key || !path;
 }
 
-static void free_key(char *key)
-{
-    if (key)
-        explicit_bzero(key, strlen(key));
-    free(key);
-}
-
 /* An operation that takes keys from files. */
 static int change_account(const struct command_call *call, const char *operation, const char *state)
 {
@@ -62,8 +55,8 @@ static int change_account(const struct command_call *call, const char *operation
         status = ask_and_print(call, operation, arguments, sizeof arguments / sizeof arguments[0],
                                print_account);
     }
-    free_key(key1);
-    free_key(key2);
+    free_secret(key1);
+    free_secret(key2);
     return status;
 }
 

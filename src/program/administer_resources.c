@@ -16,11 +16,10 @@ static void operation_of(const struct command_call *call, char name[ASK_OPERATIO
 
 static void print_created(struct arena *arena, struct bytes body)
 {
-    struct bytes created = ask_member(arena, body, "created");
+    bool existed = bytes_is(ask_member(arena, body, "created"), "no");
 
-    printf("%.*s %.*s\n", BYTES_ARG(ask_member(arena, body, "name")),
-           bytes_is(created, "no") ? (int)strlen("existed") : (int)strlen("created"),
-           bytes_is(created, "no") ? "existed" : "created");
+    printf("%.*s %s\n", BYTES_ARG(ask_member(arena, body, "name")),
+           existed ? "existed" : "created");
 }
 
 static void print_deleted(struct arena *arena, struct bytes body)

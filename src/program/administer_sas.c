@@ -98,8 +98,7 @@ static bool read_delegation(const struct command_call *call, struct arena *arena
         return false;
     ret_key->root =
         xml_parse(arena, arena_copy(arena, bytes_from_string(text)), XML_LIMITS, &problem);
-    explicit_bzero(text, strlen(text));
-    free(text);
+    free_secret(text);
     value = ret_key->root ? xml_child(ret_key->root, "Value") : NULL;
     if (!value || !bytes_is(ret_key->root->name, "UserDelegationKey")) {
         fprintf(stderr, "lagra: %s: it is no answer to Get User Delegation Key\n", path);
@@ -228,8 +227,7 @@ static bool find_signing(const struct command_call *call, struct arena *arena,
         return false;
     if (text) {
         ret_signing->key = arena_copy(arena, bytes_of(text, strcspn(text, "\r\n")));
-        explicit_bzero(text, strlen(text));
-        free(text);
+        free_secret(text);
     }
     if (delegated->root)
         ret_signing->key = delegated->value;

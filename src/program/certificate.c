@@ -119,7 +119,5 @@ bool certificate_read(const struct options *options, struct certificate *ret_cer
 void certificate_free(struct certificate *certificate)
 {
     free(certificate->chain);
-    if (certificate->key)
-        explicit_bzero(certificate->key, strlen(certificate->key));
-    free(certificate->key);
+    free_secret(certificate->key);
 }

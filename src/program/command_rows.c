@@ -152,18 +152,24 @@ const size_t command_row_count = sizeof command_rows / sizeof command_rows[0];
 
 /* ---- names ---- */
 
-static struct bytes first_word(const struct command_row *row)
+struct bytes command_first_word(const struct command_row *row)
 {
-    struct bytes first, rest;
-
-    bytes_cut(bytes_from_string(row->name), ' ', &first, &rest);
-    return first;
+    return bytes_of(row->name, strcspn(row->name, " "));
 }
 
 bool command_begins(const char *word)
 {
     for (size_t i = 0; i < command_row_count; i++) {
-        if (bytes_is(first_word(&command_rows[i]), word))
+        if (bytes_is(command_first_word(&command_rows[i]), word))
+            return true;
+    }
+    return false;
+}
+
+bool command_has_run(const char *word)
+{
+    for (size_t i = 0; i < command_row_count; i++) {
+        if (command_rows[i].run && bytes_is(command_first_word(&command_rows[i]), word))
             return true;
     }
     return false;
@@ -172,7 +178,7 @@ bool command_begins(const char *word)
 const char *command_nearest(struct bytes word)
 {
     for (size_t i = 0; i < command_row_count; i++) {
-        if (spelling_distance(word, first_word(&command_rows[i])) <= 2)
+        if (spelling_distance(word, command_first_word(&command_rows[i])) <= 2)
             return command_rows[i].name;
     }
     return NULL;
@@ -222,7 +228,7 @@ static void print_options(const struct command_option *options)
 void command_print_help(const char *word)
 {
     for (size_t i = 0; i < command_row_count; i++) {
-        if (!bytes_is(first_word(&command_rows[i]), word))
+        if (!bytes_is(command_first_word(&command_rows[i]), word))
             continue;
         print_row(&command_rows[i]);
         print_options(command_rows[i].options);

@@ -55,8 +55,12 @@ static inline const char *command_value(const struct command_call *call, const c
 /* The option of all commands that ask a running server, or print for scripts. */
 extern const struct command_option command_common_options[];
 
+/* "account" of "account add". */
+struct bytes command_first_word(const struct command_row *row);
 /* Is it the first word of a command's name? */
 bool command_begins(const char *word);
+/* The same, of a command that has `run`. */
+bool command_has_run(const char *word);
 /* The command whose first word is most like this one; NULL: none is. */
 const char *command_nearest(struct bytes word);
 /* Prints the command whose name begins with this word, and its options. */

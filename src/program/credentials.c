@@ -37,7 +37,7 @@ char *read_small_file(const char *path)
     return text;
 }
 
-static void free_secret(char *text)
+void free_secret(char *text)
 {
     if (text)
         explicit_bzero(text, strlen(text));
@@ -205,7 +205,6 @@ static void note_change(const char *what)
 void credentials_reload(const struct options *options, struct credentials *credentials)
 {
     const char *problem = NULL;
-
     const char *path = options->accounts_path;
 
     if (path) {

@@ -16,6 +16,8 @@ struct credentials {
 
 /* A whole small file, NUL-terminated, from malloc; NULL after saying on stderr why not. */
 char *read_small_file(const char *path);
+/* Of its text, or NULL: wipes it first. */
+void free_secret(char *text);
 
 /* False after saying on stderr why not. loopback: nothing listens beyond this machine. */
 bool credentials_open(const struct options *options, bool loopback,

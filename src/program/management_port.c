@@ -84,7 +84,5 @@ void management_stop(struct management_port *port)
 
     if (port->server)
         http_stop(port->server, GRACE_S);
-    if (token)
-        explicit_bzero(token, port->management.token.len);
-    free(token);
+    free_secret(token);
 }

@@ -287,19 +287,6 @@ static bool asks_for_help(int argc, char **argv)
     return false;
 }
 
-/* Does its row of command_rows.h say what it takes? */
-static bool is_read_by_row(const char *word)
-{
-    for (size_t i = 0; i < command_row_count; i++) {
-        size_t length = strcspn(command_rows[i].name, " ");
-
-        if (command_rows[i].run && strlen(word) == length &&
-            strncmp(command_rows[i].name, word, length) == 0)
-            return true;
-    }
-    return false;
-}
-
 static enum options_result parse_call(int argc, char **argv, struct options *options)
 {
     static struct command_call call;
@@ -325,13 +312,13 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
     if (argc > 0)
         apply_name(argv[0], ret_options);
     if (argc > 1 && command_begins(argv[1]) && asks_for_help(argc, argv)) {
-        if (is_read_by_row(argv[1]))
+        if (command_has_run(argv[1]))
             command_print_help(argv[1]);
         else
             option_rows_print_help();
         return OPTIONS_DONE;
     }
-    if (argc > 1 && is_read_by_row(argv[1]))
+    if (argc > 1 && command_has_run(argv[1]))
         return parse_call(argc - 1, argv + 1, ret_options);
     if (argc > 1 && printing_of(argv[1]))
         return parse_printing(printing_of(argv[1]), argc, argv, ret_options);

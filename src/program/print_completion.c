@@ -7,21 +7,17 @@
 #include "program/command_rows.h"
 #include "program/option_rows.h"
 
-static struct bytes first_word(const struct command_row *row)
-{
-    return bytes_of(row->name, strcspn(row->name, " "));
-}
-
 /* Rows of one first word follow each other. */
 static bool is_new(size_t i)
 {
-    return i == 0 || !bytes_equal(first_word(&command_rows[i]), first_word(&command_rows[i - 1]));
+    return i == 0 || !bytes_equal(command_first_word(&command_rows[i]),
+                                  command_first_word(&command_rows[i - 1]));
 }
 
 /* Not by printf(): under UBSan the compiler takes the word for one that may be NULL. */
 static void print_first_word(const char *before, const struct command_row *row, const char *after)
 {
-    struct bytes word = first_word(row);
+    struct bytes word = command_first_word(row);
 
     fputs(before, stdout);
     for (size_t i = 0; i < word.len; i++)
@@ -41,9 +37,9 @@ static void print_first_words(void)
 /* Of the commands that begin as row i does: "add list"; with a space before each. */
 static void print_second_words(size_t i)
 {
-    struct bytes first = first_word(&command_rows[i]);
+    struct bytes first = command_first_word(&command_rows[i]);
 
-    for (; i < command_row_count && bytes_equal(first_word(&command_rows[i]), first); i++) {
+    for (; i < command_row_count && bytes_equal(command_first_word(&command_rows[i]), first); i++) {
         if (command_rows[i].name[first.len] == ' ')
             printf(" %s", command_rows[i].name + first.len + 1);
     }
@@ -96,8 +92,9 @@ static void print_bash_command(size_t i)
         printf("' || ");
     }
     printf("words='");
-    for (size_t j = i;
-         j < command_row_count && bytes_equal(first_word(&command_rows[j]), first_word(row)); j++)
+    for (size_t j = i; j < command_row_count &&
+                       bytes_equal(command_first_word(&command_rows[j]), command_first_word(row));
+         j++)
         print_bash_options(i, j);
     for (const struct command_option *option = command_common_options; option->name; option++)
         printf(" --%s", option->name);
