@@ -40,8 +40,11 @@ bool file_covers(struct backup_work *work, int from, int to, const char *name, b
 int folder_at(struct backup_work *work, int folder, const char *name, bool make);
 /* Removes a backup, or a part of one: the files of it and of its two folders. False: not all. */
 bool folder_remove(struct backup_work *work, int parent, const char *name);
-/* Removes a folder in another that has files alone; one that is not there is removed. */
-bool folder_remove_files(struct backup_work *work, int parent, const char *name);
+/* The two folders of a backup's files, and of a data folder's: makes them, makes their names durable, removes them
+ * with their files, as far as they are there. */
+bool folder_make_parts(struct backup_work *work, int folder);
+bool folder_sync_parts(struct backup_work *work, int folder);
+bool folder_remove_parts(struct backup_work *work, int folder);
 bool folder_sync_all(struct backup_work *work, int folder);
 bool backup_is_name(const char *name);
 /* The name of the newest backup in a folder; empty: there is none. */

@@ -33,7 +33,7 @@ bool folder_sync_all(struct backup_work *work, int folder)
 /* ---- removing ---- */
 
 /* The files in a folder, and the folder. */
-bool folder_remove_files(struct backup_work *work, int parent, const char *name)
+static bool remove_files(struct backup_work *work, int parent, const char *name)
 {
     DIR *dir = file_list(parent, name);
     const struct dirent *entry;
@@ -51,6 +51,45 @@ bool folder_remove_files(struct backup_work *work, int parent, const char *name)
     return removed;
 }
 
+/* ---- the folders of its files ---- */
+
+static const char *const parts[] = { "records", "extents" };
+
+bool folder_make_parts(struct backup_work *work, int folder)
+{
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        int fd = folder_at(work, folder, parts[i], true);
+
+        if (fd < 0)
+            return false;
+        close(fd);
+    }
+    return true;
+}
+
+bool folder_sync_parts(struct backup_work *work, int folder)
+{
+    bool synced = true;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && synced; i++) {
+        int fd = folder_at(work, folder, parts[i], false);
+
+        synced = fd >= 0 && folder_sync_all(work, fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    return synced;
+}
+
+bool folder_remove_parts(struct backup_work *work, int folder)
+{
+    bool removed = true;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        removed = remove_files(work, folder, parts[i]) && removed;
+    return removed;
+}
+
 bool folder_remove(struct backup_work *work, int parent, const char *name)
 {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -59,10 +98,10 @@ bool folder_remove(struct backup_work *work, int parent, const char *name)
     if (fd < 0)
         return errno == ENOENT || work_fail_errno(work, "open the folder %s", name);
     /* Its list first: without it, it is no backup. */
-    removed = (unlinkat(fd, BACKUP_LIST, 0) == 0 || errno == ENOENT) &&
-              folder_remove_files(work, fd, "records") && folder_remove_files(work, fd, "extents");
+    removed =
+        (unlinkat(fd, BACKUP_LIST, 0) == 0 || errno == ENOENT) && folder_remove_parts(work, fd);
     close(fd);
-    return removed ? folder_remove_files(work, parent, name)
+    return removed ? remove_files(work, parent, name)
                    : work_fail_errno(work, "remove the folder %s", name);
 }
 

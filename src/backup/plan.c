@@ -35,9 +35,7 @@ static uint32_t extent_of(const char *name)
 
 static bool is_table(const char *name)
 {
-    size_t length = strlen(name);
-
-    return length > 4 && strcmp(name + length - 4, ".sst") == 0;
+    return bytes_has_suffix(bytes_from_string(name), (struct bytes)BYTES(".sst"));
 }
 
 /* What never changes under its name, but for holes, is compared with its copy. */

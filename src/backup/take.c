@@ -209,9 +209,7 @@ static bool read_item(struct take *take, const struct item *item)
 
 static bool is_log(const char *name)
 {
-    size_t length = strlen(name);
-
-    return length > 4 && strcmp(name + length - 4, ".log") == 0;
+    return bytes_has_suffix(bytes_from_string(name), (struct bytes)BYTES(".log"));
 }
 
 static bool take_item(struct take *take, const struct item *item)
@@ -295,16 +293,6 @@ static bool seal(struct take *take)
     return list_logs_again(take) && list_sealed(take, "synced") && list_sealed(take, "format");
 }
 
-static bool sync_folder(struct take *take, const char *name)
-{
-    int fd = folder_at(take->work, take->made, name, false);
-    bool synced = fd >= 0 && folder_sync_all(take->work, fd);
-
-    if (fd >= 0)
-        close(fd);
-    return synced;
-}
-
 static bool write_list(struct take *take)
 {
     int fd = create(take, BACKUP_LIST);
@@ -323,7 +311,7 @@ static bool write_list(struct take *take)
 /* From here on it is the newest backup. */
 static bool name_it(struct take *take)
 {
-    if (!sync_folder(take, "records") || !sync_folder(take, "extents") || !write_list(take) ||
+    if (!folder_sync_parts(take->work, take->made) || !write_list(take) ||
         !folder_sync_all(take->work, take->made))
         return false;
     if (renameat(take->target, take->temporary, take->target, take->name) < 0)
@@ -333,16 +321,8 @@ static bool name_it(struct take *take)
 
 static bool make_folders(struct take *take)
 {
-    int fd;
-
     take->made = folder_at(take->work, take->target, take->temporary, true);
-    for (unsigned i = 0; i < 2 && take->made >= 0; i++) {
-        fd = folder_at(take->work, take->made, i == 0 ? "records" : "extents", true);
-        if (fd < 0)
-            return false;
-        close(fd);
-    }
-    return take->made >= 0;
+    return take->made >= 0 && folder_make_parts(take->work, take->made);
 }
 
 static bool take_state(struct take *take)

@@ -155,27 +155,13 @@ static bool is_seal(const char *name)
 static bool restore_all(struct backup_work *work, int backup, int folder,
                         const struct backup_list *list)
 {
-    static const char *const folders[] = { "records", "extents" };
     static const char *const seals[] = { "synced", "format" };
-    bool restored = true;
+    bool restored = folder_make_parts(work, folder);
 
-    for (size_t i = 0; i < 2; i++) {
-        int fd = folder_at(work, folder, folders[i], true);
-
-        if (fd < 0)
-            return false;
-        close(fd);
-    }
     for (size_t i = 0; i < list->count && restored; i++)
         if (!is_seal(list->files[i].name))
             restored = restore_file(work, backup, folder, &list->files[i]);
-    for (size_t i = 0; i < 2 && restored; i++) {
-        int fd = folder_at(work, folder, folders[i], false);
-
-        restored = fd >= 0 && folder_sync_all(work, fd);
-        if (fd >= 0)
-            close(fd);
-    }
+    restored = restored && folder_sync_parts(work, folder);
     for (size_t i = 0; i < 2 && restored; i++) {
         const struct backup_file *file = backup_list_find(list, seals[i]);
 
@@ -208,8 +194,7 @@ static void remove_restored(int folder)
 
     (void)unlinkat(folder, "format", 0);
     (void)unlinkat(folder, "synced", 0);
-    (void)folder_remove_files(&unheard, folder, "records");
-    (void)folder_remove_files(&unheard, folder, "extents");
+    (void)folder_remove_parts(&unheard, folder);
 }
 
 bool backup_restore(struct backup_work *work, const char *folder, const char *to)
