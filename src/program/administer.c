@@ -4,24 +4,20 @@
 #include <stdio.h>
 
 #include "program/ask.h"
+#include "program/progress.h"
 
 /* ---- status ---- */
 
-/* In the largest unit that leaves a digit before the point. */
 static void print_bytes(struct arena *arena, const char *what, struct bytes object,
                         const char *member)
 {
-    static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB" };
-    struct bytes text = ask_member(arena, object, member);
+    char text[PROGRESS_BYTES_SIZE];
     uint64_t count;
-    double shown;
-    unsigned unit = 0;
 
-    if (!bytes_parse_u64(text, UINT64_MAX, &count))
+    if (!bytes_parse_u64(ask_member(arena, object, member), UINT64_MAX, &count))
         return;
-    for (shown = (double)count; shown >= 1024 && unit < 5; unit++)
-        shown /= 1024;
-    printf("%-12s %.*f %s\n", what, unit > 0 ? 1 : 0, shown, units[unit]);
+    progress_bytes(count, text);
+    ask_print_line(what, bytes_from_string(text));
 }
 
 static void print_status(struct arena *arena, struct bytes body)

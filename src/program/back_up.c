@@ -172,7 +172,7 @@ static bool begin_work(struct back_up *back_up, const struct command_call *call,
     log_open(LOG_WARN, NULL);
     umask(077);
     (void)setpriority(PRIO_PROCESS, 0, NICE);
-    progress_begin(&back_up->progress, call->json);
+    progress_begin(&back_up->progress, "files", call->json);
     *ret_work = (struct backup_work){ .rate = mib << 20, .step = step, .context = back_up };
     return true;
 }

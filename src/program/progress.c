@@ -17,9 +17,11 @@ static uint64_t now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-void progress_begin(struct progress *progress, bool json)
+void progress_begin(struct progress *progress, const char *items, bool json)
 {
-    *progress = (struct progress){ .json = json || !isatty(STDERR_FILENO), .began_ms = now_ms() };
+    *progress = (struct progress){ .items = items,
+                                   .json = json || !isatty(STDERR_FILENO),
+                                   .began_ms = now_ms() };
 }
 
 void progress_bytes(uint64_t bytes, char text[PROGRESS_BYTES_SIZE])
@@ -38,15 +40,18 @@ uint64_t progress_ms(const struct progress *progress)
     return now_ms() - progress->began_ms;
 }
 
-static void print_line(const struct progress_count *count, uint64_t rate, uint64_t left_s)
+static void print_line(const char *items, const struct progress_count *count, uint64_t rate,
+                       uint64_t left_s)
 {
     char done[PROGRESS_BYTES_SIZE], total[PROGRESS_BYTES_SIZE], second[PROGRESS_BYTES_SIZE];
 
     progress_bytes(count->bytes, done);
     progress_bytes(count->bytes_total, total);
     progress_bytes(rate, second);
-    fprintf(stderr, "\r\033[K%" PRIu64 " of %" PRIu64 " files, %s of %s, %s/s, %" PRIu64 " s left",
-            count->items, count->items_total, done, total, second, left_s);
+    fprintf(stderr, "\r\033[K%" PRIu64, count->items);
+    if (count->items_total > 0)
+        fprintf(stderr, " of %" PRIu64, count->items_total);
+    fprintf(stderr, " %s, %s of %s, %s/s, %" PRIu64 " s left", items, done, total, second, left_s);
     fflush(stderr);
 }
 
@@ -73,7 +78,7 @@ void progress_show(struct progress *progress, const struct progress_count *count
     if (progress->json)
         print_json(count, rate, left_s);
     else
-        print_line(count, rate, left_s);
+        print_line(progress->items, count, rate, left_s);
 }
 
 void progress_end(const struct progress *progress)

@@ -7,16 +7,17 @@
 #include <stdint.h>
 
 struct progress {
+    const char *items;           /* "files": what is counted */
     bool json;                   /* lines on stdout; else one line on stderr */
     uint64_t began_ms, shown_ms; /* CLOCK_MONOTONIC */
 };
 struct progress_count {
-    uint64_t items, items_total;
+    uint64_t items, items_total; /* total 0: not known */
     uint64_t bytes, bytes_total;
 };
 
-/* json: also on a terminal. */
-void progress_begin(struct progress *progress, bool json);
+/* items: as above, static. json: also on a terminal. */
+void progress_begin(struct progress *progress, const char *items, bool json);
 /* Shows it, if it was not shown just now. */
 void progress_show(struct progress *progress, const struct progress_count *count);
 /* Takes the line from the terminal. */

@@ -31,23 +31,17 @@ static bool is_running(struct ask_answer *answer)
     return bytes_is(ask_member(answer->arena, answer->body, "running"), "yes");
 }
 
-static void print_member(struct ask_answer *answer, const char *title, const char *member)
-{
-    struct bytes text = ask_member(answer->arena, answer->body, member);
-
-    if (text.ptr)
-        printf("%-14s %.*s\n", title, BYTES_ARG(text));
-}
-
 static void print_state(struct ask_answer *answer)
 {
-    print_member(answer, "running", "running");
-    print_member(answer, "began", "began");
-    print_member(answer, "records", "records");
-    print_member(answer, "bytes", "bytes");
-    print_member(answer, "damaged", "errors");
-    print_member(answer, "last end", "lastEnd");
-    print_member(answer, "damaged then", "lastErrors");
+    static const char *const lines[][2] = {
+        { "running", "running" },         { "began", "began" },
+        { "records", "records" },         { "bytes", "bytes" },
+        { "damaged", "errors" },          { "last end", "lastEnd" },
+        { "damaged then", "lastErrors" },
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        ask_print_line(lines[i][0], ask_member(answer->arena, answer->body, lines[i][1]));
 }
 
 /* Asks until a pass has ended after `ended` others. False: said why not. */
@@ -56,7 +50,7 @@ static bool follow(const struct command_call *call, uint64_t ended, struct ask_a
     static const struct timespec pause = { .tv_nsec = POLL_NS };
     struct progress progress;
 
-    progress_begin(&progress, call->json);
+    progress_begin(&progress, "records", call->json);
     while (ask_server(call, "scrub-state", NULL, 0, ret_answer)) {
         const struct progress_count count = { number(ret_answer, "records"), 0,
                                               number(ret_answer, "bytes"),
