@@ -127,28 +127,38 @@ void account_set_keys(struct account *account, const struct keys *keys)
     explicit_bzero(words, sizeof words);
 }
 
-/* A copy, to be zeroed. */
+/* Bytes of the keys that there are. */
+static size_t size_of(const struct keys *keys)
+{
+    assert(keys->count <= ACCOUNT_KEYS_MAX);
+    return offsetof(struct keys, of) + keys->count * sizeof keys->of[0];
+}
+
+/* A copy of those that there are, to be used up, and dropped. */
 static void take_keys(const struct account *account, struct keys *ret_keys)
 {
     unsigned sequence = atomic_load_explicit(&account->sequence, memory_order_acquire), before;
     char *to = (char *)ret_keys;
 
     do {
+        const _Atomic uint64_t *from = account->keys[sequence & 1];
+        size_t words;
+
         before = sequence;
-        for (size_t i = 0; i < KEYS_WORDS; i++) {
-            uint64_t word =
-                atomic_load_explicit(&account->keys[before & 1][i], memory_order_acquire);
+        ret_keys->count = atomic_load_explicit(&from[0], memory_order_acquire);
+        words = size_of(ret_keys) / sizeof from[0];
+        for (size_t i = 1; i < words; i++) {
+            uint64_t word = atomic_load_explicit(&from[i], memory_order_acquire);
 
             memcpy(to + i * sizeof word, &word, sizeof word);
         }
         sequence = atomic_load_explicit(&account->sequence, memory_order_acquire);
     } while (sequence != before);
-    assert(ret_keys->count <= ACCOUNT_KEYS_MAX);
 }
 
 static void drop_keys(struct keys *keys)
 {
-    explicit_bzero(keys, sizeof *keys);
+    explicit_bzero(keys, size_of(keys));
 }
 
 size_t account_key_count(const struct account *account)
@@ -178,15 +188,16 @@ size_t account_nt_hashes(const struct account *account,
 
 /* ---- signatures ---- */
 
-/* `hmac`: keyed; a copy that is used up. */
-static void sign(struct hmac_sha256_ctx hmac, struct bytes text,
+/* `hmac`: keyed; is used up. */
+static void sign(struct hmac_sha256_ctx *hmac, struct bytes text,
                  uint8_t ret_digest[SHA256_DIGEST_SIZE])
 {
-    hmac_sha256_update(&hmac, text.len, (const uint8_t *)text.ptr);
-    hmac_sha256_digest(&hmac, SHA256_DIGEST_SIZE, ret_digest);
+    hmac_sha256_update(hmac, text.len, (const uint8_t *)text.ptr);
+    hmac_sha256_digest(hmac, SHA256_DIGEST_SIZE, ret_digest);
 }
 
-static bool key_signed(struct hmac_sha256_ctx hmac, struct bytes text, struct bytes signature)
+/* `hmac`: as above. */
+static bool key_signed(struct hmac_sha256_ctx *hmac, struct bytes text, struct bytes signature)
 {
     uint8_t digest[SHA256_DIGEST_SIZE];
 
@@ -205,7 +216,7 @@ bool account_sign(const struct account *account, size_t key, struct bytes text,
     take_keys(account, &keys);
     has_key = key < keys.count;
     if (has_key)
-        sign(keys.of[key].hmac, text, ret_signature);
+        sign(&keys.of[key].hmac, text, ret_signature);
     drop_keys(&keys);
     return has_key;
 }
@@ -222,11 +233,11 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
         struct hmac_sha256_ctx hmac;
 
         hmac_sha256_set_key(&hmac, sizeof no_key, no_key);
-        return key_signed(hmac, text, signature) && false;
+        return key_signed(&hmac, text, signature) && false;
     }
     take_keys(account, &keys);
     for (size_t i = 0; i < keys.count; i++)
-        is_signed |= key_signed(keys.of[i].hmac, text, signature);
+        is_signed |= key_signed(&keys.of[i].hmac, text, signature);
     drop_keys(&keys);
     return is_signed;
 }
@@ -237,16 +248,16 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
  * signature of a request is ever this secret. */
 static const char delegation_label[] = "\0user delegation key";
 
-/* hmac: keyed with an account's key; a copy that is used up. */
-static void derive(struct hmac_sha256_ctx hmac, struct bytes key_text, uint8_t *ret_value)
+/* hmac: keyed with an account's key; is used up. */
+static void derive(struct hmac_sha256_ctx *hmac, struct bytes key_text, uint8_t *ret_value)
 {
     uint8_t secret[SHA256_DIGEST_SIZE];
 
-    hmac_sha256_update(&hmac, sizeof delegation_label, (const uint8_t *)delegation_label);
-    hmac_sha256_digest(&hmac, sizeof secret, secret);
-    hmac_sha256_set_key(&hmac, sizeof secret, secret);
-    hmac_sha256_update(&hmac, key_text.len, (const uint8_t *)key_text.ptr);
-    hmac_sha256_digest(&hmac, DELEGATION_KEY_SIZE, ret_value);
+    hmac_sha256_update(hmac, sizeof delegation_label, (const uint8_t *)delegation_label);
+    hmac_sha256_digest(hmac, sizeof secret, secret);
+    hmac_sha256_set_key(hmac, sizeof secret, secret);
+    hmac_sha256_update(hmac, key_text.len, (const uint8_t *)key_text.ptr);
+    hmac_sha256_digest(hmac, DELEGATION_KEY_SIZE, ret_value);
     explicit_bzero(secret, sizeof secret);
 }
 
@@ -267,7 +278,7 @@ void account_delegation_key(const struct account *account, struct arena *arena,
     struct keys keys;
 
     take_keys(account, &keys);
-    derive(keys.of[0].hmac, delegation_text(arena, account->name, key), ret_value);
+    derive(&keys.of[0].hmac, delegation_text(arena, account->name, key), ret_value);
     drop_keys(&keys);
 }
 
@@ -284,9 +295,9 @@ bool account_delegate_signed(const struct account *account, struct arena *arena,
         return account_signed(NULL, text, signature);
     take_keys(account, &keys);
     for (size_t i = 0; i < keys.count; i++) {
-        derive(keys.of[i].hmac, delegation_text(arena, account->name, key), value);
+        derive(&keys.of[i].hmac, delegation_text(arena, account->name, key), value);
         hmac_sha256_set_key(&hmac, sizeof value, value);
-        is_signed |= key_signed(hmac, text, signature);
+        is_signed |= key_signed(&hmac, text, signature);
     }
     drop_keys(&keys);
     explicit_bzero(value, sizeof value);

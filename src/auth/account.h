@@ -3,7 +3,7 @@
  * (1) An account is never freed while its set lives: whoever has found it may ask it at any time.
  * (2) A reader takes no lock and waits for nobody. Keys lie in two places; the one that counts is told by a
  *     sequence number, and a change writes the other one. A reader that has been overtaken copies again; that
- *     takes two changes during one copy of 700 bytes. (As Linux' seqcount_latch.)
+ *     takes two changes during one copy of at most 720 bytes. (As Linux' seqcount_latch.)
  * (3) What is no longer named keeps its keys for requests under way, and is not found. */
 #ifndef LAGRA_AUTH_ACCOUNT_H
 #define LAGRA_AUTH_ACCOUNT_H
@@ -15,7 +15,7 @@
 #include "auth/auth.h"
 
 struct key {
-    struct hmac_sha256_ctx hmac; /* keyed, nothing hashed yet: copied to be used */
+    struct hmac_sha256_ctx hmac; /* keyed, nothing hashed yet: used in a copy */
     uint8_t nt_hash[NT_HASH_SIZE];
 };
 
@@ -24,7 +24,8 @@ struct keys {
     struct key of[ACCOUNT_KEYS_MAX];
 };
 #define KEYS_WORDS (sizeof(struct keys) / sizeof(uint64_t))
-_Static_assert(sizeof(struct keys) % sizeof(uint64_t) == 0, "copied by words");
+_Static_assert(sizeof(struct key) % sizeof(uint64_t) == 0, "copied by words");
+_Static_assert(offsetof(struct keys, of) == sizeof(uint64_t), "whose first is the count");
 
 struct account {
     _Atomic(struct account *) next; /* of its bucket */
