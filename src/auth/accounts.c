@@ -3,9 +3,11 @@
 #include <stdlib.h>
 
 #include "auth/account.h"
+#include "base/endian.h"
 #include "base/lock.h"
 
-#define BUCKETS 1024u
+#define BUCKET_BITS 10
+#define BUCKETS     (1u << BUCKET_BITS)
 
 struct accounts {
     _Atomic(struct account *) buckets[BUCKETS]; /* by names in lower case; grow only */
@@ -55,17 +57,27 @@ void accounts_free(struct accounts *accounts)
 
 /* ---- finding ---- */
 
-/* FNV-1a of the name in lower case. */
+/* The first eight bytes, or as many as there are; zeros behind them. */
+static uint64_t first_word(struct bytes text)
+{
+    char word[8] = { 0 };
+
+    if (text.len >= sizeof word)
+        return le64_get(text.ptr);
+    if (text.len > 0)
+        memcpy(word, text.ptr, text.len);
+    return le64_get(word);
+}
+
+/* The same for names that differ in case alone: the bit that makes a letter small is set in every byte. What else
+ * becomes equal by it ('@' and '`') shares a bucket. */
 static size_t bucket_of(struct bytes name)
 {
-    uint64_t hash = 0xcbf29ce484222325u;
+    uint64_t hash = 0;
 
-    for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.ptr[i];
-
-        hash = (hash ^ (c >= 'A' && c <= 'Z' ? c | 0x20u : c)) * 0x100000001b3u;
-    }
-    return (hash ^ hash >> 32) % BUCKETS;
+    for (; name.len > 0; name = bytes_from(name, 8))
+        hash = (hash ^ (first_word(name) | 0x2020202020202020u)) * 0x9E3779B97F4A7C15u;
+    return hash >> (64 - BUCKET_BITS);
 }
 
 static struct account *first_of(const struct accounts *accounts, struct bytes name)
