@@ -44,7 +44,6 @@ struct ring {
 };
 
 struct sink {
-    bool is_on; /* constant while there are threads that log */
     const char *path;
     event_format *format;
     int fd;
@@ -58,6 +57,7 @@ static struct {
     struct lock lock;
     struct ring *rings; /* under lock */
     pthread_key_t key;
+    unsigned on; /* bits 1 << EVENTS_..; constant while there are threads that log */
     struct sink sinks[EVENT_LOGS];
     struct arena *arena;
     struct thread thread;
@@ -133,9 +133,9 @@ static struct ring *first_ring(void)
 
 /* ---- leaving an event ---- */
 
-bool event_log_is_on(enum event_log log)
+unsigned event_logs_on(void)
 {
-    return all.sinks[log].is_on;
+    return all.on;
 }
 
 static void leave_out(unsigned logs)
@@ -364,19 +364,19 @@ bool event_log_open(enum event_log log, const char *path, event_format *format)
     int fd = path ? open_sink(path) : -1;
 
     pthread_once(&once, init);
-    assert(!all.thread.running && !sink->is_on);
+    assert(!all.thread.running && !(all.on & 1u << log));
     if (path && fd < 0)
         return false;
     if (!all.arena)
         all.arena = arena_new((size_t)16 << 20);
     snprintf(labels, sizeof labels, "log=\"%s\"", names[log]);
-    *sink = (struct sink){ .is_on = true,
-                           .path = path,
+    *sink = (struct sink){ .path = path,
                            .format = format,
                            .fd = fd,
                            .written = metric_series(&written, labels),
                            .left_out = metric_series(&left_out, labels) };
     text_init(&sink->lines, all.arena, WRITE_BYTES + LINE_BYTES_MAX);
+    all.on |= 1u << log;
     return true;
 }
 
@@ -409,10 +409,11 @@ void event_logs_stop(void)
     if (all.wake >= 0)
         close(all.wake);
     for (unsigned i = 0; i < EVENT_LOGS; i++) {
-        if (all.sinks[i].is_on && all.sinks[i].fd >= 0)
+        if (all.on & 1u << i && all.sinks[i].fd >= 0)
             close(all.sinks[i].fd);
-        all.sinks[i] = (struct sink){ .is_on = false };
+        all.sinks[i] = (struct sink){ .path = NULL };
     }
+    all.on = 0;
     arena_free(all.arena);
     all.arena = NULL;
     all.wake = -1;

@@ -28,8 +28,8 @@ void event_logs_stop(void);
 /* The files are opened again, soon. Any thread. */
 void event_logs_reopen(void);
 
-/* Any thread. */
-bool event_log_is_on(enum event_log log);
+/* Of which logs events are taken: bits 1 << EVENTS_... Any thread. */
+unsigned event_logs_on(void);
 
 /* The longest event. */
 #define EVENT_BYTES_MAX 4096u

@@ -30,7 +30,7 @@ void audit_note(const char *what, struct bytes account)
 {
     struct access_event *event;
 
-    if (!event_log_is_on(EVENTS_AUDIT))
+    if (!(event_logs_on() & 1u << EVENTS_AUDIT))
         return;
     if (account.len > ACCOUNT_NAME_MAX)
         account.len = ACCOUNT_NAME_MAX;
@@ -46,8 +46,10 @@ void audit_note(const char *what, struct bytes account)
 
 void access_log_begins(struct flow *flow)
 {
-    flow->times.is_timed = event_log_is_on(EVENTS_ACCESS) || event_log_is_on(EVENTS_SLOW);
-    if (flow->times.is_timed || event_log_is_on(EVENTS_AUDIT))
+    unsigned on = event_logs_on();
+
+    flow->times.is_timed = on & (1u << EVENTS_ACCESS | 1u << EVENTS_SLOW);
+    if (on)
         flow->began = clock_wall();
 }
 
@@ -142,14 +144,12 @@ static void fill(const struct flow *flow, uint64_t now_ns, struct access_event *
 static unsigned logs_of(const struct flow *flow, uint64_t now_ns)
 {
     const struct operation *operation = flow->work.call.operation;
-    unsigned logs = 0;
+    unsigned logs = event_logs_on();
 
-    if (event_log_is_on(EVENTS_ACCESS))
-        logs |= 1u << EVENTS_ACCESS;
-    if (event_log_is_on(EVENTS_AUDIT) && operation && operation->rights.effect == WRITES)
-        logs |= 1u << EVENTS_AUDIT;
-    if (event_log_is_on(EVENTS_SLOW) && now_ns - flow->began_ns >= slow_ns)
-        logs |= 1u << EVENTS_SLOW;
+    if (!operation || operation->rights.effect != WRITES)
+        logs &= ~(1u << EVENTS_AUDIT);
+    if (now_ns - flow->began_ns < slow_ns)
+        logs &= ~(1u << EVENTS_SLOW);
     return logs;
 }
 
