@@ -94,12 +94,31 @@ uint8_t decode_u8(struct decoder *d)
     return byte ? *byte : 0;
 }
 
+/* The bit of each of eight bytes that says that another one follows. */
+#define CONTINUED 0x8080808080808080u
+
+/* The low seven bits of eight bytes, side by side. */
+static uint64_t pack(uint64_t bytes)
+{
+    bytes &= ~CONTINUED;
+    bytes = (bytes & 0x007F007F007F007F) | (bytes & 0x7F007F007F007F00) >> 1;
+    bytes = (bytes & 0x00003FFF00003FFF) | (bytes & 0x3FFF00003FFF0000) >> 2;
+    return (bytes & 0x0FFFFFFF) | (bytes & 0x0FFFFFFF00000000) >> 4;
+}
+
+/* Instants and ETags have nine bytes: the first eight are taken at once. */
 uint64_t decode_varint(struct decoder *d)
 {
     const uint8_t *at = d->at, *end = d->bad ? d->at : d->end;
     uint64_t value = 0;
+    unsigned shift = 0;
 
-    for (unsigned shift = 0; shift < 64 && at < end; shift += 7) {
+    if (end - at >= 8 && (le64_get(at) & CONTINUED) == CONTINUED) {
+        value = pack(le64_get(at));
+        at += 8;
+        shift = 56;
+    }
+    for (; shift < 64 && at < end; shift += 7) {
         uint8_t byte = *at++;
 
         value |= (uint64_t)(byte & 0x7F) << shift;

@@ -38,20 +38,32 @@ static int tear_down(void **state)
     return 0;
 }
 
+static void comes_back(struct arena *arena, uint64_t number)
+{
+    struct text out;
+    struct decoder d;
+    size_t bits = number > 0 ? 64 - (size_t)__builtin_clzll(number) : 1;
+
+    text_init(&out, arena, 0);
+    encode_u64(&out, number);
+    assert_int_equal(out.len, (bits + 6) / 7);
+    decoder_init(&d, text_bytes(&out));
+    assert_true(decode_u64(&d) == number);
+    assert_true(decoder_ok(&d));
+    encode_fixed(&out, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 8); /* what follows is not looked at */
+    decoder_init(&d, text_bytes(&out));
+    assert_true(decode_u64(&d) == number);
+    assert_true(decode_u8(&d) == 0xFF);
+}
+
 /* Numbers of every length come back, in as few bytes as hold seven bits each. */
 static void numbers_come_back(void **state)
 {
-    for (size_t i = 0; i < COUNT(numbers); i++) {
-        struct text out;
-        struct decoder d;
-        size_t bits = numbers[i] > 0 ? 64 - (size_t)__builtin_clzll(numbers[i]) : 1;
-
-        text_init(&out, *state, 0);
-        encode_u64(&out, numbers[i]);
-        assert_int_equal(out.len, (bits + 6) / 7);
-        decoder_init(&d, text_bytes(&out));
-        assert_true(decode_u64(&d) == numbers[i]);
-        assert_true(decoder_ok(&d));
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        comes_back(*state, numbers[i]);
+    for (unsigned bit = 0; bit < 64; bit++) {
+        comes_back(*state, UINT64_C(1) << bit);
+        comes_back(*state, UINT64_C(0x9E3779B97F4A7C15) >> bit);
     }
 }
 
@@ -137,6 +149,8 @@ static void overlong_numbers(void **state)
     static const struct bytes overlong[] = {
         BYTES("\x80\x00"),
         BYTES("\xFF\x80\x00"),
+        BYTES("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x00"),
+        BYTES("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF"),
         BYTES("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x02"),
         BYTES("\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"),
         BYTES("\x80"),
