@@ -53,14 +53,6 @@ enum error gate_read_locks(struct file_gate *gate)
     return result ? decision_fail_store(gate->d, result) : OK;
 }
 
-struct open_entry *gate_find_open(struct file_gate *gate, uint64_t handle)
-{
-    for (size_t i = 0; i < gate->set.open_count; i++)
-        if (gate->set.opens[i].id == handle)
-            return &gate->set.opens[i];
-    return NULL;
-}
-
 enum error gate_drop_locks(struct file_gate *gate, uint64_t owner)
 {
     enum error e = gate_read_locks(gate);
@@ -80,8 +72,7 @@ enum error gate_drop_locks(struct file_gate *gate, uint64_t owner)
 static void drop_left(struct file_gate *gate, struct changes *changes)
 {
     for (size_t i = 0; i < gate->set.left_count; i++)
-        handle_delete(changes, gate->node, gate->set.left[i].id,
-                      gate->set.left[i].away_until > 0 || gate->set.left[i].persists);
+        handle_delete(changes, gate->node, &gate->set.left[i]);
     if (gate->set.open_count == 0)
         pending_delete(changes, gate->node);
     gate->set.left_count = 0;
@@ -114,8 +105,7 @@ void gate_delete(struct file_gate *gate)
         return;
     changes = changes_of(gate);
     for (size_t i = 0; i < gate->set.open_count; i++)
-        handle_delete(changes, gate->node, gate->set.opens[i].id,
-                      gate->set.opens[i].away_until > 0 || gate->set.opens[i].persists);
+        handle_delete(changes, gate->node, &gate->set.opens[i]);
     drop_left(gate, changes);
     pending_delete(changes, gate->node);
     byte_locks_write(changes, gate->d->arena, NULL, 0);

@@ -45,7 +45,7 @@ static bool may_stay(struct file_gate *gate, const struct open_entry *open)
 enum error gate_leave(struct file_gate *gate, uint64_t handle, const struct handle_kept *kept,
                       bool *ret_stays)
 {
-    struct open_entry *open = gate_find_open(gate, handle);
+    struct open_entry *open = open_set_find(&gate->set, handle);
     struct handle shown;
     enum error e;
 
@@ -71,16 +71,14 @@ enum error gate_leave(struct file_gate *gate, uint64_t handle, const struct hand
 
 bool gate_is_overdue(const struct file_gate *gate, uint64_t handle)
 {
-    for (size_t i = 0; i < gate->set.open_count; i++)
-        if (gate->set.opens[i].id == handle)
-            return gate->set.opens[i].away_until > 0 &&
-                   gate->set.opens[i].away_until <= gate->d->now;
-    return false;
+    const struct open_entry *open = open_set_find(&gate->set, handle);
+
+    return open && open->away_until > 0 && open->away_until <= gate->d->now;
 }
 
 enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret_handle)
 {
-    const struct open_entry *open = gate_find_open(gate, handle);
+    const struct open_entry *open = open_set_find(&gate->set, handle);
 
     if (!open || open->away_until <= gate->d->now) /* 0: its client is there */
         return E_ResourceNotFound;
@@ -90,7 +88,7 @@ enum error gate_away(struct file_gate *gate, uint64_t handle, struct handle *ret
 enum error gate_return(struct file_gate *gate, uint64_t handle, const struct handle *from,
                        struct caching_given *ret_given)
 {
-    struct open_entry *open = gate_find_open(gate, handle);
+    struct open_entry *open = open_set_find(&gate->set, handle);
     struct handle shown;
     enum error e = gate_away(gate, handle, &shown);
 
@@ -115,7 +113,7 @@ enum error gate_return(struct file_gate *gate, uint64_t handle, const struct han
 
 enum error gate_now(struct file_gate *gate, uint64_t handle, struct caching_given *ret_given)
 {
-    const struct open_entry *open = gate_find_open(gate, handle);
+    const struct open_entry *open = open_set_find(&gate->set, handle);
 
     if (!open)
         return E_ResourceNotFound;

@@ -25,7 +25,7 @@ enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_
     struct byte_lock *locks;
     enum error e;
 
-    if (!gate_find_open(gate, handle))
+    if (!open_set_find(&gate->set, handle))
         return E_ResourceNotFound;
     if (!byte_range_is_valid(range))
         return E_InvalidRange;
@@ -45,7 +45,7 @@ enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_
     locks[gate->lock_count++] = wanted;
     gate->locks = locks;
     gate->locks_changed = true;
-    return strip_data(gate, gate_find_open(gate, handle));
+    return strip_data(gate, open_set_find(&gate->set, handle));
 }
 
 /* The newest one of exactly that range, an exclusive one before the shared ones over it; NULL: none.
@@ -90,7 +90,7 @@ enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byt
 
 enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
 {
-    enum error e = gate_find_open(gate, handle) ? gate_read_locks(gate) : E_ResourceNotFound;
+    enum error e = open_set_find(&gate->set, handle) ? gate_read_locks(gate) : E_ResourceNotFound;
 
     for (size_t i = 0; !e && i < gate->lock_count; i++)
         if (byte_lock_bars_read(&gate->locks[i], handle, range))
@@ -100,7 +100,7 @@ enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct
 
 enum error gate_write_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
 {
-    const struct open_entry *open = gate_find_open(gate, handle);
+    const struct open_entry *open = open_set_find(&gate->set, handle);
     enum error e = open ? gate_read_locks(gate) : E_ResourceNotFound;
 
     for (size_t i = 0; !e && i < gate->lock_count; i++)
@@ -111,7 +111,7 @@ enum error gate_write_bytes(struct file_gate *gate, uint64_t handle, const struc
 
 enum error gate_change_data(struct file_gate *gate, uint64_t handle)
 {
-    const struct open_entry *open = gate_find_open(gate, handle);
+    const struct open_entry *open = open_set_find(&gate->set, handle);
 
     return open ? strip_data(gate, open) : E_ResourceNotFound;
 }
@@ -127,7 +127,7 @@ enum error gate_rename(struct file_gate *gate, uint64_t handle)
         .is_open = true,
         .has_waited = gate->d->waits_until > 0,
     };
-    const struct open_entry *open = gate_find_open(gate, handle);
+    const struct open_entry *open = open_set_find(&gate->set, handle);
     enum error e = open ? gate_judge(gate, &use, open->open.caching) : E_ResourceNotFound;
 
     if (!e)

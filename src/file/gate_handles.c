@@ -173,9 +173,9 @@ static void index_pending(struct file_gate *gate)
 
 enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes)
 {
-    struct open_entry *open = gate_find_open(gate, handle);
+    struct open_entry *open = open_set_find(&gate->set, handle);
     bool was_pending = gate->set.is_delete_pending;
-    bool is_kept;
+    struct open_entry closed;
     enum error e;
     size_t index;
 
@@ -187,7 +187,7 @@ enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bo
         return e;
     if (open->deletes && !by_force)
         set_pending(gate, true);
-    is_kept = open->persists || open->away_until > 0;
+    closed = *open;
     index = (size_t)(open - gate->set.opens);
     gate->set.open_count--;
     memmove(open, open + 1, (gate->set.open_count - index) * sizeof *open);
@@ -197,7 +197,7 @@ enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bo
     if (gate->set.open_count == 0)
         set_pending(gate, false);
     gate_write(gate);
-    handle_delete(gate->part->changes, gate->node, handle, is_kept);
+    handle_delete(gate->part->changes, gate->node, &closed);
     if (gate->set.is_delete_pending != was_pending)
         index_pending(gate);
     return OK;
@@ -219,15 +219,14 @@ void gate_close_all(struct file_gate *gate, bool *ret_deletes)
     gate->d->wakes = true;
     gate_write(gate);
     for (size_t i = 0; i < count; i++)
-        handle_delete(gate->part->changes, gate->node, closed[i].id,
-                      closed[i].persists || closed[i].away_until > 0);
+        handle_delete(gate->part->changes, gate->node, &closed[i]);
     if (was_pending)
         index_pending(gate);
 }
 
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending)
 {
-    const struct open_entry *open = gate_find_open(gate, handle);
+    const struct open_entry *open = open_set_find(&gate->set, handle);
 
     if (!open)
         return E_ResourceNotFound;

@@ -6,8 +6,6 @@
 
 /* Reads the locks unless they have been read. returns OK, as decision_fail_store() */
 enum error gate_read_locks(struct file_gate *gate);
-/* NULL: no such handle. */
-struct open_entry *gate_find_open(struct file_gate *gate, uint64_t handle);
 /* Removes the locks of an owner. returns OK, as decision_fail_store() */
 enum error gate_drop_locks(struct file_gate *gate, uint64_t owner);
 /* After a verdict on the operation: ends what is away and in its way, and lets those that persist lose what they

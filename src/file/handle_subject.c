@@ -92,14 +92,6 @@ static enum error find_now(struct decision *d, const struct held_handle *handle,
     return found ? file_fail_tree(d, found) : OK;
 }
 
-static bool is_open(const struct file_gate *gate, uint64_t id)
-{
-    for (size_t i = 0; i < gate->set.open_count; i++)
-        if (gate->set.opens[i].id == id)
-            return true;
-    return false;
-}
-
 enum error handle_find(struct decision *d, const struct mount *mount,
                        const struct held_handle *handle, enum handle_use use,
                        struct file_gate **ret_gate)
@@ -134,7 +126,7 @@ enum error handle_load(struct decision *d, const struct held_handle *handle,
     if (e || handle->snapshot > 0)
         return e;
     e = handle_gate(d, state->part, handle->node, &state->file, ret_gate);
-    return !e && !is_open(*ret_gate, handle->id) ? E_ResourceNotFound : e;
+    return !e && !open_set_find(&(*ret_gate)->set, handle->id) ? E_ResourceNotFound : e;
 }
 
 /* ---- what is shown ---- */

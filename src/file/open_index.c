@@ -131,13 +131,13 @@ void handle_delete_return(struct changes *changes, uint64_t id)
     changes_index_delete(changes, write_return_key(key, id));
 }
 
-void handle_delete(struct changes *changes, uint64_t node, uint64_t id, bool is_kept)
+void handle_delete(struct changes *changes, uint64_t node, const struct open_entry *open)
 {
     char key[HANDLE_KEY_SIZE];
 
-    changes_index_delete(changes, write_key(key, node, id));
-    if (is_kept)
-        handle_delete_return(changes, id);
+    changes_index_delete(changes, write_key(key, node, open->id));
+    if (open->persists || open->away_until > 0)
+        handle_delete_return(changes, open->id);
 }
 
 /* ---- reading ---- */

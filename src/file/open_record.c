@@ -192,6 +192,14 @@ bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed,
     return true;
 }
 
+struct open_entry *open_set_find(const struct open_set *set, uint64_t id)
+{
+    for (size_t i = 0; i < set->open_count; i++)
+        if (set->opens[i].id == id)
+            return &set->opens[i];
+    return NULL;
+}
+
 enum store_result open_set_get(struct snapshot *before, struct arena *arena,
                                struct bytes *ret_value)
 {
@@ -287,14 +295,6 @@ bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock
     return decoder_ok(&in);
 }
 
-static bool has_owner(const struct open_set *set, uint64_t owner)
-{
-    for (size_t i = 0; i < set->open_count; i++)
-        if (set->opens[i].id == owner)
-            return true;
-    return false;
-}
-
 enum store_result byte_locks_read(struct snapshot *before, struct arena *arena,
                                   const struct open_set *set, struct byte_lock **ret_locks,
                                   size_t *ret_count)
@@ -313,7 +313,7 @@ enum store_result byte_locks_read(struct snapshot *before, struct arena *arena,
     if (!byte_locks_decode(arena, record.value, ret_locks, &count))
         return record_is_unknown("the record of the locks of a file", record.value);
     for (size_t i = 0; i < count; i++)
-        if (has_owner(set, (*ret_locks)[i].owner))
+        if (open_set_find(set, (*ret_locks)[i].owner))
             (*ret_locks)[kept++] = (*ret_locks)[i];
     *ret_count = kept;
     return STORE_OK;

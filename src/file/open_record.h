@@ -10,10 +10,9 @@
  * Absent: nothing is open, and an operation reads only that one absent record.
  *
  * Each open has the epoch of the process that holds it (open_epoch()). The opens of a
- * process that has ended are ignored. They need no clean-up: the next write of the record leaves them out. An
- * open that persists (a persistent handle of SMB 3) counts whatever its epoch. So are the opens that were made
- * before the share was deleted and restored: ids are instants, and those of older ones are below the
- * restoration's. decision: 379
+ * process that has ended are ignored, but for those that persist (persistent handles of SMB 3). So are the
+ * opens that were made before the share was deleted and restored: ids are instants, and those of older ones are
+ * below the restoration's (decision: 379). They need no clean-up: the next write of the record leaves them out.
  *
  * An open whose client has lost its connection may be kept for a while: it is *away*, until an instant that its
  * entry has. One that persists is away, too, from the start of a process that is not its own.
@@ -76,6 +75,8 @@ struct open_set {
     size_t left_count;
 };
 
+/* NULL: no open that counts has the id. */
+struct open_entry *open_set_find(const struct open_set *set, uint64_t id);
 /* The record; open_set_decode(). returns as snapshot_get() */
 enum store_result open_set_get(struct snapshot *before, struct arena *arena,
                                struct bytes *ret_value);
@@ -135,8 +136,8 @@ bool handle_counts(const struct handle *handle, instant now, uint64_t closed);
 
 /* Also what finds it by its id, if there is something kept. */
 void handle_put(struct changes *changes, struct arena *arena, const struct handle *handle);
-/* is_kept: it persists, or is away, or was: what finds it by its id goes, too. */
-void handle_delete(struct changes *changes, uint64_t node, uint64_t id, bool is_kept);
+/* Also what finds it by its id, if it persists or is away. */
+void handle_delete(struct changes *changes, uint64_t node, const struct open_entry *open);
 /* Its client has come back: nothing finds it by its id any more. */
 void handle_delete_return(struct changes *changes, uint64_t id);
 /* The key by which it is found by its id, and the node in its value; false: malformed. */
