@@ -9,20 +9,16 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
                      const struct file *file, enum rest_use use)
 {
     struct file_state *state = file_state(d);
-    struct file_gate *gate;
-    struct open_set set;
-    enum store_result result;
+    struct file_gate read, *gate;
     enum error e;
 
     if (state->tree.at) /* of a snapshot nothing is open */
         return OK;
-    result = gate_read_opens(&state->tree, part->before, &set);
-    if (result)
-        return decision_fail_store(d, result);
-    if (set.open_count == 0 && set.left_count == 0)
-        return OK;
+    e = gate_read(&read, &state->tree, part, node);
+    if (e || (read.set.open_count == 0 && read.set.left_count == 0))
+        return e;
     gate = arena_alloc(d->arena, sizeof *gate);
-    *gate = (struct file_gate){ .d = d, .part = part, .node = node, .set = set };
+    *gate = read;
     gate->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
     gate->use = use;
     e = gate_pass(gate, use);
