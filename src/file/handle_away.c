@@ -4,29 +4,19 @@
 #include "file/file_operations.h"
 #include "file/handle_private.h"
 
-static enum error begin_close(struct decision *d, struct handle_close *close,
-                              struct file_gate **ret_gate)
-{
-    enum error e = handle_find(d, close->mount, close->handle, HANDLE_READS, ret_gate);
-
-    close->deleted = false;
-    close->info = (struct handle_info){ .node = close->handle->node };
-    return e;
-}
-
 enum error handle_leave_attempt(struct decision *d, void *of)
 {
     struct handle_leave *leave = of;
     struct file_gate *gate;
-    enum error e = begin_close(d, &leave->close, &gate);
+    bool is_there;
+    enum error e = handle_close_begin(d, &leave->close, &is_there, &gate);
 
     leave->stays = false;
-    if (e == E_ResourceNotFound || e == E_ShareNotFound)
-        return OK;
-    if (!e && gate)
-        e = gate_leave(gate, leave->close.handle->id, &leave->kept, &leave->stays);
+    if (!is_there || !gate)
+        return e;
+    e = gate_leave(gate, leave->close.handle->id, &leave->kept, &leave->stays);
     leave->until = d->now + leave->kept.ticks;
-    if (!e && gate && !leave->stays)
+    if (!e && !leave->stays)
         e = handle_close_open(d, &leave->close, gate);
     return e;
 }
@@ -35,11 +25,10 @@ enum error handle_overdue_attempt(struct decision *d, void *of)
 {
     struct handle_overdue *overdue = of;
     struct file_gate *gate;
-    enum error e = begin_close(d, &overdue->close, &gate);
+    bool is_there;
+    enum error e = handle_close_begin(d, &overdue->close, &is_there, &gate);
 
-    if (e == E_ResourceNotFound || e == E_ShareNotFound)
-        return OK;
-    if (!e && gate && gate_is_overdue(gate, overdue->close.handle->id))
+    if (is_there && gate && gate_is_overdue(gate, overdue->close.handle->id))
         e = handle_close_open(d, &overdue->close, gate);
     return e;
 }

@@ -26,9 +26,8 @@ static void settle_times(struct decision *d, struct handle_close *close)
     struct file *file = &file_state(d)->file;
     struct handle_times times = close->handle->times;
 
-    if (!handle_times_closed(d, &times, file))
-        return;
-    file_write_modified(d, file);
+    if (handle_times_closed(d, &times, file))
+        file_write_modified(d, file);
 }
 
 enum error handle_close_open(struct decision *d, struct handle_close *close, struct file_gate *gate)
@@ -46,19 +45,27 @@ enum error handle_close_open(struct decision *d, struct handle_close *close, str
     return e;
 }
 
+enum error handle_close_begin(struct decision *d, struct handle_close *close, bool *ret_is_there,
+                              struct file_gate **ret_gate)
+{
+    enum error e = handle_find(d, close->mount, close->handle, HANDLE_READS, ret_gate);
+
+    close->deleted = false;
+    close->info = (struct handle_info){ .node = close->handle->node };
+    *ret_is_there = !e;
+    return e == E_ResourceNotFound || e == E_ShareNotFound ? OK : e;
+}
+
 enum error handle_close_attempt(struct decision *d, void *of)
 {
     struct handle_close *close = of;
     struct file_gate *gate;
-    enum error e = handle_find(d, close->mount, close->handle, HANDLE_READS, &gate);
+    bool is_there;
+    enum error e = handle_close_begin(d, close, &is_there, &gate);
 
-    close->deleted = false;
-    close->info = (struct handle_info){ .node = close->handle->node };
-    if (e == E_ResourceNotFound || e == E_ShareNotFound)
-        return OK;
-    if (!e && gate)
+    if (is_there && gate)
         e = handle_close_open(d, close, gate);
-    if (e)
+    if (e || !is_there)
         return e;
     close->info = handle_show(d, NULL, gate);
     return OK;

@@ -48,6 +48,10 @@ struct handle_info handle_info_of(const struct file *file, uint64_t node, uint64
 /* ---- closing: handle_close.c ---- */
 
 struct handle_close;
+/* Finds the handle. *ret_is_there: false: it was closed by force, or its share is gone, and nothing is to be done.
+ * *ret_gate: NULL: it is in a snapshot. returns OK, as handle_find() */
+enum error handle_close_begin(struct decision *d, struct handle_close *close, bool *ret_is_there,
+                              struct file_gate **ret_gate);
 /* Closes the handle of the attempt, and deletes the node if it was the last one of what is to be deleted. */
 enum error handle_close_open(struct decision *d, struct handle_close *close,
                              struct file_gate *gate);
