@@ -151,9 +151,7 @@ static struct told unpack(uint32_t packed)
 static void look(struct smb_connection *connection)
 {
     atomic_store(&connection->breaks_come, true);
-    atomic_fetch_add(&connection->posters, 1);
-    smb_post(connection, NULL);
-    atomic_fetch_sub(&connection->posters, 1);
+    smb_post_news(connection);
 }
 
 /* Called by who has committed the break: notes it, and has the connection look. Where the one before was not

@@ -75,9 +75,7 @@ static void told(struct watcher *watcher, const struct change_news *news)
         keep(watch, CHANGE_RENAMED_NEW, news->new_path);
     lock_give(&watch->lock);
     atomic_store(&connection->changes_come, true);
-    atomic_fetch_add(&connection->posters, 1);
-    smb_post(connection, NULL);
-    atomic_fetch_sub(&connection->posters, 1);
+    smb_post_news(connection);
 }
 
 /* ---- the answer ---- */

@@ -25,3 +25,10 @@ void smb_post(struct smb_connection *connection, struct smb_request *request)
     }
     host->post(host);
 }
+
+void smb_post_news(struct smb_connection *connection)
+{
+    atomic_fetch_add(&connection->posters, 1);
+    smb_post(connection, NULL);
+    atomic_fetch_sub(&connection->posters, 1);
+}

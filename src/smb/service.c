@@ -102,9 +102,7 @@ static bool call(struct smb_connection *connection, struct smb_request *by, cons
     if (!atomic_compare_exchange_strong(&connection->called_by, &nobody, by))
         return false;
     atomic_store(&connection->called_to, place);
-    atomic_fetch_add(&connection->posters, 1);
-    smb_post(connection, NULL);
-    atomic_fetch_sub(&connection->posters, 1);
+    smb_post_news(connection);
     return true;
 }
 

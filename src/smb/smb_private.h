@@ -118,6 +118,9 @@ struct smb_connection {
 bool smb_break(struct smb_connection *connection, const char *why);
 /* Any thread: has the owner run it. The request, unless NULL, may go on from then on: touch it no more. */
 void smb_post(struct smb_connection *connection, struct smb_request *request);
+/* Not the owner: has it look at what it was told, and waits with its end until that is over. It has not ended when
+ * this is called. */
+void smb_post_news(struct smb_connection *connection);
 
 /* ---- sessions: sessions.c ---- */
 
