@@ -112,7 +112,6 @@ static void ask_persistence(struct smb_request *request, struct create *create)
         return;
     place->durable = (struct smb_durable){
         .kind = DURABLE_PERSISTENT,
-        .create = create->contexts.durable.create,
         .timeout_ms = durable_timeout_ms(&create->contexts.durable),
     };
     place->mode = create->options & OPTIONS_MODE;

@@ -10,10 +10,8 @@ struct smb_durable durable_of(const struct create *create, bool is_file, bool ca
                                          .caches_handle = caches_handle };
     struct smb_durable durable = { .kind = durable_granted(asked, &opened) };
 
-    if (durable.kind != DURABLE_NONE) {
-        durable.create = asked->create;
+    if (durable.kind != DURABLE_NONE)
         durable.timeout_ms = durable_timeout_ms(asked);
-    }
     return durable;
 }
 

@@ -1,7 +1,7 @@
 /* See durable.h.
  *
  *   what is kept   u8 1; u8 kind; 16 raw create; 16 raw client; u8 is lease; 16 raw lease key;
- *                  u8 has caching; 16 raw caching key; varint lease epoch; varint timeout; varint mode; varint position; bytes locks */
+ *                  u8 has caching; 16 raw caching key; varint timeout; varint mode; varint position; bytes locks */
 #include "smb/durable.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@ struct bytes open_kept(const struct smb_open *open, struct arena *arena)
     const struct smb_caching *caching = open->caching;
     struct durable_kept kept = {
         .kind = open->durable.kind,
-        .create = open->durable.create,
+        .create = open->create,
         .client = open->tree->session->connection->agreed.client_guid,
         .timeout_ms = open->durable.timeout_ms,
         .mode = open->mode,

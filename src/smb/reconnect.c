@@ -80,9 +80,7 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
         memcpy(open_lock_sequences(open), kept->locks.ptr, LOCK_SEQUENCES);
     if (kept->kind != DURABLE_1)
         open_set_create(open, &kept->create);
-    open->durable = (struct smb_durable){ .kind = kept->kind,
-                                          .create = kept->create,
-                                          .timeout_ms = kept->timeout_ms };
+    open->durable = (struct smb_durable){ .kind = kept->kind, .timeout_ms = kept->timeout_ms };
     if (request->tree->ends || request->session->state != SESSION_VALID) {
         open_leave(open);
         return smb_refuse(request, STATUS_NETWORK_NAME_DELETED);

@@ -195,7 +195,6 @@ struct smb_watch;   /* change_notify.c */
 /* What happens to it when its connection or session ends. durable.h */
 struct smb_durable {
     enum durable_kind kind;
-    struct guid create; /* of the client's making; zeros: none */
     uint32_t timeout_ms;
 };
 
@@ -208,9 +207,9 @@ struct smb_open {
     uint64_t volatile_id;
     struct held_handle handle;
     struct smb_durable durable;
-    /* The GUID of its create, by which that is found if it comes once more. */
-    bool has_create;
     bool is_fresh; /* nobody has used it: its client may not know yet that it is there */
+    /* The GUID of its create, by which that is found if it comes once more; zeros: none. */
+    bool has_create;
     struct guid create;
     struct smb_open *next_create; /* of the bucket */
     uint32_t action;              /* CreateAction, as answered */
