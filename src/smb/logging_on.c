@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "smb/logons.h"
 #include "smb/session_setup.h"
+#include "smb/spnego.h"
 
 void connection_authenticated(struct smb_connection *connection)
 {
@@ -21,8 +22,45 @@ bool session_setup_may_try(const struct smb_connection *connection)
     return may;
 }
 
-void session_setup_failed(struct smb_connection *connection)
+static void failed(struct smb_connection *connection)
 {
     logons_failed(connection->service->logons, connection->host->address, clock_wall());
     log_line(LOG_INFO, "SMB logon of %.*s refused", BYTES_ARG(connection->peer));
+}
+
+/* Whether who has shown his key may use the connection. decision: 364, 380 */
+static enum nt_status check_account(const struct smb_connection *connection,
+                                    const struct account *account)
+{
+    if (connection->host->is_forwarded && account_is_confined(account))
+        return STATUS_ACCESS_DENIED;
+    return account_is_disabled(account) ? STATUS_ACCOUNT_DISABLED : STATUS_SUCCESS;
+}
+
+enum nt_status session_setup_step(struct smb_request *request, struct spnego **logon,
+                                  struct preauth *preauth)
+{
+    struct session_setup *setup = request->parameters;
+    struct smb_connection *connection = request->message->connection;
+    bool is_hashed = preauth && connection->agreed.dialect == SMB_311;
+
+    if (!*logon)
+        *logon = spnego_new(connection->service->accounts, NULL);
+    if (is_hashed)
+        preauth_add(preauth, request->bytes);
+    switch (
+        spnego_step(*logon, request->message->arena, setup->given, clock_wall(), &setup->token)) {
+    case SPNEGO_MORE:
+        if (is_hashed)
+            request->message->adds_to = preauth;
+        return STATUS_MORE_PROCESSING_REQUIRED;
+    case SPNEGO_DONE:
+        return check_account(connection, spnego_account(*logon));
+    case SPNEGO_REFUSED:
+        failed(connection);
+        return STATUS_LOGON_FAILURE;
+    case SPNEGO_MALFORMED:
+        break;
+    }
+    return STATUS_INVALID_PARAMETER;
 }

@@ -67,12 +67,6 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
 {
     enum nt_status status = STATUS_SUCCESS;
 
-    /* decision: 364 */
-    if (session->connection->host->is_forwarded &&
-        account_is_confined(spnego_account(session->logon)))
-        return STATUS_ACCESS_DENIED;
-    if (account_is_disabled(spnego_account(session->logon)))
-        return STATUS_ACCOUNT_DISABLED;
     /* Who logs on again stays who he was, with the keys of the first time. ms-smb2: 3.3.5.5.2 */
     if (session->state == SESSION_VALID) {
         if (!is_account_of(session, account_name(spnego_account(session->logon))))
@@ -99,32 +93,15 @@ static enum smb_step refuse_logon(struct smb_request *request, enum nt_status st
 
 static enum smb_step step(struct smb_request *request, uint64_t previous)
 {
-    struct session_setup *setup = request->parameters;
     struct smb_session *session = request->session;
-    const struct smb_agreement *agreed = &session->connection->agreed;
     bool is_first = session->state != SESSION_VALID;
-    enum nt_status status;
+    enum nt_status status =
+        session_setup_step(request, &session->logon, is_first ? &session->preauth : NULL);
 
-    if (!session->logon)
-        session->logon = spnego_new(session->connection->service->accounts, NULL);
-    if (is_first && agreed->dialect == SMB_311)
-        preauth_add(&session->preauth, request->bytes);
-    switch (spnego_step(session->logon, request->message->arena, setup->given, clock_wall(),
-                        &setup->token)) {
-    case SPNEGO_MORE:
-        if (is_first && agreed->dialect == SMB_311)
-            request->message->adds_to = &session->preauth;
-        return smb_refuse(request, STATUS_MORE_PROCESSING_REQUIRED);
-    case SPNEGO_DONE:
+    if (!status)
         status = logged_on(session, request, previous);
-        return status ? refuse_logon(request, status) : smb_refuse(request, STATUS_SUCCESS);
-    case SPNEGO_REFUSED:
-        session_setup_failed(session->connection);
-        return refuse_logon(request, STATUS_LOGON_FAILURE);
-    case SPNEGO_MALFORMED:
-        break;
-    }
-    return refuse_logon(request, STATUS_INVALID_PARAMETER);
+    return !status || status == STATUS_MORE_PROCESSING_REQUIRED ? smb_refuse(request, status)
+                                                                : refuse_logon(request, status);
 }
 
 enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_reader *r)

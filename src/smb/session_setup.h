@@ -4,6 +4,8 @@
 
 #include "smb/smb_private.h"
 
+struct spnego;
+
 struct session_setup {
     bool binds;
     unsigned moves;     /* of one that binds */
@@ -13,7 +15,12 @@ struct session_setup {
 
 /* Where so many logons have failed that no more are looked at for a while: false. */
 bool session_setup_may_try(const struct smb_connection *connection);
-void session_setup_failed(struct smb_connection *connection);
+/* Takes the client's token, by setup->given; *logon is made at the first one. preauth: what the keys are made of in
+ * 3.1.1 grows by it and by the answer; NULL: the keys stay.
+ * returns STATUS_SUCCESS: *logon has the account, which may use this connection
+ *         STATUS_MORE_PROCESSING_REQUIRED; others: it is refused */
+enum nt_status session_setup_step(struct smb_request *request, struct spnego **logon,
+                                  struct preauth *preauth);
 /* Somebody was authenticated on it. */
 void connection_authenticated(struct smb_connection *connection);
 

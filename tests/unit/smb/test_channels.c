@@ -96,6 +96,27 @@ static void refuses(void **state)
     client_free(home);
 }
 
+/* Rule: an account that was disabled since its session began is told so by a new channel, too. decision: 380 */
+static void refuses_a_disabled_account(void **state)
+{
+    struct world *world = *state;
+    struct stored_account account = {
+        .name = BYTES("three"), .keys = { BYTES(TEST_KEY_1) }, .key_count = 1, .version = 1
+    };
+    struct client *home = client_new(world), *channel = stranger(world, SMB_311);
+
+    assert_int_equal(accounts_put_stored(world->accounts, &account), ACCOUNT_PUT);
+    client_speak(home, SMB_311);
+    assert_int_equal(client_log_on(home, "three", TEST_KEY_1), 0);
+    account.disabled = true;
+    account.version++;
+    assert_int_equal(accounts_put_stored(world->accounts, &account), ACCOUNT_PUT);
+    assert_int_equal(client_bind(channel, home, "three", TEST_KEY_1),
+                     nt_status_value(STATUS_ACCOUNT_DISABLED));
+    client_free(channel);
+    client_free(home);
+}
+
 /* Rule: a session has so many connections, and one more is refused. */
 static void has_a_bound(void **state)
 {
@@ -123,7 +144,7 @@ static void has_a_bound(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { TEST(bind), TEST(unbinds), TEST(refuses),
-                                        TEST(has_a_bound) };
+                                        TEST(refuses_a_disabled_account), TEST(has_a_bound) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
