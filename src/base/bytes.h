@@ -90,5 +90,10 @@ bool bytes_is_utf8(struct bytes a);
 uint32_t bytes_take_code_point(struct bytes *utf8);
 /* Code units of a valid UTF-8 text in UTF-16, which limits and sizes of names and values count. */
 size_t bytes_utf16_units(struct bytes utf8);
+/* Whether it has more of them than that. Each has a byte at least, so a short text is not looked at. */
+static inline bool bytes_utf16_exceed(struct bytes utf8, size_t units)
+{
+    return utf8.len > units && bytes_utf16_units(utf8) > units;
+}
 
 #endif

@@ -46,7 +46,7 @@ static enum error check_blob_name(struct bytes name)
             return E_InvalidUri;
         segments += name.ptr[i] == '/' && i + 1 < name.len;
     }
-    if (name.len == 0 || bytes_utf16_units(name) > BLOB_NAME_MAX)
+    if (name.len == 0 || bytes_utf16_exceed(name, BLOB_NAME_MAX))
         return E_OutOfRangeInput;
     return segments > BLOB_SEGMENTS_MAX ? E_InvalidUri : OK;
 }

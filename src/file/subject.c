@@ -41,12 +41,6 @@ static const bool barred[UINT8_MAX + 1] = {
     ['>'] = true, ['*'] = true,  ['?'] = true, [0x7F] = true,
 };
 
-/* In UTF-16 units, each of which has a byte at least. */
-static bool is_longer(struct bytes text, size_t units)
-{
-    return text.len > units && bytes_utf16_units(text) > units;
-}
-
 enum error file_check_name(struct bytes name, bool trailing_dots)
 {
     while (!trailing_dots && name.len > 0 && name.ptr[name.len - 1] == '.')
@@ -59,7 +53,7 @@ enum error file_check_name(struct bytes name, bool trailing_dots)
         if (c < 0x20 || barred[c])
             return E_InvalidResourceName;
     }
-    return is_longer(name, NAME_MAX) ? E_InvalidResourceName : OK;
+    return bytes_utf16_exceed(name, NAME_MAX) ? E_InvalidResourceName : OK;
 }
 
 static enum error check_path(struct bytes path, bool trailing_dots)
@@ -75,7 +69,9 @@ static enum error check_path(struct bytes path, bool trailing_dots)
     }
     if (e)
         return e;
-    return is_longer(path, PATH_MAX) || depth > DEPTH_MAX ? E_InvalidFileOrDirectoryPathName : OK;
+    return bytes_utf16_exceed(path, PATH_MAX) || depth > DEPTH_MAX
+               ? E_InvalidFileOrDirectoryPathName
+               : OK;
 }
 
 enum error file_check_names(const struct resource *resource)

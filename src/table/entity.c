@@ -115,7 +115,7 @@ enum error entity_key_check(struct bytes utf8)
         if ((uint8_t)utf8.ptr[i] != 0xC2 || (i + 1 < utf8.len && (uint8_t)utf8.ptr[i + 1] < 0xA0))
             return E_OutOfRangeInput;
     }
-    if (utf8.len > ENTITY_KEY_UNITS_MAX && bytes_utf16_units(utf8) > ENTITY_KEY_UNITS_MAX)
+    if (bytes_utf16_exceed(utf8, ENTITY_KEY_UNITS_MAX))
         return E_KeyValueTooLarge;
     return OK;
 }

@@ -8,12 +8,6 @@ struct bytes tree_key(struct arena *arena, enum tree_case rule, struct bytes tex
     return rule == TREE_CASE_IGNORED ? upcase_text(arena, text) : text;
 }
 
-/* Each unit has a byte at least. */
-static bool is_longer(struct bytes text, size_t units)
-{
-    return text.len > units && bytes_utf16_units(text) > units;
-}
-
 enum tree_path_fault tree_name_parse(struct arena *arena, enum tree_case rule, struct bytes text,
                                      struct tree_name *ret_name)
 {
@@ -25,7 +19,7 @@ enum tree_path_fault tree_name_parse(struct arena *arena, enum tree_case rule, s
         return TREE_NAME_HAS_NUL;
     if (!bytes_is_utf8(text))
         return TREE_PATH_NOT_UTF8;
-    if (is_longer(text, TREE_NAME_MAX))
+    if (bytes_utf16_exceed(text, TREE_NAME_MAX))
         return TREE_NAME_TOO_LONG;
     *ret_name = (struct tree_name){ text, tree_key(arena, rule, text) };
     return TREE_PATH_OK;
@@ -52,7 +46,7 @@ enum tree_path_fault tree_path_parse(struct arena *arena, enum tree_case rule, s
         return TREE_PATH_OK;
     }
     /* Checked before the text is decoded. A unit has at most three bytes, so the length in bytes is bounded too. */
-    if (text.len > 3 * TREE_PATH_MAX || is_longer(text, TREE_PATH_MAX))
+    if (text.len > 3 * TREE_PATH_MAX || bytes_utf16_exceed(text, TREE_PATH_MAX))
         return TREE_PATH_TOO_LONG;
     count = count_names(text);
     if (count > TREE_DEPTH_MAX)

@@ -40,7 +40,7 @@ enum error entity_name_check(struct bytes utf8)
 {
     if (utf8.len == 0)
         return E_PropertyNameInvalid;
-    if (utf8.len > ENTITY_NAME_UNITS_MAX && bytes_utf16_units(utf8) > ENTITY_NAME_UNITS_MAX)
+    if (bytes_utf16_exceed(utf8, ENTITY_NAME_UNITS_MAX))
         return E_PropertyNameTooLong;
     for (bool first = true; utf8.len > 0; first = false) {
         uint32_t c;
