@@ -12,7 +12,7 @@
  *   ""            how often directories   INNER "m"            u8 1; 5 varints
  *                 have moved; generations;
  *                 1 if it is closed; the
- *                                                              instant when it was reopened
+ *                 instant when it was reopened
  *   ""            generations that are    INNER "k"            u8 1; varint count, varints
  *                 kept
  *   "c"           no records: the tasks that collect versions are decided here (versions.h)

@@ -1,6 +1,7 @@
 /* Windows' upper casing: see upcase.h. */
 #include "tree/upcase.h"
 
+#include "base/words.h"
 #include "tree/upcase_table.h"
 
 uint16_t upcase_unit(uint16_t unit)
@@ -53,37 +54,25 @@ static void add_unit(struct text *out, uint16_t unit)
     text_add_char(out, (char)(0x80 | (unit & 0x3F)));
 }
 
-#define EACH_BYTE(value) (UINT64_C(0x0101010101010101) * (value))
-
-/* Eight bytes of ASCII: where one is from 'a' to 'z', its sixth bit goes. */
-static uint64_t upcase_word(uint64_t word)
-{
-    uint64_t from_a = word + EACH_BYTE(0x80 - 'a'), above_z = word + EACH_BYTE(0x7F - 'z');
-
-    return word - ((from_a & ~above_z & EACH_BYTE(0x80)) >> 2);
-}
-
 /* Most names are ASCII from their first byte to their last. returns how many bytes were done */
 static size_t add_ascii(struct text *out, struct bytes text)
 {
+    size_t length = word_run(text, word_not_ascii), step;
     char *to;
-    size_t i = 0;
 
-    text_reserve(out, text.len);
+    text_reserve(out, length);
     to = out->ptr + out->len;
-    while (i < text.len) {
-        size_t length = text.len - i < sizeof(uint64_t) ? text.len - i : sizeof(uint64_t);
-        uint64_t word = 0;
+    for (size_t at = 0; at < length; at += step) {
+        word_bytes word;
 
-        memcpy(&word, text.ptr + i, length);
-        if (word & EACH_BYTE(0x80))
-            break;
-        word = upcase_word(word);
-        memcpy(to + i, &word, length);
-        i += length;
+        step = length - at < WORD_BYTES ? length - at : WORD_BYTES;
+        word = step == WORD_BYTES ? word_load(text.ptr + at)
+                                  : word_load_part(bytes_of(text.ptr + at, step));
+        word -= word_between(word, 'a', 'z') & ('a' - 'A');
+        memcpy(to + at, &word, step);
     }
-    out->len += i;
-    return i;
+    out->len += length;
+    return length;
 }
 
 struct bytes upcase_text(struct arena *arena, struct bytes text)
