@@ -12,6 +12,12 @@ enum smb_step reconnect_begin(struct smb_request *request, struct create *create
     return smb_decide(request, handle_away_attempt, &reconnect->away);
 }
 
+/* A share that is gone took the open with it. */
+static enum nt_status status_of(enum error e)
+{
+    return e == E_ShareNotFound ? STATUS_OBJECT_NAME_NOT_FOUND : nt_status_of(e);
+}
+
 static enum nt_status check(struct smb_request *request, const struct create *create,
                             struct durable_kept *ret_kept)
 {
@@ -24,10 +30,8 @@ static enum nt_status check(struct smb_request *request, const struct create *cr
         .lease_key = lease->key,
     };
 
-    if (request->error == E_ResourceNotFound || request->error == E_ShareNotFound)
-        return STATUS_OBJECT_NAME_NOT_FOUND;
     if (request->error)
-        return nt_status_of(request->error);
+        return status_of(request->error);
     if (!durable_decode(reconnect->away.kept.of_client, ret_kept))
         return STATUS_OBJECT_NAME_NOT_FOUND;
     return durable_may_return(ret_kept, &by);
@@ -97,9 +101,7 @@ enum smb_step reconnect_decided(struct smb_request *request, struct create *crea
         return found(request, create);
     if (request->error == E_InvalidInput)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
-    if (request->error == E_ResourceNotFound || request->error == E_ShareNotFound)
-        return smb_refuse(request, STATUS_OBJECT_NAME_NOT_FOUND);
     if (request->error)
-        return smb_refuse(request, nt_status_of(request->error));
+        return smb_refuse(request, status_of(request->error));
     return came_back(request, create);
 }
