@@ -120,6 +120,7 @@ struct gate_answer {
 /* What was asked of it meanwhile, it is told next. MS-SMB2 3.3.5.22
  * returns OK, E_ResourceNotFound: nothing was asked; E_InvalidInput: that is more than it was told */
 enum error gate_acknowledge(struct file_gate *gate, const struct gate_answer *answer);
+
 /* ---- a client that is away, and comes back: gate_away.c ---- */
 
 /* Its client has lost the connection. *ret_stays: it is kept until d->now and kept->ticks; false: nothing has

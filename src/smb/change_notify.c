@@ -33,8 +33,7 @@ struct smb_watch {
     struct smb_connection *connection;
     struct smb_watch *next; /* of the connection */
     struct notify *waiting; /* the oldest first */
-    uint32_t
-        room; /* that the first one gave, which later ones do not exceed. smb2.notify.valid-req */
+    uint32_t room;    /* of the first one, which later ones do not exceed. smb2.notify.valid-req */
     struct lock lock; /* RANK_SMB; below is under it */
     char *changes;    /* struct kept, and the path behind it */
     size_t size;

@@ -84,8 +84,7 @@ struct smb_connection {
     struct credit_window window;
     struct smb_session *sessions; /* that began on it; linked by next */
     unsigned session_count;
-    struct smb_channel
-        *channels; /* of sessions that began elsewhere; linked by next_of_connection */
+    struct smb_channel *channels; /* to sessions of others; linked by next_of_connection */
     struct open_table *opens;
     /* What the parts below the machine go up by. */
     void (*run_message)(struct smb_message *message);
