@@ -116,34 +116,17 @@ struct deciding {
     size_t count;
 };
 
-static void init(struct decision *d, struct store *store, struct arena *arena,
-                 struct problem *problem)
-{
-    *d = (struct decision){ .store = store,
-                            .arena = arena,
-                            .access = STORE_MAY_BLOCK,
-                            .problem = problem,
-                            .attempt = arena_mark(arena) };
-}
-
-/* Until what was read and changed is durable. */
 static enum error run(struct store *store, struct arena *arena, attempt_fn *attempt,
                       struct deciding *deciding)
 {
     struct problem problem;
-    struct decision d;
-    enum store_result settled;
-    enum error e;
+    struct decision d = { .store = store,
+                          .arena = arena,
+                          .access = STORE_MAY_BLOCK,
+                          .problem = &problem,
+                          .attempt = arena_mark(arena) };
 
-    do {
-        init(&d, store, arena, &problem);
-        e = deciding_run_unawaited(&d, attempt, deciding);
-        deciding_end(&d);
-        settled = store_await(store, d.seen);
-    } while (settled == STORE_CONFLICT);
-    if (settled)
-        return E_InternalError;
-    return e == DECIDE_GONE || e == DECIDE_UNKNOWN ? E_InternalError : e;
+    return deciding_run(&d, attempt, deciding);
 }
 
 /* One more than there were. */

@@ -245,3 +245,16 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
     assert(e != DECIDE_BLOCKING && e != DECIDE_AGAIN);
     return e;
 }
+
+enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of)
+{
+    enum store_result settled;
+    enum error e;
+
+    do {
+        e = deciding_run_unawaited(d, attempt, of);
+        deciding_end(d);
+        settled = store_await(d->store, d->seen);
+    } while (settled == STORE_CONFLICT);
+    return settled || e == DECIDE_GONE || e == DECIDE_UNKNOWN ? E_InternalError : e;
+}

@@ -7,7 +7,7 @@
  *
  * An attempt opens the partitions that it needs (decision_open()), reads the clock, and decides. A commit
  * commits all parts or none. Callers that must not block take the steps one by one, and act on what
- * they return; others use the loop deciding_run_unawaited(). Store results become wire errors here and in
+ * they return; others use the loops deciding_run..(). Store results become wire errors here and in
  * decision_fail_store(), nowhere else. This file knows no protocol.
  *
  * What every step returns beside OK and wire errors:
@@ -59,5 +59,8 @@ void deciding_end(struct decision *d);
  * for d->seen first (store_await()), and attempts again if that was lost. A caller that promises
  * durability only at a flush, or not at all (a deferred task), need not wait. */
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of);
+/* The same, until what was read and changed is durable; the parts are closed. returns OK, or a wire error:
+ * E_InternalError where a commit's outcome is not known */
+enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of);
 
 #endif

@@ -45,22 +45,6 @@ static enum error prepare(struct work *work, const struct own_request *asked)
     return OK;
 }
 
-/* Until what was read and changed is durable. */
-static enum error decide(struct decision *d)
-{
-    enum store_result settled;
-    enum error e;
-
-    do {
-        e = deciding_run_unawaited(d, deciding_operation, NULL);
-        deciding_end(d);
-        settled = store_await(d->store, d->seen);
-    } while (settled == STORE_CONFLICT);
-    if (settled || e == DECIDE_GONE || e == DECIDE_UNKNOWN)
-        return E_InternalError;
-    return e;
-}
-
 void own_request_run(const struct endpoint *endpoint, struct arena *arena,
                      const struct own_request *asked, struct own_answer *ret_answer)
 {
@@ -85,7 +69,7 @@ void own_request_run(const struct endpoint *endpoint, struct arena *arena,
     work->decision.access = STORE_MAY_BLOCK;
     e = prepare(work, asked);
     if (!e)
-        e = decide(&work->decision);
+        e = deciding_run(&work->decision, deciding_operation, NULL);
     ret_answer->error = e;
     ret_answer->detail = bytes_from_string(work->problem.detail);
     work->answer.now = work->decision.now;
