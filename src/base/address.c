@@ -5,9 +5,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-#define V4_BEGIN 12 /* of an IPv4 address in the 16 bytes */
-
-static const uint8_t mapped[V4_BEGIN] = { [10] = 0xff, [11] = 0xff };
+static const uint8_t mapped[ADDRESS_V4_BEGIN] = { [10] = 0xff, [11] = 0xff };
 
 /* ---- one ---- */
 
@@ -20,7 +18,7 @@ static bool parse(struct bytes text, uint8_t to[ADDRESS_SIZE], bool *ret_is_v4)
         return false;
     memcpy(name, text.ptr, text.len);
     memcpy(to, mapped, sizeof mapped);
-    *ret_is_v4 = inet_pton(AF_INET, name, to + V4_BEGIN) == 1;
+    *ret_is_v4 = inet_pton(AF_INET, name, to + ADDRESS_V4_BEGIN) == 1;
     return *ret_is_v4 || inet_pton(AF_INET6, name, to) == 1;
 }
 
@@ -35,14 +33,19 @@ bool address_parse(struct bytes text, uint8_t ret_address[ADDRESS_SIZE])
     return true;
 }
 
+void address_from_v4(const void *bytes, uint8_t ret_address[ADDRESS_SIZE])
+{
+    memcpy(ret_address, mapped, sizeof mapped);
+    memcpy(ret_address + ADDRESS_V4_BEGIN, bytes, 4);
+}
+
 bool address_from(const struct sockaddr *from, uint8_t ret_address[ADDRESS_SIZE],
                   uint16_t *ret_port)
 {
     if (from->sa_family == AF_INET) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)from;
 
-        memcpy(ret_address, mapped, sizeof mapped);
-        memcpy(ret_address + V4_BEGIN, &v4->sin_addr, 4);
+        address_from_v4(&v4->sin_addr, ret_address);
         *ret_port = ntohs(v4->sin_port);
         return true;
     }
@@ -67,7 +70,7 @@ void address_write(const uint8_t address[ADDRESS_SIZE], uint16_t port, char to[A
     char text[INET6_ADDRSTRLEN] = "";
 
     if (is_v4)
-        inet_ntop(AF_INET, address + V4_BEGIN, text, sizeof text);
+        inet_ntop(AF_INET, address + ADDRESS_V4_BEGIN, text, sizeof text);
     else
         inet_ntop(AF_INET6, address, text, sizeof text);
     snprintf(to, ADDRESS_TEXT_MAX, is_v4 ? "%s:%u" : "[%s]:%u", text, port);
@@ -99,7 +102,7 @@ static bool parse_block(struct bytes text, struct address_block *ret_block)
         count = is_v4 ? 32 : 128;
     else if (!bytes_parse_u64(bits, is_v4 ? 32 : 128, &count))
         return false;
-    block.bits = (unsigned)count + (is_v4 ? 8 * V4_BEGIN : 0);
+    block.bits = (unsigned)count + (is_v4 ? 8 * ADDRESS_V4_BEGIN : 0);
     *ret_block = block;
     return true;
 }

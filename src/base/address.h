@@ -8,6 +8,7 @@
 struct sockaddr;
 
 #define ADDRESS_SIZE       16
+#define ADDRESS_V4_BEGIN   12 /* of an IPv4 address in them */
 #define ADDRESS_BLOCKS_MAX 64
 #define ADDRESS_TEXT_MAX   64 /* "[ipv6]:port" and a NUL */
 
@@ -17,6 +18,8 @@ bool address_parse(struct bytes text, uint8_t ret_address[ADDRESS_SIZE]);
 bool address_from(const struct sockaddr *from, uint8_t ret_address[ADDRESS_SIZE],
                   uint16_t *ret_port);
 bool address_is_v4(const uint8_t address[ADDRESS_SIZE]);
+/* Of the four bytes of an IPv4 address, as it is sent. */
+void address_from_v4(const void *bytes, uint8_t ret_address[ADDRESS_SIZE]);
 /* "192.0.2.1:5000" or "[2001:db8::1]:5000", ends with a NUL. */
 void address_write(const uint8_t address[ADDRESS_SIZE], uint16_t port, char to[ADDRESS_TEXT_MAX]);
 

@@ -43,7 +43,7 @@ static bool is_public_v4(const uint8_t *address)
 static bool is_public(const uint8_t address[16])
 {
     if (address_is_v4(address))
-        return is_public_v4(address + 12);
+        return is_public_v4(address + ADDRESS_V4_BEGIN);
     if ((address[0] & 0xe0) != 0x20)
         return false;
     for (size_t i = 0; i < sizeof special_v6 / sizeof special_v6[0]; i++) {

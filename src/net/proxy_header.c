@@ -144,12 +144,9 @@ static bool read_tlvs(struct bytes whole, struct bytes rest, struct proxy_header
 
 static void read_source(struct bytes rest, uint8_t family, struct proxy_header *header)
 {
-    static const uint8_t mapped[ADDRESS_SIZE - 4] = { [10] = 0xff, [11] = 0xff };
-
     header->has_client = true;
     if (family == FAMILY_INET) {
-        memcpy(header->client, mapped, sizeof mapped);
-        memcpy(header->client + sizeof mapped, rest.ptr, 4);
+        address_from_v4(rest.ptr, header->client);
         header->port = be16_get(rest.ptr + 8);
     } else {
         memcpy(header->client, rest.ptr, ADDRESS_SIZE);

@@ -1,23 +1,22 @@
 /* FSCTL_QUERY_NETWORK_INTERFACE_INFO: by which addresses a client may reach the server with further connections of a
  * session. The one that it knows already is named, as one that several connections of a client can use at once (as
  * Azure's shares are reached by one address). ms-smb2: 2.2.32.5, 3.3.5.15.11 */
+#include "base/address.h"
 #include "smb/ioctl.h"
 #include "smb/negotiate.h"
 
-#define INFO_SIZE     152u
-#define STORAGE_SIZE  128u
-#define RSS_CAPABLE   0x1u
-#define FAMILY_IPV4   0x0002u
-#define FAMILY_IPV6   0x0017u
+#define INFO_SIZE    152u
+#define STORAGE_SIZE 128u
+#define RSS_CAPABLE  0x1u
+#define FAMILY_IPV4  0x0002u
+#define FAMILY_IPV6  0x0017u
 /* Clients choose by it among several; there is one. In bits a second. */
-#define LINK_SPEED    UINT64_C(10000000000)
-#define MAPPED_PREFIX 12u
+#define LINK_SPEED   UINT64_C(10000000000)
 
 static void put_address(struct wire_writer *w, const uint8_t address[16])
 {
-    static const uint8_t mapped[MAPPED_PREFIX] = { [10] = 0xFF, [11] = 0xFF };
-    bool is_ipv4 = memcmp(address, mapped, MAPPED_PREFIX) == 0;
-    size_t from = is_ipv4 ? MAPPED_PREFIX : 0;
+    bool is_ipv4 = address_is_v4(address);
+    size_t from = is_ipv4 ? ADDRESS_V4_BEGIN : 0;
 
     wire_put_u16(w, is_ipv4 ? FAMILY_IPV4 : FAMILY_IPV6);
     wire_put_zeros(w, is_ipv4 ? 2 : 2 + 4); /* Port, FlowInfo */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "base/arena.h"
 #include "base/ids.h"
 #include "base/lock.h"
@@ -44,10 +45,8 @@ void logons_free(struct logons *logons)
 /* What counts as one address: IPv4, or the network of an IPv6 one. */
 static void key_of(const uint8_t address[16], uint8_t ret_key[16])
 {
-    static const uint8_t mapped[12] = { [10] = 0xFF, [11] = 0xFF };
-
     memcpy(ret_key, address, 16);
-    if (memcmp(address, mapped, sizeof mapped) != 0)
+    if (!address_is_v4(address))
         memset(ret_key + 8, 0, 8);
 }
 
