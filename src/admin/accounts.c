@@ -17,22 +17,14 @@
 
 /* ---- what is answered ---- */
 
-static void write_instant(struct json_writer *out, const char *name, instant t)
-{
-    char text[INSTANT_ISO_SIZE];
-
-    instant_format_iso(t, text);
-    json_write_member(out, name, bytes_from_string(text));
-}
-
 static void write_record(struct json_writer *out, const struct account_record *record)
 {
     json_write_member(out, "name", record->name);
     json_write_member(out, "state", bytes_from_string(record->disabled ? "disabled" : "enabled"));
     json_write_member(out, "source", bytes_from_string("store"));
     json_write_number(out, "keys", record->key_count);
-    write_instant(out, "created", record->created);
-    write_instant(out, "changed", record->changed);
+    admin_write_instant(out, "created", record->created);
+    admin_write_instant(out, "changed", record->changed);
 }
 
 static void write_configured(struct json_writer *out, const struct account *account)

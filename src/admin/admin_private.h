@@ -42,6 +42,8 @@ void admin_fail(struct admin_call *call, int status, const char *code, const cha
 
 /* The same with an error of the services: its status, code and message. */
 void admin_fail_error(struct admin_call *call, enum error e);
+/* A member of an answer; none for an instant of 0. */
+void admin_write_instant(struct json_writer *out, const char *name, instant at);
 
 /* ---- the operations ---- */
 

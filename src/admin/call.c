@@ -27,3 +27,13 @@ void admin_fail_error(struct admin_call *call, enum error e)
 {
     admin_fail(call, error_status(e), error_code(e), "%s", error_message(e));
 }
+
+void admin_write_instant(struct json_writer *out, const char *name, instant at)
+{
+    char text[INSTANT_ISO_SIZE];
+
+    if (at == 0)
+        return;
+    instant_format_iso(at, text);
+    json_write_member(out, name, bytes_from_string(text));
+}

@@ -3,16 +3,6 @@
 
 #define RATE_MAX_MIB (1u << 20)
 
-static void write_instant(struct json_writer *out, const char *name, instant at)
-{
-    char text[INSTANT_ISO_SIZE];
-
-    if (at == 0)
-        return;
-    instant_format_iso(at, text);
-    json_write_member(out, name, bytes_from_string(text));
-}
-
 void admin_scrub_state(struct admin_call *call)
 {
     struct json_writer *out = &call->out;
@@ -21,13 +11,13 @@ void admin_scrub_state(struct admin_call *call)
 
     (void)store_figures(call->admin->store, &figures);
     json_write_bool(out, "running", state.is_running);
-    write_instant(out, "began", state.began);
+    admin_write_instant(out, "began", state.began);
     json_write_number(out, "records", state.records);
     json_write_number(out, "bytes", state.bytes);
     /* Of what is there now: what is changed meanwhile may be read twice, or not. */
     json_write_number(out, "bytesTotal", figures.piece_bytes + figures.record_bytes);
     json_write_number(out, "errors", state.errors);
-    write_instant(out, "lastEnd", state.last_end);
+    admin_write_instant(out, "lastEnd", state.last_end);
     json_write_number(out, "lastErrors", state.last_errors);
     json_write_number(out, "ended", state.ended);
 }
