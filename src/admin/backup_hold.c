@@ -2,20 +2,12 @@
 #include "admin/backup_hold.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "admin/admin_private.h"
+#include "base/clock.h"
 #include "base/log.h"
 
 #define MS_PER_SECOND 1000u
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * MS_PER_SECOND + (uint64_t)now.tv_nsec / 1000000;
-}
 
 void backup_hold_init(struct backup_hold *hold, struct store *store)
 {
@@ -42,7 +34,7 @@ static void set_state(struct backup_hold *hold, const struct guid *id)
 {
     lock_take(&hold->lock);
     hold->state = id ? HOLD_HELD : HOLD_NONE;
-    hold->heard_ms = now_ms();
+    hold->heard_ms = clock_monotonic_ms();
     if (id)
         hold->id = *id;
     lock_give(&hold->lock);
@@ -53,7 +45,8 @@ void backup_hold_look(struct backup_hold *hold)
     bool is_late;
 
     lock_take(&hold->lock);
-    is_late = hold->state == HOLD_HELD && now_ms() - hold->heard_ms > BACKUP_HOLD_S * MS_PER_SECOND;
+    is_late = hold->state == HOLD_HELD &&
+              clock_monotonic_ms() - hold->heard_ms > BACKUP_HOLD_S * MS_PER_SECOND;
     if (is_late)
         hold->state = HOLD_BUSY;
     lock_give(&hold->lock);
@@ -124,7 +117,7 @@ static bool is_held(struct admin_call *call, enum backup_hold_state next)
     lock_take(&hold->lock);
     held = hold->state == HOLD_HELD && guid_equal(&hold->id, &id);
     if (held) {
-        hold->heard_ms = now_ms();
+        hold->heard_ms = clock_monotonic_ms();
         hold->state = next;
     }
     lock_give(&hold->lock);

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "admin/scrub_file.h"
@@ -66,21 +65,13 @@ static int64_t unix_seconds(instant t)
     return t > INSTANT_UNIX_EPOCH ? (int64_t)((t - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND) : 0;
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * MS_PER_SECOND + (uint64_t)now.tv_nsec / 1000000;
-}
-
 /* ---- while a pass runs ---- */
 
 static void note(struct scrubber *scrubber)
 {
     struct bytes nowhere = { NULL, 0 };
 
-    scrubber->noted_ms = now_ms();
+    scrubber->noted_ms = clock_monotonic_ms();
     scrub_note_write(scrubber->folder, &scrubber->state,
                      scrubber->scrub ? scrub_place(scrubber->scrub) : nowhere);
 }
@@ -115,7 +106,7 @@ static bool pace(void *context, uint64_t bytes)
     due_ms = scrubber->paced_ms + scrubber->paced_bytes * MS_PER_SECOND / scrubber->rate;
     lock_take(&scrubber->lock);
     scrubber->state.bytes += bytes;
-    for (uint64_t now; !scrubber->stopping && (now = now_ms()) < due_ms;)
+    for (uint64_t now; !scrubber->stopping && (now = clock_monotonic_ms()) < due_ms;)
         lock_wait(&scrubber->lock, &scrubber->wake,
                   due_ms - now < LOOK_MS ? (int)(due_ms - now) : (int)LOOK_MS);
     goes_on = !scrubber->stopping;
@@ -156,7 +147,7 @@ static void step(struct scrubber *scrubber)
     lock_give(&scrubber->lock);
     if (result)
         end_pass(scrubber);
-    else if (now_ms() - scrubber->noted_ms > NOTE_EVERY_MS)
+    else if (clock_monotonic_ms() - scrubber->noted_ms > NOTE_EVERY_MS)
         note(scrubber);
 }
 
@@ -167,7 +158,7 @@ static void begin_pass(struct scrubber *scrubber, struct bytes place, uint64_t r
 {
     scrubber->scrub = scrub_open(scrubber->options.store, place);
     scrubber->rate = rate > 0 ? rate : scrubber->options.rate;
-    scrubber->paced_ms = now_ms();
+    scrubber->paced_ms = clock_monotonic_ms();
     scrubber->paced_bytes = 0;
     metric_add(slots.running, 1);
 }

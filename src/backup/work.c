@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "backup/backup_private.h"
+#include "base/clock.h"
 
 #define NS_PER_SECOND 1000000000ull
 
@@ -37,24 +38,16 @@ bool work_fail_errno(struct backup_work *work, const char *format, ...)
     return work_fail(work, "%s: %s", words, strerror(error));
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 void work_begin(struct backup_work *work)
 {
-    work->began_ns = now_ns();
+    work->began_ns = clock_monotonic_ns();
     work->problem[0] = '\0';
 }
 
 /* Until all that was read could have been at this rate. */
 static void keep_pace(const struct backup_work *work)
 {
-    uint64_t now = now_ns();
+    uint64_t now = clock_monotonic_ns();
     uint64_t due = work->began_ns + (uint64_t)((double)work->progress.bytes / (double)work->rate *
                                                (double)NS_PER_SECOND);
     struct timespec wait;

@@ -52,6 +52,19 @@ instant clock_above(instant seen)
     return now > seen ? now : seen + 1;
 }
 
+uint64_t clock_monotonic_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock_monotonic_ms(void)
+{
+    return clock_monotonic_ns() / 1000000;
+}
+
 instant clock_wall(void)
 {
     struct timespec now;

@@ -1,4 +1,4 @@
-/* The one clock of Lagra: wall clock made monotonic and unique, in 100 ns ticks. Any thread.
+/* The one clock of Lagra: wall clock made monotonic and unique, in 100 ns ticks; and the time that passes. Any thread.
  *
  * Clock invariants, cited as "clock invariant N" (decision: 42):
  *  (1) clock_now() rises strictly, over all threads.
@@ -26,6 +26,9 @@ instant clock_above(instant seen);
 /* What the wall clock says, which may go back: for what others date by their own clocks. */
 instant clock_wall(void);
 void clock_not_before(instant floor);
+/* Time that passes, from some moment on, whatever the wall clock is set to: for pauses and patience of this process. */
+uint64_t clock_monotonic_ns(void);
+uint64_t clock_monotonic_ms(void);
 
 /* A wall clock that is ahead of ours by more than the first has been set, and is believed up to the
  * second. */

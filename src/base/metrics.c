@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/lock.h"
 
@@ -138,14 +137,6 @@ void metric_observe_ns(metric_slot slot, uint64_t duration_ns)
         i++;
     add_to(slot + i, 1);
     add_to(slot + SUM_SLOT, (int64_t)duration_ns);
-}
-
-uint64_t metric_now_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 /* ---- series ---- */

@@ -32,10 +32,8 @@ metric_slot metric_series(const struct metric_family *family, const char *labels
 
 /* Adds to a counter, or to a gauge, where the number may be less than 0. */
 void metric_add(metric_slot slot, int64_t number);
-/* Of a histogram: something took so long. */
+/* Of a histogram: something took so long, by clock_monotonic_ns(). */
 void metric_observe_ns(metric_slot slot, uint64_t duration_ns);
-/* Of the monotonic clock: for durations. */
-uint64_t metric_now_ns(void);
 
 /* The sum over all threads. */
 int64_t metric_value(metric_slot slot);

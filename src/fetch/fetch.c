@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "fetch/curl.h"
 
 #define BUFFER_BYTES       (1u << 20)
@@ -187,21 +187,13 @@ static bool has_too_much_before_head(const struct fetch *fetch)
     return passed_over > REDIRECT_BYTES_MAX;
 }
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* Waits until something comes, but not for long. */
 static bool wait_for_bytes(struct fetch *fetch)
 {
-    uint64_t from = monotonic_ns();
+    uint64_t from = clock_monotonic_ns();
     bool polled = fetch->curl->multi_poll(fetch->multi, NULL, 0, LOOK_MS, NULL) == CURLM_OK;
 
-    fetch->waited_ns += monotonic_ns() - from;
+    fetch->waited_ns += clock_monotonic_ns() - from;
     return polled;
 }
 

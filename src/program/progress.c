@@ -3,25 +3,18 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 #define TERMINAL_EVERY_MS 200
 #define LINE_EVERY_MS     1000
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 void progress_begin(struct progress *progress, const char *items, bool json)
 {
     *progress = (struct progress){ .items = items,
                                    .json = json || !isatty(STDERR_FILENO),
-                                   .began_ms = now_ms() };
+                                   .began_ms = clock_monotonic_ms() };
 }
 
 void progress_bytes(uint64_t bytes, char text[PROGRESS_BYTES_SIZE])
@@ -37,7 +30,7 @@ void progress_bytes(uint64_t bytes, char text[PROGRESS_BYTES_SIZE])
 
 uint64_t progress_ms(const struct progress *progress)
 {
-    return now_ms() - progress->began_ms;
+    return clock_monotonic_ms() - progress->began_ms;
 }
 
 static void print_line(const char *items, const struct progress_count *count, uint64_t rate,
@@ -66,7 +59,7 @@ static void print_json(const struct progress_count *count, uint64_t rate, uint64
 
 void progress_show(struct progress *progress, const struct progress_count *count)
 {
-    uint64_t now = now_ms(), passed = now - progress->began_ms;
+    uint64_t now = clock_monotonic_ms(), passed = now - progress->began_ms;
     uint64_t every = progress->json ? LINE_EVERY_MS : TERMINAL_EVERY_MS;
     uint64_t rate = passed > 0 ? count->bytes * 1000 / passed : 0;
     uint64_t left = count->bytes_total > count->bytes ? count->bytes_total - count->bytes : 0;

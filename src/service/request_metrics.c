@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/metrics.h"
 
 static const struct metric_family requests = {
@@ -118,7 +119,7 @@ static metric_slot outcome_slot(const struct flow *flow, unsigned outcome)
 
 void request_begins(struct flow *flow)
 {
-    flow->began_ns = flow->times.since_ns = metric_now_ns();
+    flow->began_ns = flow->times.since_ns = clock_monotonic_ns();
     access_log_begins(flow);
     PROBE_BEGIN(flow, flow->work.call.endpoint->service->name);
     metric_add(service_slot(flow, IN_FLIGHT), 1);
@@ -135,7 +136,7 @@ void request_is_answered(struct flow *flow)
 {
     const struct exchange *exchange = flow->exchange;
     const struct decision *d = &flow->work.decision;
-    uint64_t now_ns = metric_now_ns();
+    uint64_t now_ns = clock_monotonic_ns();
 
     if (flow->times.is_timed)
         request_times_add(&flow->times, now_ns);
@@ -153,7 +154,7 @@ void request_is_answered(struct flow *flow)
 
 void request_is_over(struct flow *flow)
 {
-    uint64_t now_ns = metric_now_ns();
+    uint64_t now_ns = clock_monotonic_ns();
 
     metric_add(service_slot(flow, IN_FLIGHT), -1);
     if (flow->duration > 0)

@@ -3,7 +3,7 @@
 #ifndef LAGRA_SERVICE_REQUEST_TIMES_H
 #define LAGRA_SERVICE_REQUEST_TIMES_H
 
-#include "base/metrics.h"
+#include "base/clock.h"
 #include "service/probes.h"
 
 /* The numbers are those of the probes (docs/tracing.md). */
@@ -41,7 +41,7 @@ static inline void request_times_enter(struct request_times *times, const void *
     if (times->stage == stage)
         return;
     if (times->is_timed)
-        request_times_add(times, metric_now_ns());
+        request_times_add(times, clock_monotonic_ns());
     PROBE_STAGE(request, times->stage, stage);
     times->stage = stage;
 }

@@ -2,8 +2,8 @@
 #include "store/embedded/collector.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 #include "store/embedded/records_files.h"
@@ -18,14 +18,6 @@
 #define LOW_MS          1000
 #define ROUND_MS        60000 /* of spaces.h */
 #define CURSOR_RECORDS  4096  /* a cursor holds old state: it is renewed after so many */
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static bool must_stop(const struct collector *collector)
 {
@@ -207,7 +199,7 @@ static void postpone(struct collector *collector, const struct guid *space,
     if (result == STORE_CORRUPT || must_stop(collector))
         return;
     if (collector->postponed.count == 0)
-        collector->retry_ms = now_ms() + RETRY_MS;
+        collector->retry_ms = clock_monotonic_ms() + RETRY_MS;
     space_list_add(&collector->postponed, space);
 }
 
@@ -215,7 +207,7 @@ static void retry_postponed(struct collector *collector)
 {
     struct space_list *list = &collector->postponed;
 
-    if (list->count == 0 || now_ms() < collector->retry_ms)
+    if (list->count == 0 || clock_monotonic_ms() < collector->retry_ms)
         return;
     while (list->count > 0)
         collector_add(collector, &list->ids[--list->count]);
@@ -235,11 +227,11 @@ static void look_after_disk(struct collector *collector)
     if (disk_space_is_low(&embedded->space) && embedded->reclaim.kept_count > 0)
         reclaim_press(embedded);
     if (!disk_space_is_low(&embedded->space) || sequence == collector->given_back ||
-        now_ms() - collector->given_back_ms < LOW_MS)
+        clock_monotonic_ms() - collector->given_back_ms < LOW_MS)
         return;
     keyspace_give_back(&embedded->keyspace);
     collector->given_back = sequence;
-    collector->given_back_ms = now_ms();
+    collector->given_back_ms = clock_monotonic_ms();
 }
 
 static bool forgets_spaces(const struct collector *collector)
@@ -250,7 +242,7 @@ static bool forgets_spaces(const struct collector *collector)
 /* One round however long ago the last one was. */
 static void look_after_rounds(struct collector *collector)
 {
-    uint64_t now = now_ms();
+    uint64_t now = clock_monotonic_ms();
 
     if (!forgets_spaces(collector) || now - collector->round_ms < ROUND_MS)
         return;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/endian.h"
 #include "base/file.h"
 #include "base/gate.h"
@@ -182,7 +183,7 @@ static void *sync_over_and_over(void *argument)
             atomic_store(&syncer->dirty, true);
             continue;
         }
-        began = metric_now_ns();
+        began = clock_monotonic_ns();
         /* A sync that failed is never tried again: what it lost is not reported (store
          * invariant 6). */
         if (keyspace_write_log(syncer->keyspace, syncer->sync)) {
@@ -195,7 +196,7 @@ static void *sync_over_and_over(void *argument)
         assert(target >= atomic_load(&syncer->durable));
         write_record(syncer, target);
         atomic_store(&syncer->durable, target);
-        took = metric_now_ns() - began;
+        took = clock_monotonic_ns() - began;
         woken = wake_ready(syncer);
         measured_sync(took, woken);
         manifest_guard_look(syncer->guard);
