@@ -168,16 +168,7 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
                                 struct blob *target, struct copy_blob_result *r)
 {
     const struct blob_state *state = blob_state(d);
-    struct pending_copy pending = {
-        .source = { .id = p->id,
-                    .begun = d->now,
-                    .is_own = p->is_own,
-                    .is_other = p->is_other,
-                    .url = p->url,
-                    .account = p->account,
-                    .etag = p->source_etag },
-        .target = *target,
-    };
+    struct pending_copy pending = { .source = p->pending, .target = *target };
     struct blob blob = d->subject.exists ? state->blob : *target;
 
     if (!d->subject.exists) {

@@ -26,8 +26,7 @@ struct copy_blob_parameters {
     struct bytes shown; /* its URL without a signature */
     bool has_bytes;     /* they are in the body */
     struct copied_bytes bytes;
-    bool is_own, is_other; /* and so on: what a pending copy keeps (source/pending_source.h) */
-    struct bytes url, account, source_etag;
+    struct pending_source pending; /* of one that may take long */
 };
 struct copy_blob_result {
     struct result base;

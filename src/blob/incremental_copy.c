@@ -66,12 +66,7 @@ enum error incremental_copy_blob_decide(struct decision *d,
     const struct blob *was = &blob_state(d)->blob;
     bool exists = d->subject.exists;
     struct pending_copy pending = {
-        .source = { .id = p->id,
-                    .begun = d->now,
-                    .is_own = true,
-                    .url = p->shown,
-                    .account = p->account,
-                    .etag = p->source_etag },
+        .source = p->pending,
         .previous = exists && was->incremental.is_whole ? was->incremental.source_snapshot : 0,
     };
     struct blob blob;

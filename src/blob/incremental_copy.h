@@ -12,7 +12,8 @@ struct incremental_copy_blob_parameters {
     /* ---- gathered ---- */
     struct blob source_blob; /* the snapshot */
     struct bytes path;       /* of the source's URL: the blob of which it is a snapshot */
-    struct bytes shown, account, source_etag;
+    struct bytes shown;      /* its URL without a signature */
+    struct pending_source pending;
 };
 OPERATION_NO_RESULT(incremental_copy_blob);
 OPERATION_DECLARE(incremental_copy_blob);

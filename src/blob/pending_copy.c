@@ -36,8 +36,9 @@ void pending_copy_delete(struct changes *changes)
     changes_delete(changes, RECORD_INNER, pending_record_key);
 }
 
-void copy_defer(struct decision *d, const struct pending_copy *pending)
+void copy_defer(struct decision *d, struct pending_copy *pending)
 {
+    pending->source.begun = d->now;
     pending_copy_write(d->changes, d->arena, pending);
     changes_defer(d->changes, d->now, TASK_COPY_BLOB,
                   bytes_of(pending->source.id.b, sizeof pending->source.id.b));

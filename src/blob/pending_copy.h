@@ -28,8 +28,8 @@ enum store_result pending_copy_read(struct snapshot *before, struct arena *arena
 void pending_copy_write(struct changes *changes, struct arena *arena,
                         const struct pending_copy *pending);
 void pending_copy_delete(struct changes *changes);
-/* Writes it, and sees to it that it is begun. */
-void copy_defer(struct decision *d, const struct pending_copy *pending);
+/* Writes it, with `begun`, and sees to it that it is begun. */
+void copy_defer(struct decision *d, struct pending_copy *pending);
 
 /* ---- what becomes of it: each on the state as it is now ---- */
 

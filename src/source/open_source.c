@@ -20,6 +20,23 @@ void source_close(struct open_source *open)
         fetch_close(open->fetch);
 }
 
+struct pending_source source_pending(const struct gathering *g, const struct copy_source *source,
+                                     const struct open_source *open, struct guid id,
+                                     struct bytes shown)
+{
+    if (!open->is_own)
+        return (struct pending_source){
+            .id = id, .url = source->text, .account = g->call->input.account, .etag = open->etag
+        };
+    return (struct pending_source){ .id = id,
+                                    .is_own = true,
+                                    .is_other =
+                                        source_endpoint(g->call, source) != g->call->endpoint,
+                                    .url = shown,
+                                    .account = inner_account(open->inner),
+                                    .etag = open->etag };
+}
+
 /* ---- reading ---- */
 
 /* How many bytes of an own source, which is fast, are read between two calls of the watch. */

@@ -73,9 +73,6 @@ static enum error take_facts(struct gathering *g, const struct open_source *sour
     p->source_blob = source_blob(source);
     p->length = source->length;
     p->shown = url_without(g->call->arena, p->source->text, "sig");
-    p->is_own = source->is_own;
-    p->is_other = source->is_own && source_endpoint(g->call, p->source) != g->call->endpoint;
-    p->source_etag = source->etag;
     if (p->source_blob.type == BLOB_PAGE)
         return check_pages(g, source);
     if (p->source_blob.type == BLOB_BLOCK && !p->source_blob.http.content_type.ptr)
@@ -100,19 +97,6 @@ enum error copy_blob_check(struct call *call, struct copy_blob_parameters *p)
     }
     call->wants_crc64 = false;
     return check(call, SOURCE_COPIED, p);
-}
-
-/* What a pending copy needs to go on: whom the source belongs to, or what authorizes the read. */
-static void keep_source(struct gathering *g, const struct open_source *source,
-                        struct copy_blob_parameters *p)
-{
-    if (source->is_own) {
-        p->url = p->shown;
-        p->account = inner_account(source->inner);
-    } else {
-        p->url = p->source->text;
-        p->account = g->call->input.account;
-    }
 }
 
 static enum error gather_all(struct gathering *g, struct open_source *source,
@@ -149,7 +133,7 @@ enum error copy_blob_gather(struct gathering *g, struct copy_blob_parameters *p)
     if (!e)
         e = take_facts(g, &source, p);
     if (!e)
-        keep_source(g, &source, p);
+        p->pending = source_pending(g, p->source, &source, p->id, p->shown);
     if (!e && source.is_own && p->source_blob.type == BLOB_PAGE)
         e = gather_pages(g, &source, p);
     else if (!e && source.is_own && source.length <= AT_ONCE_MAX)

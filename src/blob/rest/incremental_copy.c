@@ -65,8 +65,7 @@ enum error incremental_copy_blob_gather(struct gathering *g,
     if (!e) {
         p->path = p->source->url.path;
         p->shown = url_without(g->call->arena, p->source->text, "sig");
-        p->account = inner_account(source.inner);
-        p->source_etag = source.etag;
+        p->pending = source_pending(g, p->source, &source, p->id, p->shown);
     }
     source_close(&source);
     return e;

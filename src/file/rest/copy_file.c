@@ -137,14 +137,7 @@ static enum error leave_pending(struct gathering *g, const struct open_source *s
         return source_cannot_verify(g, E_MissingRequiredHeader);
     p->is_pending = true;
     p->length = source->length;
-    p->pending = (struct pending_source){
-        .id = p->id,
-        .is_own = source->is_own,
-        .is_other = source->is_own && source_endpoint(g->call, p->source) != g->call->endpoint,
-        .url = source->is_own ? p->shown : p->source->text,
-        .account = source->is_own ? inner_account(source->inner) : g->call->input.account,
-        .etag = source->etag,
-    };
+    p->pending = source_pending(g, p->source, source, p->id, p->shown);
     return OK;
 }
 
