@@ -36,7 +36,7 @@ static bool may_stay(struct file_gate *gate, const struct open_entry *open)
     if (!open->persists)
         return entry && (entry->caching.holds & CACHING_HANDLE) && !caching_is_breaking(entry);
     if (entry && caching_is_breaking(entry)) {
-        entry->caching.holds = entry->told = entry->caching.breaks_to;
+        caching_settle(entry, entry->caching.breaks_to);
         gate->d->wakes = true;
     }
     return true;

@@ -79,7 +79,7 @@ static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uin
         own = add_caching(gate, asked);
     entry = &gate->set.cachings[own];
     if (entry->caching.holds != has) {
-        entry->caching.holds = entry->caching.breaks_to = entry->told = has;
+        caching_settle(entry, has);
         entry->epoch++;
     }
     *ret_given = gate_given(gate, own);

@@ -24,8 +24,7 @@ static void drop_caching(struct open_set *set, uint16_t caching)
             return;
     if (caching == NO_CACHING)
         return;
-    set->cachings[caching].caching = (struct file_caching){ .holds = 0 };
-    set->cachings[caching].told = 0;
+    caching_settle(&set->cachings[caching], 0);
 }
 
 /* Its index entries go when the gate is written. */
@@ -77,7 +76,7 @@ static bool lose_asked(struct file_gate *gate)
 
         if (!caching_is_breaking(entry) || !has_nobody(gate, (uint16_t)i))
             continue;
-        entry->caching.holds = entry->told = entry->caching.breaks_to;
+        caching_settle(entry, entry->caching.breaks_to);
         gate->is_changed = lost = true;
     }
     return lost;
@@ -90,7 +89,7 @@ static bool lose(struct file_gate *gate, const struct caching_break *broken)
 
     if (!has_nobody(gate, broken->caching))
         return false;
-    entry->caching.holds = entry->caching.breaks_to = entry->told = broken->to;
+    caching_settle(entry, broken->to);
     entry->epoch++;
     gate->is_changed = true;
     gate->d->wakes = true;

@@ -61,6 +61,11 @@ static inline bool caching_is_breaking(const struct caching_entry *entry)
 {
     return entry->told != entry->caching.holds;
 }
+/* It has this from now on, and nothing is asked of it. */
+static inline void caching_settle(struct caching_entry *entry, uint8_t holds)
+{
+    entry->caching.holds = entry->caching.breaks_to = entry->told = holds;
+}
 
 /* All opens of a node that count. In the arena. */
 struct open_set {
