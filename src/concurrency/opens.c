@@ -151,9 +151,9 @@ static uint8_t beside_caching(const struct file_caching *other, uint8_t wants, b
         return wants;
     if (other->holds & CACHING_WRITE)
         return 0;
-    if (other->is_oplock != is_oplock && is_oplock)
-        wants = other->holds & CACHING_HANDLE ? 0 : wants;
-    else if (other->is_oplock != is_oplock)
+    if (is_oplock && !other->is_oplock && (other->holds & CACHING_HANDLE))
+        return 0;
+    if (!is_oplock && other->is_oplock)
         wants &= (uint8_t)~CACHING_HANDLE;
     return wants & (uint8_t)~CACHING_WRITE;
 }
