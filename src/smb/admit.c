@@ -136,12 +136,12 @@ static enum nt_status find_session(struct smb_request *request)
         (request->header.session_id == 0 && command == SMB_SESSION_SETUP))
         return STATUS_SUCCESS;
     session = session_find(request->message->connection, request->header.session_id);
-    if (!session)
+    if (!session) {
         sign_for_stranger(request);
-    if (!session)
         return request->row->needs == NEEDS_NOTHING && command != SMB_SESSION_SETUP
                    ? STATUS_SUCCESS
                    : STATUS_USER_SESSION_DELETED;
+    }
     request->session = session_hold(session);
     status = check_signature(request);
     if (!status)
