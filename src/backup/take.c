@@ -45,13 +45,11 @@ static bool open_target(struct take *take, const char *to)
 {
     struct backup_work *work = take->work;
 
-    if (mkdir(to, 0700) < 0 && errno != EEXIST)
-        return work_fail_errno(work, "make the folder %s", to);
-    if (lies_in(to, take->source->location))
-        return work_fail(work, "%s lies in the data folder", to);
-    take->target = folder_at(work, AT_FDCWD, to, false);
+    take->target = folder_make(work, to);
     if (take->target < 0)
         return false;
+    if (lies_in(to, take->source->location))
+        return work_fail(work, "%s lies in the data folder", to);
     if (flock(take->target, LOCK_EX | LOCK_NB) == 0)
         return true;
     return errno == EWOULDBLOCK ? work_fail(work, "another backup is being made in %s", to)

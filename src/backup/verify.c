@@ -208,9 +208,7 @@ bool backup_restore(struct backup_work *work, const char *folder, const char *to
     if (backup < 0)
         return false;
     add_up(work, backup, &list);
-    if (mkdir(to, 0700) < 0 && errno != EEXIST)
-        work_fail_errno(work, "make the folder %s", to);
-    made = work->problem[0] ? -1 : folder_at(work, AT_FDCWD, to, false);
+    made = folder_make(work, to);
     if (made >= 0 && is_empty(work, made, to)) {
         restored = restore_all(work, backup, made, &list);
         if (!restored)

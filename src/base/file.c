@@ -81,6 +81,19 @@ bool file_is_cached(int fd, uint64_t offset, uint64_t length)
     return true;
 }
 
+/* The parent may not be ours to read. */
+bool file_sync_name(int folder)
+{
+    int parent = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced;
+
+    if (parent < 0)
+        return errno == EACCES && syncfs(folder) == 0;
+    synced = fsync(parent) == 0;
+    close(parent);
+    return synced;
+}
+
 char *file_path(const char *folder, const char *name)
 {
     size_t size = strlen(folder) + strlen(name) + sizeof "/";

@@ -1,4 +1,4 @@
-/* Reading files at an offset, whatever signals come; what of them is in memory; folders to their end; paths. */
+/* Reading files at an offset, whatever signals come; what of them is in memory; folders to their end; paths, names. */
 #ifndef LAGRA_BASE_FILE_H
 #define LAGRA_BASE_FILE_H
 
@@ -17,6 +17,9 @@ bool file_is_cached(int fd, uint64_t offset, uint64_t length);
 
 /* Makes a folder, and those above it, for the owner alone; as mkdir -p. False: errno. */
 bool file_make_folders(const char *folder);
+
+/* Makes a folder's own name durable, which is in its parent. False: errno. */
+bool file_sync_name(int folder);
 
 /* "folder/name", from malloc. */
 char *file_path(const char *folder, const char *name);

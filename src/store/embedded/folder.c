@@ -311,22 +311,9 @@ static enum store_result open_subfolders(struct folder *folder, const char **ret
     return open_subfolder(folder, "extents", &folder->extents, ret_problem);
 }
 
-/* The folder's own name is in its parent, which may not be ours to read. */
-static bool sync_name(int folder)
-{
-    int parent = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool synced;
-
-    if (parent < 0)
-        return errno == EACCES && syncfs(folder) == 0;
-    synced = fsync(parent) == 0;
-    close(parent);
-    return synced;
-}
-
 enum store_result folder_sync(const struct folder *folder, const char **ret_problem)
 {
-    if (fsync(folder->fd) == 0 && sync_name(folder->fd))
+    if (fsync(folder->fd) == 0 && file_sync_name(folder->fd))
         return STORE_OK;
     return failed("sync", "the data folder cannot be written", ret_problem);
 }
