@@ -1,5 +1,6 @@
 /* `lagra sas ..`: see administer.h. Made on this machine with a key that is named by a file or the environment, else
- * with the account's key by the server that runs on the data folder, which never gives the key away. */
+ * with the account's key by the server that runs on the data folder, which never gives the key away.
+ * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS */
 #include "program/administer.h"
 
 #include <stdio.h>

@@ -15,8 +15,8 @@ bool sandbox_enter(const struct options *options, char words[SANDBOX_WORDS_SIZE]
 
 /* ---- sandbox_files.c ---- */
 
-#define SANDBOX_ABI_LEAST                                                                          \
-    2 /* of Landlock: below it no file can be renamed or linked to another folder */
+/* Of Landlock: below it no file can be renamed or linked to another folder. */
+#define SANDBOX_ABI_LEAST 2
 
 /* The version of Landlock that this kernel has; below 1: none. */
 int sandbox_files_abi(void);

@@ -5,7 +5,7 @@
  * over all spaces, and has everything that was acknowledged before. It is two things: a folder of records
  * that nobody changes, and the extents up to an end. The extents stay in use: what is appended behind that
  * end is not of the state, and what the state refers to keeps its bytes until the backup says that it has
- * copied an extent, or ends. */
+ * copied an extent, or ends. decision: 370 */
 #ifndef LAGRA_STORE_BACKUP_H
 #define LAGRA_STORE_BACKUP_H
 
