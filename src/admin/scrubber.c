@@ -27,7 +27,7 @@ struct scrubber {
     pthread_cond_t wake;
     bool stopping; /* under lock, as the next three */
     bool is_asked;
-    uint64_t asked_rate;
+    uint64_t asked_rate;            /* 0: none that is not taken yet */
     struct scrub_state state;       /* but by the thread, which alone changes it, read without */
     struct scrub *scrub;            /* of the thread, as all that follow; NULL: none runs */
     uint64_t rate;                  /* of the pass */
@@ -94,6 +94,17 @@ static void report(void *context, const struct record_place *place, const char *
         log_line(LOG_ERROR, "scrub: more is damaged than is logged of one pass");
 }
 
+/* Under lock: a rate that was asked for counts from here on. */
+static void take_rate(struct scrubber *scrubber)
+{
+    if (scrubber->asked_rate == 0)
+        return;
+    scrubber->rate = scrubber->asked_rate;
+    scrubber->asked_rate = 0;
+    scrubber->paced_ms = clock_monotonic_ms();
+    scrubber->paced_bytes = 0;
+}
+
 /* Waits until so many bytes may have been read. */
 static bool pace(void *context, uint64_t bytes)
 {
@@ -102,9 +113,10 @@ static bool pace(void *context, uint64_t bytes)
     bool goes_on;
 
     metric_add(slots.bytes, (int64_t)bytes);
+    lock_take(&scrubber->lock);
+    take_rate(scrubber);
     scrubber->paced_bytes += bytes;
     due_ms = scrubber->paced_ms + scrubber->paced_bytes * MS_PER_SECOND / scrubber->rate;
-    lock_take(&scrubber->lock);
     scrubber->state.bytes += bytes;
     for (uint64_t now; !scrubber->stopping && (now = clock_monotonic_ms()) < due_ms;)
         lock_wait(&scrubber->lock, &scrubber->wake,
@@ -123,6 +135,7 @@ static void end_pass(struct scrubber *scrubber)
     scrubber->scrub = NULL;
     lock_take(&scrubber->lock);
     state->is_running = false;
+    scrubber->asked_rate = 0; /* it was for this one */
     state->last_end = clock_now();
     state->last_errors = state->errors;
     state->ended++;
@@ -154,10 +167,10 @@ static void step(struct scrubber *scrubber)
 /* ---- beginning ---- */
 
 /* A pass that goes on from a place has its numbers already. */
-static void begin_pass(struct scrubber *scrubber, struct bytes place, uint64_t rate)
+static void begin_pass(struct scrubber *scrubber, struct bytes place)
 {
     scrubber->scrub = scrub_open(scrubber->options.store, place);
-    scrubber->rate = rate > 0 ? rate : scrubber->options.rate;
+    scrubber->rate = scrubber->options.rate;
     scrubber->paced_ms = clock_monotonic_ms();
     scrubber->paced_bytes = 0;
     metric_add(slots.running, 1);
@@ -205,7 +218,7 @@ static void go_on(struct scrubber *scrubber)
     lock_give(&scrubber->lock);
     metric_add(slots.end, unix_seconds(before.state.last_end));
     if (before.state.is_running)
-        begin_pass(scrubber, bytes_of(before.place, before.place_size), 0);
+        begin_pass(scrubber, bytes_of(before.place, before.place_size));
     free(before.place);
 }
 
@@ -217,17 +230,13 @@ static void *scrub_over_and_over(void *argument)
     go_on(scrubber);
     lock_take(&scrubber->lock);
     while (!scrubber->stopping) {
-        uint64_t rate;
-
         if (!scrubber->scrub)
             wait_for_pass(scrubber);
-        rate = scrubber->asked_rate;
-        scrubber->asked_rate = 0;
         if (scrubber->stopping)
             break;
         lock_give(&scrubber->lock);
         if (!scrubber->scrub)
-            begin_pass(scrubber, bytes_of(NULL, 0), rate);
+            begin_pass(scrubber, bytes_of(NULL, 0));
         step(scrubber);
         lock_take(&scrubber->lock);
     }
@@ -278,10 +287,10 @@ void scrubber_stop(struct scrubber *scrubber)
 void scrubber_ask(struct scrubber *scrubber, uint64_t rate)
 {
     lock_take(&scrubber->lock);
-    if (!scrubber->state.is_running) {
+    if (!scrubber->state.is_running)
         scrubber->is_asked = true;
+    if (rate > 0)
         scrubber->asked_rate = rate;
-    }
     pthread_cond_signal(&scrubber->wake);
     lock_give(&scrubber->lock);
 }

@@ -39,7 +39,8 @@ struct scrubber;
 struct scrubber *scrubber_start(const struct scrub_options *options);
 /* Ends it where it is. Before the store is closed. */
 void scrubber_stop(struct scrubber *scrubber);
-/* Begins a pass, unless one runs. rate: of this pass; 0: as the options say. Any thread, as the next. */
+/* Begins a pass, unless one runs. rate: of this pass, or from now on of the one that runs; 0: it stays as it is, at
+ * first as the options say. Any thread, as the next. */
 void scrubber_ask(struct scrubber *scrubber, uint64_t rate);
 struct scrub_state scrubber_state(struct scrubber *scrubber);
 

@@ -1,5 +1,5 @@
 // `lagra scrub` and --scrubEvery: what is damaged on the disk is found and named while the server serves, and a pass
-// goes on after a restart. docs/scrub.md
+// goes on after a restart, and faster when asked to. docs/scrub.md
 import assert from 'node:assert/strict';
 import { open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -79,6 +79,11 @@ test('a pass goes on after a restart, with what it had read', async (t) => {
     assert.equal(after.running, true);
     assert.equal(after.began, before.began);
     assert.ok(after.bytes >= before.bytes);
+    const faster = await scrub(server, '--rate', '1000');
+    assert.equal(faster.code, 0, faster.errors);
+    const end = JSON.parse(faster.output.trim().split('\n').at(-1));
+    assert.equal(end.began, before.began);
+    assert.ok(Date.parse(end.lastEnd) - Date.parse(end.began) < 90e3, 'at the rate before it takes 100 seconds');
 });
 
 test('passes begin by themselves', async (t) => {
