@@ -200,14 +200,16 @@ static void leave(struct smb_open *open)
 {
     struct smb_caching *caching = open->caching;
     struct smb_caching **at = &caching->connection->cachings;
+    struct smb_open *other;
 
     open->caching = NULL;
     assert(caching->opens > 0);
     if (caching->overdue && caching->overdue->open == open)
         end_overdue(caching);
     if (--caching->opens > 0) {
-        if (caching->is_breaking && !caching->overdue && caching_open(caching))
-            smb_run(request_of_own(caching_open(caching), &overdue));
+        other = caching->is_breaking && !caching->overdue ? caching_open(caching) : NULL;
+        if (other)
+            smb_run(request_of_own(other, &overdue));
         return;
     }
     break_listener_remove(&caching->listener);
