@@ -186,14 +186,6 @@ void admin_resource_delete(struct admin_call *call)
 
 /* ---- lists ---- */
 
-static struct bytes header_of(const struct response *response, const char *name)
-{
-    for (size_t i = 0; i < response->header_count; i++)
-        if (bytes_is_nocase(response->headers[i].name, name))
-            return response->headers[i].value;
-    return bytes_from_string(NULL);
-}
-
 static void write_text(struct json_writer *out, const char *name, const struct xml_node *node)
 {
     if (node && node->text.len > 0)
@@ -281,7 +273,8 @@ void admin_resource_list(struct admin_call *call)
     const struct kind *kind = kind_of(call);
     struct own_request asked;
     struct own_answer answer;
-    struct bytes account, next;
+    struct bytes account, next = { NULL, 0 };
+    const struct http_header *marker;
 
     if (!find_account(call, call->given[LIST_ACCOUNT], &account))
         return;
@@ -293,7 +286,10 @@ void admin_resource_list(struct admin_call *call)
     json_write_begin(&call->out, '[');
     if (is_table(kind)) {
         write_tables(call, answer.response.body);
-        next = header_of(&answer.response, "x-ms-continuation-NextTableName");
+        marker = response_find_header(&answer.response,
+                                      bytes_from_string("x-ms-continuation-NextTableName"));
+        if (marker)
+            next = marker->value;
     } else {
         next = write_page(call, kind, answer.response.body);
     }

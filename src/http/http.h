@@ -126,6 +126,8 @@ void response_init(struct response *response, struct arena *arena);
  *        stored. A header that cannot be sent does not go out. decision: 241 */
 void response_header(struct response *response, struct bytes name, struct bytes value);
 void response_header_string(struct response *response, const char *name, const char *value);
+/* The header of that name, in any case of letters; NULL: there is none. */
+const struct http_header *response_find_header(const struct response *response, struct bytes name);
 /* Does the text have a control character other than `allowed`? A header's value may have tabs; ' ' allows
  * none. */
 bool http_has_control(struct bytes text, char allowed);

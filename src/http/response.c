@@ -33,6 +33,15 @@ void response_header_string(struct response *response, const char *name, const c
     response_header(response, bytes_from_string(name), bytes_from_string(value));
 }
 
+const struct http_header *response_find_header(const struct response *response, struct bytes name)
+{
+    for (size_t i = 0; i < response->header_count; i++) {
+        if (bytes_equal_nocase(response->headers[i].name, name))
+            return &response->headers[i];
+    }
+    return NULL;
+}
+
 void response_copy_headers(struct response *response, struct arena *to)
 {
     struct http_header *copies = arena_array(to, response->header_capacity, sizeof *copies);

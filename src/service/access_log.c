@@ -57,11 +57,9 @@ void access_log_begins(struct flow *flow)
 
 static struct bytes answered_etag(const struct response *response)
 {
-    for (size_t i = 0; i < response->header_count; i++) {
-        if (bytes_is(response->headers[i].name, "ETag"))
-            return response->headers[i].value;
-    }
-    return bytes_of(NULL, 0);
+    const struct http_header *etag = response_find_header(response, bytes_from_string("ETag"));
+
+    return etag ? etag->value : bytes_of(NULL, 0);
 }
 
 static void collect_texts(const struct flow *flow, struct bytes texts[EVENT_TEXTS])

@@ -135,15 +135,6 @@ static void add_name(struct text *out, struct bytes name)
     text_add(out, name);
 }
 
-static bool answers(const struct response *response, struct bytes name)
-{
-    for (size_t i = 0; i < response->header_count; i++) {
-        if (bytes_equal_nocase(response->headers[i].name, name))
-            return true;
-    }
-    return false;
-}
-
 /* The exposed ones of the answer's headers, and those that the rule names without being there (as
  * recorded, and as Azurite has it). */
 static struct bytes exposed_names(const struct answer *a, struct bytes list)
@@ -159,7 +150,7 @@ static struct bytes exposed_names(const struct answer *a, struct bytes list)
             add_name(&out, response->headers[i].name);
     }
     for (size_t i = 0; i < sizeof later / sizeof later[0]; i++) {
-        if (cors_headers_have(list, later[i]) && !answers(response, later[i]))
+        if (cors_headers_have(list, later[i]) && !response_find_header(response, later[i]))
             add_name(&out, later[i]);
     }
     while (list.ptr) {
@@ -167,8 +158,8 @@ static struct bytes exposed_names(const struct answer *a, struct bytes list)
 
         bytes_cut(list, ',', &name, &list);
         name = bytes_trim(name);
-        if (name.len > 0 && name.ptr[name.len - 1] != '*' && !answers(response, name) &&
-            !cors_headers_have(text_bytes(&out), name))
+        if (name.len > 0 && name.ptr[name.len - 1] != '*' &&
+            !response_find_header(response, name) && !cors_headers_have(text_bytes(&out), name))
             add_name(&out, name);
     }
     return text_bytes(&out);
