@@ -16,6 +16,7 @@ enum error mount_read_share(struct decision *d, const struct mount *mount, insta
         return E_ShareNotFound;
     if (result)
         return decision_fail_store(d, result);
+    ret_share->at = at;
     return guid_equal(&ret_share->space, &mount->space) ? OK : E_ShareNotFound;
 }
 

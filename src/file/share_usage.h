@@ -5,9 +5,9 @@
  *   share space
  *     partition "u0".."u7"   INNER "b": bytes of the files whose ids fall to it
  *
- * A change that grows a file reads all of them. If the total is above half of the quota, they are guards of the
- * commit, so that the quota holds. Below that they are only read: to pass the quota, commits of the same moment
- * would have to add the other half. decision: 301 */
+ * A change that grows a file reads all of them. If the total is above half of the quota, they and the share are
+ * guards of the commit, so that the quota holds. Below that they are only read: to pass the quota, commits of the
+ * same moment would have to add the other half, or set a quota of less than half. decision: 301 */
 #ifndef LAGRA_FILE_SHARE_USAGE_H
 #define LAGRA_FILE_SHARE_USAGE_H
 
@@ -21,6 +21,7 @@ struct length_change {
     uint64_t was, is;
 };
 /* Counts the changes of all files whose length a decision changes, at most two. At most once in a decision.
+ * share: as the decision read it, with share->at where a file grows.
  * returns  OK, E_ShareSizeLimitReached, as decision_fail_store() */
 enum error share_usage_change(struct decision *d, const struct share *share,
                               const struct length_change *files, size_t count);

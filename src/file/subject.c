@@ -106,6 +106,7 @@ static enum error locate_tree(struct decision *d, struct share *share, struct pa
     decision_leave_owner(d, owner);
     if (result)
         return fail_no_share(d, result);
+    share->at = *partition;
     *partition = tree_stamp_partition(share->space);
     return OK;
 }

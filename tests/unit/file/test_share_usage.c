@@ -34,17 +34,37 @@ struct world {
     unsigned parts_max; /* of an attempt */
 };
 
+static enum error write_share(struct decision *d, void *of)
+{
+    struct world *w = of;
+
+    d->changes = changes_new(d->arena);
+    decision_open_subject(d, w->state.share.at);
+    decision_read_clock(d);
+    share_write(d->changes, d->arena, share_itself, &w->state.share);
+    return OK;
+}
+
+static void set_quota(struct world *w, uint32_t quota_gib)
+{
+    w->state.share.quota_gib = quota_gib;
+    assert_int_equal(deciding_run_unawaited(&w->d, write_share, w), OK);
+    deciding_end(&w->d);
+}
+
 static struct world *begin(struct fixture *f)
 {
     struct world *w = calloc(1, sizeof *w);
 
-    w->state.share = (struct share){ .space = guid_new(), .quota_gib = 1 };
+    w->state.share = (struct share){ .space = guid_new() };
+    w->state.share.at = (struct partition){ w->state.share.space, BYTES("the share") };
     w->file = (struct file){ .kind = TREE_FILE, .content = content_sparse(1, 0) };
     w->d = (struct decision){ .arena = arena_new(1 << 20),
                               .store = store_of(f),
                               .access = STORE_MAY_BLOCK,
                               .problem = &w->problem };
     w->d.attempt = arena_mark(w->d.arena);
+    set_quota(w, 1);
     return w;
 }
 
@@ -150,7 +170,7 @@ static void quota(void **state)
     assert_int_equal(resize(w, 2, 0, 1), E_ShareSizeLimitReached);
     assert_int_equal(resize(w, 1, GIB, GIB + 1), E_ShareSizeLimitReached);
     assert_int_equal(used(w), GIB);
-    w->state.share.quota_gib = 0; /* it became less than there is */
+    set_quota(w, 0); /* less than there is */
     assert_int_equal(resize(w, 1, GIB, GIB - 1), OK);
     assert_int_equal(used(w), GIB - 1);
     end(w);
@@ -186,7 +206,7 @@ static void refused_by_one_moment(void **state)
     }
 }
 
-/* Rule: above half of the quota every sum is a guard, so that nothing passes it; below, none. */
+/* Rule: above half of the quota every sum and the share are guards, so that nothing passes it; below, none. */
 static void guards(void **state)
 {
     struct world *w = begin(*state);
@@ -194,11 +214,35 @@ static void guards(void **state)
     assert_int_equal(resize(w, 1, 0, GIB / 2), OK);
     assert_int_equal(w->parts_max, 2); /* the file, its sum */
     assert_int_equal(resize(w, 2, 0, 1), OK);
-    assert_int_equal(w->parts_max, 1 + SHARE_USAGE_PARTS);
+    assert_int_equal(w->parts_max, 1 + SHARE_USAGE_PARTS + 1);
     assert_int_equal(resize(w, 1, GIB / 2, 0), OK);
     assert_int_equal(w->parts_max, 2);
     assert_int_equal(resize(w, 1, 0, 0), OK);
     assert_int_equal(w->parts_max, 1);
+    end(w);
+}
+
+static void lower_quota(struct world *w)
+{
+    set_quota(w, 1);
+}
+
+/* Rule: a quota that is set lower while somebody who has read the old one looks at the sums is a conflict. Found by
+ * the simulator. */
+static void lowered_quota(void **state)
+{
+    struct world *w = begin(*state), *other = begin(*state);
+
+    set_quota(w, 2);
+    other->state.share = w->state.share;
+    assert_int_equal(resize(w, 1, 0, GIB), OK);
+    between.world = other;
+    between.happens = lower_quota;
+    between.looks = 3;
+    assert_int_equal(resize(w, 2, 0, 1), E_ServerBusy); /* what it has of the share it does not read again */
+    assert_int_equal(between.looks, 0);
+    assert_int_equal(used(other), GIB);
+    end(other);
     end(w);
 }
 
@@ -219,6 +263,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(quota, setup, teardown),
         cmocka_unit_test_setup_teardown(refused_by_one_moment, setup, teardown),
         cmocka_unit_test_setup_teardown(guards, setup, teardown),
+        cmocka_unit_test_setup_teardown(lowered_quota, setup, teardown),
         cmocka_unit_test_setup_teardown(less_than_there_is, setup, teardown),
     };
 
