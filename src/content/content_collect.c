@@ -12,6 +12,7 @@ struct step {
     struct changes *changes;
     struct arena *arena;
     struct budget budget;
+    bool has_begun; /* it has been through a record */
 };
 
 static enum store_result delete_run(struct step *step, uint64_t run)
@@ -84,16 +85,18 @@ static enum store_result collect_chain(struct step *step, const struct backlog *
     return result ? result : STORE_NOT_FOUND;
 }
 
-/* What is left begins at `backlog->from`, which the step has moved. */
+/* Only as a step of its own: what one has written, another does not see. A hole would write what is left of a page
+ * that was deleted before it. What is left begins at `backlog->from`, which the step has moved. */
 static enum store_result collect_sparse(struct step *step, const struct backlog *backlog)
 {
     struct backlog rest = *backlog;
-    enum store_result result =
-        backlog->kind == BACKLOG_HOLE
-            ? sparse_collect_hole(step->before, step->changes, &rest, &step->budget)
-            : sparse_collect_generation(step->before, step->changes, &rest, &step->budget);
+    enum store_result result = STORE_OK;
 
-    step->budget.records = 0; /* what one step wrote, another would not see */
+    if (!step->has_begun)
+        result = backlog->kind == BACKLOG_HOLE
+                     ? sparse_collect_hole(step->before, step->changes, &rest, &step->budget)
+                     : sparse_collect_generation(step->before, step->changes, &rest, &step->budget);
+    step->budget.records = 0;
     if (!result)
         backlog_put_records(step->changes, &rest);
     return result;
@@ -129,6 +132,7 @@ static enum store_result collect_record(struct step *step, const struct record *
         result = collect_one(step, &backlog);
     else
         (void)content_damaged(0, 0, "a backlog record of what is to be deleted");
+    step->has_begun = true;
     budget_spend(&step->budget, 1); /* there may be many that name nothing any more */
     if (result != STORE_NOT_FOUND)
         return result;
@@ -141,7 +145,7 @@ enum store_result content_collect(struct snapshot *before, struct changes *chang
 {
     static const char prefix = BACKLOG_PREFIX;
     struct step step = {
-        before, changes, arena, { records, changes, arena_held(changes_arena(changes)) }
+        before, changes, arena, { records, changes, arena_held(changes_arena(changes)) }, false
     };
     enum store_result result = STORE_OK;
     struct record record;

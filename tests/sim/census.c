@@ -80,12 +80,28 @@ static void note(void *context, const struct record_place *place, const struct r
         part->note(context, place, record);
 }
 
+/* As text, or what is none in hexadecimal. */
+static const char *show(struct bytes key, char *to, size_t size)
+{
+    size_t used = 0;
+
+    to[0] = '\0';
+    for (size_t i = 0; i < key.len && used + 4 < size; i++) {
+        unsigned char c = (unsigned char)key.ptr[i];
+
+        used += (size_t)snprintf(to + used, size - used, c > ' ' && c < 0x7F ? "%c" : "<%02x>", c);
+    }
+    return to;
+}
+
 static noreturn void fail_record(const struct record_place *place, const char *why)
 {
-    world_fail("census: %s: %s record '%c' (%zu bytes) of the partition %.*s", why,
+    char key[200], partition[200];
+
+    world_fail("census: %s: %s record %s of the partition %s", why,
                place->family == RECORD_LISTED ? "a listed" : "an inner",
-               place->record_key.len > 0 ? place->record_key.ptr[0] : ' ', place->record_key.len,
-               BYTES_ARG(place->partition_key));
+               show(place->record_key, key, sizeof key),
+               show(place->partition_key, partition, sizeof partition));
 }
 
 static void judge(void *context, const struct record_place *place, const struct record *record)
