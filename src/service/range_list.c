@@ -117,7 +117,7 @@ static enum error read_page(struct decision *d, const struct wanted *wanted, siz
     struct whole all = { .d = d, .wanted = wanted };
     uint64_t next;
 
-    do { /* once, but for what is many ranges in one unit */
+    do { /* once, but for what is many ranges in one unit, or shares that of bytes behind it */
         enum store_result result = read_some(d, wanted, more.next, max, &more);
 
         if (result)
@@ -125,7 +125,7 @@ static enum error read_page(struct decision *d, const struct wanted *wanted, siz
         for (size_t i = 0; i < more.count; i++)
             add(&all, &more.ranges[i]);
         next = go_on_at(&all, more.next);
-    } while (next == wanted->start);
+    } while (next == wanted->start || (all.count == 0 && more.count > 0 && next != UINT64_MAX));
     end_list(&all, next, ret_ranges);
     return OK;
 }

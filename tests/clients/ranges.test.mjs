@@ -150,6 +150,17 @@ test('List Ranges: what differs from a snapshot of the share, and what a snapsho
         400, 'PreviousSnapshotCannotBeNewer');
 });
 
+test('List Ranges: a page that goes on has ranges, also where what was cleared shares its sector with bytes', async (t) => {
+    const { share, file, path: at } = await newFile(t, 2000);
+    await file.uploadRange('x'.repeat(200), 520, 200);
+    const { snapshot } = await share.createSnapshot();
+    await file.resize(512);
+    await file.resize(2000);
+    await file.uploadRange('y'.repeat(100), 900, 100);
+    const answer = await rawFile('GET', `${at}?comp=rangelist&maxresults=1&prevsharesnapshot=${snapshot}`);
+    assert.match(answer.body.toString(), /<Ranges><Range><Start>512<\/Start><End>1023<\/End><\/Range>/);
+});
+
 test('Get File: ranges, their sums, what is past the end', async (t) => {
     const { file, path: at } = await newFile(t, 10);
     await file.uploadRange('0123456789', 0, 10);
