@@ -75,7 +75,7 @@ struct share {
     struct bytes policies; /* encoded, auth/policies.h */
     instant expires;       /* of one that was deleted: kept until then; else 0 */
     struct guid task;      /* of one that was deleted, itself: that deletes it then */
-    struct partition at;   /* not in the record: where it was read, by those who write in the share */
+    struct partition at; /* not in the record: where it was read, by those who write in the share */
 };
 /* Which record of a share's partition it is. */
 struct share_key {

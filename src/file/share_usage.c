@@ -122,9 +122,8 @@ static bool is_open(const struct decision *d, const struct partition *partition)
 {
     unsigned i = 0;
 
-    while (i < d->part_count &&
-           (!guid_equal(&d->parts[i].partition.space, &partition->space) ||
-            !bytes_equal(d->parts[i].partition.key, partition->key)))
+    while (i < d->part_count && (!guid_equal(&d->parts[i].partition.space, &partition->space) ||
+                                 !bytes_equal(d->parts[i].partition.key, partition->key)))
         i++;
     return i < d->part_count;
 }

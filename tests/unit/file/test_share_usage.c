@@ -239,7 +239,8 @@ static void lowered_quota(void **state)
     between.world = other;
     between.happens = lower_quota;
     between.looks = 3;
-    assert_int_equal(resize(w, 2, 0, 1), E_ServerBusy); /* what it has of the share it does not read again */
+    assert_int_equal(resize(w, 2, 0, 1),
+                     E_ServerBusy); /* what it has of the share it does not read again */
     assert_int_equal(between.looks, 0);
     assert_int_equal(used(other), GIB);
     end(other);
