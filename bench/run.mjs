@@ -3,7 +3,7 @@
 // memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,backup,million,ranges,memory,queues,tables,files]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,backup,fair,million,ranges,memory,queues,tables,files]
 //           [--waiting N] [--million N] [--entities N] [--apart]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
@@ -36,6 +36,7 @@ import { measureBackup } from './backup.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureCold } from './cold.mjs';
 import { measureCopy } from './copy.mjs';
+import { measureFairness } from './fair.mjs';
 import { measureFiles } from './files.mjs';
 import { cpuSeconds, memoryMiB } from './process.mjs';
 import { measureQueues } from './queues.mjs';
@@ -98,16 +99,16 @@ function loadArguments(target, { work, size, container = 'bench', names = namesO
     if (partitions)
         args.push('--partitions', partitions);
     if (target.signed)
-        args.push('--account', ACCOUNT, '--key', KEY);
+        args.push('--account', target.account ?? ACCOUNT, '--key', target.key ?? KEY);
     args.push(...(count ? ['--count', count] : ['--seconds', seconds]));
     return args.map(String);
 }
 
-function resultOf(target, work, output) {
+function resultOf(target, { work, isRefused }, output) {
     if (!output)
         throw new Error(`${target.name}: the load generator ended without a result`);
     const result = JSON.parse(output);
-    if (result.failed > 0)
+    if (result.failed > 0 && !isRefused)
         console.log(`(${target.name}: ${result.failed} requests of ${work} failed or lost their connection, ` +
             `last status ${result.failed_status})`);
     return result;
@@ -116,7 +117,7 @@ function resultOf(target, work, output) {
 function load(target, asked) {
     const ran = spawnSync(...kept(loadCores, loadBinary, loadArguments(target, asked)), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
-    return resultOf(target, asked.work, ran.stdout);
+    return resultOf(target, asked, ran.stdout);
 }
 
 /** As load(), beside others. */
@@ -129,7 +130,7 @@ async function loadBeside(target, asked) {
         output += text;
     });
     await once(child, 'close');
-    return resultOf(target, asked.work, output);
+    return resultOf(target, asked, output);
 }
 
 function measure(target, work, connections) {
@@ -369,6 +370,8 @@ async function main() {
         await measureCopy(versions, tools);
     if (isPart('backup'))
         await measureBackup(versions, tools);
+    if (isPart('fair'))
+        await measureFairness(versions, tools);
     if (isPart('ranges'))
         await measureRanges(versions, tools);
     if (isPart('memory'))

@@ -17,7 +17,28 @@
 
 /* ---- what is answered ---- */
 
-static void write_record(struct json_writer *out, const struct account_record *record)
+/* How the limits are called and counted where operators see them. In the order of enum account_limit. */
+static const struct {
+    const char *name;
+    unsigned shift; /* MiB: 20 */
+} limits[ACCOUNT_LIMITS] = {
+    [LIMIT_REQUESTS] = { "requests", 0 },
+    [LIMIT_BYTES] = { "bandwidth", 20 },
+};
+
+/* Those that are in force. */
+static void write_limits(struct json_writer *out, const struct account *account)
+{
+    for (size_t i = 0; account && i < ACCOUNT_LIMITS; i++) {
+        uint64_t limit = account_limit(account, (enum account_limit)i);
+
+        if (limit > 0)
+            json_write_number(out, limits[i].name, limit >> limits[i].shift);
+    }
+}
+
+static void write_record(const struct admin_call *call, struct json_writer *out,
+                         const struct account_record *record)
 {
     json_write_member(out, "name", record->name);
     json_write_member(out, "state", bytes_from_string(record->disabled ? "disabled" : "enabled"));
@@ -25,6 +46,7 @@ static void write_record(struct json_writer *out, const struct account_record *r
     json_write_number(out, "keys", record->key_count);
     admin_write_instant(out, "created", record->created);
     admin_write_instant(out, "changed", record->changed);
+    write_limits(out, accounts_find(call->admin->accounts, record->name));
 }
 
 static void write_configured(struct json_writer *out, const struct account *account)
@@ -36,6 +58,7 @@ static void write_configured(struct json_writer *out, const struct account *acco
                                             ? "development"
                                             : "configuration"));
     json_write_number(out, "keys", account_key_count(account));
+    write_limits(out, account);
 }
 
 static void fail(struct admin_call *call, enum error e, struct bytes name)
@@ -59,7 +82,8 @@ static void fail(struct admin_call *call, enum error e, struct bytes name)
 
 /* ---- what is asked ---- */
 
-enum { NAME };
+enum { NAME, FIRST_LIMIT = 4 /* of account-set */ };
+_Static_assert((size_t)FIRST_LIMIT + ACCOUNT_LIMITS <= ADMIN_ARGUMENTS_MAX, "as it has");
 
 static bool is_configured(const struct admin_call *call, struct bytes name)
 {
@@ -114,6 +138,8 @@ static struct bytes make_key(struct arena *arena)
 struct change {
     struct bytes keys[ACCOUNT_KEYS_MAX]; /* ptr NULL: as it is */
     enum { STATE_STAYS, STATE_ENABLED, STATE_DISABLED } state;
+    struct account_limits limits;
+    bool sets_limit[ACCOUNT_LIMITS];
 };
 
 static void make_change(struct account_record *record, void *context)
@@ -127,6 +153,9 @@ static void make_change(struct account_record *record, void *context)
         if (record->key_count <= i)
             record->key_count = i + 1;
     }
+    for (size_t i = 0; i < ACCOUNT_LIMITS; i++)
+        if (change->sets_limit[i])
+            record->limits.of[i] = change->limits.of[i];
     if (change->state != STATE_STAYS)
         record->disabled = change->state == STATE_DISABLED;
 }
@@ -158,7 +187,7 @@ void admin_account_add(struct admin_call *call)
         return;
     log_line(LOG_INFO, "account %.*s was added", BYTES_ARG(record.name));
     audit_note("an account was added", record.name);
-    write_record(&call->out, &record);
+    write_record(call, &call->out, &record);
     json_write_member(&call->out, "key1", record.keys[0]);
     json_write_member(&call->out, "key2", record.keys[1]);
 }
@@ -173,6 +202,37 @@ static bool read_state(struct admin_call *call, struct bytes state, struct chang
     else if (state.ptr)
         admin_fail(call, 400, "InvalidArgument", "A state is enabled or disabled.");
     return call->status == 200;
+}
+
+/* A number above 0, "none", or "default": as accounts have that have none of their own. False: refused. */
+static bool read_limit(struct admin_call *call, size_t which, struct bytes text,
+                       struct change *change)
+{
+    uint64_t number = 0;
+
+    if (!text.ptr)
+        return true;
+    change->sets_limit[which] = true;
+    if (bytes_is(text, "none"))
+        change->limits.of[which] = LIMIT_NONE;
+    else if (bytes_parse_u64(text, LIMIT_MAX >> limits[which].shift, &number) && number > 0)
+        change->limits.of[which] = number << limits[which].shift;
+    else if (!bytes_is(text, "default"))
+        admin_fail(call, 400, "InvalidArgument", "%s is a number above 0, none or default.",
+                   limits[which].name);
+    return call->status == 200;
+}
+
+/* Of account-set, behind its other arguments. False: refused. */
+static bool read_limits(struct admin_call *call, struct change *change, bool *ret_any)
+{
+    *ret_any = false;
+    for (size_t i = 0; i < ACCOUNT_LIMITS; i++) {
+        if (!read_limit(call, i, call->given[FIRST_LIMIT + i], change))
+            return false;
+        *ret_any |= change->sets_limit[i];
+    }
+    return true;
 }
 
 static void audit_change(const struct change *change, struct bytes name)
@@ -191,21 +251,25 @@ void admin_account_set(struct admin_call *call)
 {
     struct change change = { .keys = { call->given[2], call->given[3] } };
     struct account_record record;
+    bool any;
 
     if (!check_name(call) || !read_state(call, call->given[1], &change) ||
-        !check_key(call, change.keys[0]) || !check_key(call, change.keys[1]))
+        !check_key(call, change.keys[0]) || !check_key(call, change.keys[1]) ||
+        !read_limits(call, &change, &any))
         return;
-    if (!call->given[1].ptr && !change.keys[0].ptr && !change.keys[1].ptr) {
-        admin_fail(call, 400, "InvalidArgument", "account-set takes a state or a key.");
+    if (!call->given[1].ptr && !change.keys[0].ptr && !change.keys[1].ptr && !any) {
+        admin_fail(call, 400, "InvalidArgument", "account-set takes a state, a key or a limit.");
         return;
     }
     if (!apply(call, ACCOUNT_CHANGE, &change, &record))
         return;
-    log_line(LOG_INFO, "account %.*s was changed: %s%s%s", BYTES_ARG(record.name),
+    log_line(LOG_INFO, "account %.*s was changed: %s%s%s%s", BYTES_ARG(record.name),
              record.disabled ? "disabled" : "enabled", change.keys[0].ptr ? ", another key 1" : "",
-             change.keys[1].ptr ? ", another key 2" : "");
+             change.keys[1].ptr ? ", another key 2" : "", any ? ", other limits" : "");
     audit_change(&change, record.name);
-    write_record(&call->out, &record);
+    if (any)
+        audit_note("an account has other limits", record.name);
+    write_record(call, &call->out, &record);
 }
 
 void admin_account_rotate_key(struct admin_call *call)
@@ -225,7 +289,7 @@ void admin_account_rotate_key(struct admin_call *call)
         return;
     log_line(LOG_INFO, "account %.*s has another key %d", BYTES_ARG(record.name), is_second + 1);
     audit_change(&change, record.name);
-    write_record(&call->out, &record);
+    write_record(call, &call->out, &record);
     json_write_member(&call->out, is_second ? "key2" : "key1", record.keys[is_second]);
 }
 
@@ -265,7 +329,7 @@ void admin_account_show(struct admin_call *call)
     if (e)
         fail(call, e, name);
     else
-        write_record(&call->out, &record);
+        write_record(call, &call->out, &record);
 }
 
 static void list_configured(const struct account *account, void *context)
@@ -294,7 +358,7 @@ void admin_account_list(struct admin_call *call)
     accounts_each(call->admin->accounts, list_configured, &call->out);
     for (size_t i = 0; i < count; i++) {
         json_write_begin(&call->out, '{');
-        write_record(&call->out, &records[i]);
+        write_record(call, &call->out, &records[i]);
         json_write_end(&call->out, '}');
     }
     json_write_end(&call->out, ']');

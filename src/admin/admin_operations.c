@@ -14,7 +14,7 @@ const struct admin_operation admin_operations[] = {
     { "account-add", { "name", "key1", "key2" }, 1, admin_account_add },
     { "account-list", { NULL }, 0, admin_account_list },
     { "account-show", { "name" }, 1, admin_account_show },
-    { "account-set", { "name", "state", "key1", "key2" }, 1, admin_account_set },
+    { "account-set", { "name", "state", "key1", "key2", "requests", "bandwidth" }, 1, admin_account_set },
     { "account-rotate-key", { "name", "key" }, 2, admin_account_rotate_key },
     { "account-sign", { "name", "text", "key" }, 2, admin_account_sign },
     { "container-create", { "name", "account", "access" }, 1, admin_resource_create },

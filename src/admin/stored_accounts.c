@@ -8,7 +8,8 @@
 #include "service/names.h"
 #include "service/small_record.h"
 
-#define RECORD_VERSION 1
+#define PLAIN_VERSION  1
+#define LIMITS_VERSION 2
 #define FLAG_DISABLED  1u
 #define KEY_PREFIX     "a"
 #define KEY_COUNT      "n"
@@ -38,18 +39,51 @@ bool stored_account_name_is_valid(struct bytes name)
 
 /* ---- records ---- */
 
+static bool has_limits(const struct account_limits *limits)
+{
+    bool has = false;
+
+    for (size_t i = 0; i < ACCOUNT_LIMITS; i++)
+        has |= limits->of[i] > 0;
+    return has;
+}
+
+static void encode_limits(struct text *out, const struct account_limits *limits)
+{
+    for (size_t i = 0; i < ACCOUNT_LIMITS; i++)
+        encode_u64(out, limits->of[i] == LIMIT_NONE ? 1
+                        : limits->of[i] > 0         ? limits->of[i] + 1
+                                                    : 0);
+}
+
+/* False: they make no sense. */
+static bool decode_limits(struct decoder *in, struct account_limits *ret_limits)
+{
+    bool makes_sense = true;
+
+    for (size_t i = 0; i < ACCOUNT_LIMITS; i++) {
+        uint64_t stored = decode_u64(in);
+
+        makes_sense &= stored <= LIMIT_MAX + 1;
+        ret_limits->of[i] = stored == 1 ? LIMIT_NONE : stored > 0 ? stored - 1 : 0;
+    }
+    return makes_sense;
+}
+
 static struct bytes encode(struct arena *arena, const struct account_record *record)
 {
     struct text out;
 
     text_init(&out, arena, 256);
-    encode_u8(&out, RECORD_VERSION);
+    encode_u8(&out, has_limits(&record->limits) ? LIMITS_VERSION : PLAIN_VERSION);
     encode_u64(&out, record->disabled ? FLAG_DISABLED : 0);
     encode_u64(&out, record->created);
     encode_u64(&out, record->changed);
     encode_u64(&out, record->key_count);
     for (size_t i = 0; i < record->key_count; i++)
         encode_bytes(&out, record->keys[i]);
+    if (has_limits(&record->limits))
+        encode_limits(&out, &record->limits);
     return text_bytes(&out);
 }
 
@@ -59,9 +93,11 @@ static bool decode(struct bytes key, struct bytes value, struct account_record *
     struct account_record record = { .name = bytes_from(key, sizeof KEY_PREFIX - 1) };
     struct decoder in;
     uint64_t flags;
+    uint8_t version;
 
     decoder_init(&in, value);
-    if (decode_u8(&in) != RECORD_VERSION)
+    version = decode_u8(&in);
+    if (version != PLAIN_VERSION && version != LIMITS_VERSION)
         return false;
     flags = decode_u64(&in);
     record.disabled = flags & FLAG_DISABLED;
@@ -72,6 +108,8 @@ static bool decode(struct bytes key, struct bytes value, struct account_record *
         return false;
     for (size_t i = 0; i < record.key_count; i++)
         record.keys[i] = decode_bytes(&in);
+    if (version == LIMITS_VERSION && !decode_limits(&in, &record.limits))
+        return false;
     *ret_record = record;
     return decoder_ok(&in) && stored_account_name_is_valid(record.name);
 }
@@ -185,6 +223,7 @@ static enum account_put put_in_force(struct accounts *accounts, const struct acc
                                             .keys = { record->keys[0], record->keys[1] },
                                             .key_count = record->key_count,
                                             .disabled = record->disabled,
+                                            .limits = &record->limits,
                                             .version = record->changed });
 }
 

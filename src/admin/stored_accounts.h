@@ -3,15 +3,17 @@
  *
  *   space      account_space("accounts", "")
  *   partition  "": INNER record "n", the number of accounts (small_record.h); "a" + NAME, one for each
- *     value    u8 1; varint flags (1: disabled); instants of the creation and of the last change, varints;
+ *     value    u8 1 or 2; varint flags (1: disabled); instants of the creation and of the last change, varints;
  *              varint count of keys; each key's text (base64), bytes
+ *              2: its limits, varints in the order of enum account_limit: 0: as others have, 1: none, else 1 more
+ *              than it is. An account without limits of its own is written as 1, which older servers read
  *
  * The key's text is kept as it is: signatures are made with it. Whoever reads the data folder has it, and with
  * it nothing that the folder itself does not hold. */
 #ifndef LAGRA_ADMIN_STORED_ACCOUNTS_H
 #define LAGRA_ADMIN_STORED_ACCOUNTS_H
 
-#include "auth/auth.h"
+#include "auth/account_limits.h"
 #include "store/store.h"
 
 /* Rules of the service for names. rest: storage-account-overview "3 and 24 characters" */
@@ -24,6 +26,7 @@ struct account_record {
     instant created, changed;
     size_t key_count;
     struct bytes keys[ACCOUNT_KEYS_MAX];
+    struct account_limits limits;
 };
 
 enum account_change {

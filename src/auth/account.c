@@ -17,6 +17,7 @@ struct account *account_new(struct bytes name)
 {
     struct account *account = xcalloc(1, sizeof *account);
 
+    account->meter = xcalloc(1, sizeof *account->meter);
     account->name = bytes_of(memcpy(xmalloc(name.len), name.ptr, name.len), name.len);
     return account;
 }
@@ -25,6 +26,7 @@ void account_free(struct account *account)
 {
     explicit_bzero((void *)(uintptr_t)account->keys, sizeof account->keys);
     free((char *)account->name.ptr);
+    free(account->meter);
     free(account);
 }
 
@@ -44,19 +46,19 @@ void account_set_standing(struct account *account, enum account_source source, b
                           memory_order_release);
 }
 
-static unsigned standing_of(const struct account *account)
+unsigned account_standing(const struct account *account)
 {
     return atomic_load_explicit(&account->standing, memory_order_acquire);
 }
 
 bool account_is_present(const struct account *account)
 {
-    return standing_of(account) & STANDING_PRESENT;
+    return account_standing(account) & STANDING_PRESENT;
 }
 
 bool account_is_disabled(const struct account *account)
 {
-    return account && standing_of(account) & STANDING_DISABLED;
+    return account && account_standing(account) & STANDING_DISABLED;
 }
 
 void account_confine(struct account *account)
@@ -66,12 +68,12 @@ void account_confine(struct account *account)
 
 bool account_is_confined(const struct account *account)
 {
-    return standing_of(account) & STANDING_CONFINED;
+    return account_standing(account) & STANDING_CONFINED;
 }
 
 enum account_source account_source(const struct account *account)
 {
-    return (enum account_source)(standing_of(account) >> STANDING_SOURCE);
+    return (enum account_source)(account_standing(account) >> STANDING_SOURCE);
 }
 
 /* ---- keys ---- */

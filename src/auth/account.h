@@ -12,7 +12,7 @@
 
 #include <nettle/hmac.h>
 
-#include "auth/auth.h"
+#include "auth/account_limits.h"
 
 struct key {
     struct hmac_sha256_ctx hmac; /* keyed, nothing hashed yet: used in a copy */
@@ -27,9 +27,17 @@ struct keys {
 _Static_assert(sizeof(struct key) % sizeof(uint64_t) == 0, "copied by words");
 _Static_assert(offsetof(struct keys, of) == sizeof(uint64_t), "whose first is the count");
 
+/* Its limits, and what it has paid for: account_limits.c. Apart from what all requests read. */
+enum { METER_REQUESTS = 2, METER_RATES }; /* behind those of enum account_way */
+struct meter {
+    _Atomic uint64_t limits[ACCOUNT_LIMITS]; /* 0: none */
+    _Atomic uint64_t paid_ns[METER_RATES];   /* until this instant of the monotonic clock */
+};
+
 struct account {
     _Atomic(struct account *) next; /* of its bucket */
     struct bytes name;              /* owned; constant */
+    struct meter *meter;            /* owned; constant */
     _Atomic unsigned standing;      /* STANDING_ bits, and the source */
     _Atomic unsigned sequence;      /* of keys: its lowest bit says which ones count */
     _Atomic uint64_t keys[2][KEYS_WORDS];
@@ -41,8 +49,9 @@ struct account {
 enum {
     STANDING_PRESENT = 1,
     STANDING_DISABLED = 2,
-    STANDING_CONFINED = 4,
-    STANDING_SOURCE = 3, /* shift */
+    STANDING_LIMITED = 4,
+    STANDING_CONFINED = 8,
+    STANDING_SOURCE = 4, /* shift */
 };
 
 /* Without keys, not present. */
@@ -57,7 +66,10 @@ void account_set_keys(struct account *account, const struct keys *keys);
 /* After its keys. One thread at a time. */
 void account_set_standing(struct account *account, enum account_source source, bool present,
                           bool disabled);
+/* After its standing. One thread at a time. */
+void account_set_limits(struct account *account, const struct account_limits *limits);
 void account_confine(struct account *account);
+unsigned account_standing(const struct account *account);
 bool account_is_present(const struct account *account);
 
 #endif

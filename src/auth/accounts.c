@@ -14,6 +14,7 @@ struct accounts {
     struct lock lock;                           /* of who changes them */
     size_t count; /* under the lock, as the next; also of those that are not present */
     uint64_t lists;
+    struct account_limits limits; /* of those that have none of their own */
 };
 
 /* Of a list, before any of it counts. */
@@ -53,6 +54,12 @@ void accounts_free(struct accounts *accounts)
         }
     lock_release(&accounts->lock);
     free(accounts);
+}
+
+void accounts_set_limits(struct accounts *accounts, const struct account_limits *limits)
+{
+    assert(accounts->count == 0);
+    accounts->limits = *limits;
 }
 
 /* ---- finding ---- */
@@ -145,6 +152,20 @@ static struct account *find_or_add(struct accounts *accounts, struct bytes name,
     atomic_store_explicit(bucket, account, memory_order_release);
     accounts->count++;
     return account;
+}
+
+/* Under the lock: it is there, with the limits of all, or with its own. */
+static void admit_account(const struct accounts *accounts, struct account *account,
+                          enum account_source source, const struct stored_account *stored)
+{
+    struct account_limits limits = accounts->limits;
+
+    lock_assert_held(&accounts->lock);
+    for (size_t i = 0; stored && i < ACCOUNT_LIMITS; i++)
+        if (stored->limits && stored->limits->of[i] > 0)
+            limits.of[i] = stored->limits->of[i];
+    account_set_standing(account, source, true, stored && stored->disabled);
+    account_set_limits(account, &limits);
 }
 
 /* ---- lists ---- */
@@ -278,7 +299,7 @@ static bool put_list(struct accounts *accounts, struct bytes text, bool replaces
         problem = place_entries(accounts, &list);
     for (size_t i = 0; i < list.count && !problem; i++) {
         account_set_keys(list.entries[i].account, &list.entries[i].keys);
-        account_set_standing(list.entries[i].account, ACCOUNT_CONFIGURED, true, false);
+        admit_account(accounts, list.entries[i].account, ACCOUNT_CONFIGURED, NULL);
     }
     if (!problem && replaces)
         remove_unlisted(accounts);
@@ -311,7 +332,7 @@ void accounts_add_development(struct accounts *accounts)
     entry.account = find_or_add(accounts, entry.name, ACCOUNTS_MAX);
     assert(entry.account && !account_is_present(entry.account));
     account_set_keys(entry.account, &entry.keys);
-    account_set_standing(entry.account, ACCOUNT_DEVELOPMENT, true, false);
+    admit_account(accounts, entry.account, ACCOUNT_DEVELOPMENT, NULL);
     lock_give(&accounts->lock);
 }
 
@@ -342,7 +363,7 @@ enum account_put accounts_put_stored(struct accounts *accounts, const struct sto
         result = ACCOUNT_ELSEWHERE;
     } else if (stored->version > account->version) {
         account_set_keys(account, &keys);
-        account_set_standing(account, ACCOUNT_STORED, true, stored->disabled);
+        admit_account(accounts, account, ACCOUNT_STORED, stored);
         account->version = stored->version;
     }
     lock_give(&accounts->lock);

@@ -37,6 +37,7 @@
 /* So many of them are for accounts of the store. */
 #define STORED_ACCOUNTS_MAX 1000u
 
+struct account_limits;
 struct account; /* valid as long as its set; its keys may be exchanged at any time */
 struct
     accounts; /* found without a lock; changed by one thread at a time, which others do not wait for */
@@ -78,7 +79,8 @@ struct stored_account {
     struct bytes keys[ACCOUNT_KEYS_MAX]; /* in base64 */
     size_t key_count;                    /* 1 or 2 */
     bool disabled;
-    uint64_t version; /* above those of what it said before */
+    const struct account_limits *limits; /* account_limits.h; NULL: as others have */
+    uint64_t version;                    /* above those of what it said before */
 };
 enum account_put {
     ACCOUNT_PUT, /* in force, or something newer is */

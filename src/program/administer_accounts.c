@@ -11,8 +11,10 @@
 
 static void print_account(struct arena *arena, struct bytes body)
 {
-    static const char *const members[] = { "name",    "state",   "source", "keys",
-                                           "created", "changed", "key1",   "key2" };
+    static const char *const members[] = {
+        "name",    "state",    "source",    "keys", "created",
+        "changed", "requests", "bandwidth", "key1", "key2",
+    };
 
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         ask_print_line(members[i], ask_member(arena, body, members[i]));
@@ -49,7 +51,12 @@ static int change_account(const struct command_call *call, const char *operation
 
     if (read_key(call, "key1-file", &key1) && read_key(call, "key2-file", &key2)) {
         const struct ask_argument arguments[] = {
-            { "name", call->words[0] }, { "state", state }, { "key1", key1 }, { "key2", key2 }
+            { "name", call->words[0] },
+            { "state", state },
+            { "key1", key1 },
+            { "key2", key2 },
+            { "requests", command_value(call, "requests") },
+            { "bandwidth", command_value(call, "bandwidth") },
         };
 
         status = ask_and_print(call, operation, arguments, sizeof arguments / sizeof arguments[0],

@@ -25,6 +25,9 @@ static const struct command_option account_settings[] = {
     { "state", "STATE", "enabled or disabled: whether anybody may ask for anything of it" },
     { "key1-file", "FILE", "take what the file holds for key 1, in base64" },
     { "key2-file", "FILE", "the same of key 2" },
+    { "requests", "N",
+      "requests a second that it may make; none; default: what the server's options say" },
+    { "bandwidth", "MIB", "MiB a second, each way; none; default" },
     { NULL, NULL, NULL },
 };
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "admin/stored_accounts.h"
+#include "auth/account_limits.h"
 #include "base/log.h"
 #include "service/access_log.h"
 
@@ -160,10 +161,21 @@ static bool wants_trust(const struct options *options)
 
 /* ---- both ---- */
 
+static struct account_limits limits_of(const struct options *options)
+{
+    return (struct account_limits){ {
+        [LIMIT_REQUESTS] = options->account_requests,
+        [LIMIT_BYTES] = (uint64_t)options->account_bandwidth_mib << 20,
+    } };
+}
+
 bool credentials_open(const struct options *options, bool loopback,
                       struct credentials *ret_credentials)
 {
+    struct account_limits limits = limits_of(options);
+
     ret_credentials->accounts = accounts_new();
+    accounts_set_limits(ret_credentials->accounts, &limits);
     if (!open_accounts(options, ret_credentials->accounts, &ret_credentials->named))
         return false;
     if (!may_be_basic(options, loopback))

@@ -42,6 +42,8 @@ const struct option_row option_rows[] = {
     { "proxyProtocol",         0,  "LIST", "those of proxies whose connections begin with a header of the PROXY protocol (1 or 2), to SMB too", MEMBER(proxies.introducing), SET_ADDRESSES },
     { "diskReserve",           0,  "MIB",  "refuse what grows while less of the disk is free (640, or a quarter of it; 12 is the least)", MEMBER(disk_reserve_mib), SET_COUNT },
     { "keepReading",           0,  NULL,   "serve reads when a write or sync of the disk has failed (else it ends, exit code 3)", MEMBER(keep_reading), SET_TRUE },
+    { "accountRequests",       0,  "N",    "each account may make N requests a second (no limit); lagra account set has limits of one", MEMBER(account_requests), SET_COUNT },
+    { "accountBandwidth",      0,  "MIB",  "the same of MiB a second, each way",                MEMBER(account_bandwidth_mib), SET_COUNT },
     { "scrubEvery",            0,  "TIME", "read all data and hold it against its sums, so long after the last time: 7d, 12h (else when lagra scrub asks)", MEMBER(scrub_every_ms), SET_DURATION },
     { "scrubRate",             0,  "MIB",  "a scrub reads at most so many MiB a second (16)",   MEMBER(scrub_rate_mib), SET_COUNT },
     { "sandbox",               0,  "MODE", "off; on: open no other files and make no other system calls than serving takes; log: let the kernel log those calls", MEMBER(sandbox), SANDBOX },

@@ -54,11 +54,13 @@ struct options {
     struct fetcher_options fetcher;       /* of sources of copies on other servers */
     unsigned rehydrate_seconds;           /* of an archived blob */
     unsigned disk_reserve_mib;            /* 0: the default of store.h */
-    unsigned scrub_every_ms;              /* 0: when it is asked for */
-    unsigned scrub_rate_mib;              /* 0: the default of admin/scrubber.h */
-    bool keep_reading;                    /* ending.h */
-    enum sandbox_mode sandbox;            /* sandbox.h */
-    const char *cert_path;                /* PEM with key_path, PFX with pfx_password: HTTPS */
+    /* What each account may use that has no limits of its own (auth/account_limits.h); 0: no limit */
+    unsigned account_requests, account_bandwidth_mib, account_capacity_mib, account_containers;
+    unsigned scrub_every_ms;   /* 0: when it is asked for */
+    unsigned scrub_rate_mib;   /* 0: the default of admin/scrubber.h */
+    bool keep_reading;         /* ending.h */
+    enum sandbox_mode sandbox; /* sandbox.h */
+    const char *cert_path;     /* PEM with key_path, PFX with pfx_password: HTTPS */
     const char *key_path;
     const char *pfx_password;    /* NULL: not PFX */
     const char *debug_path;      /* log of every request */

@@ -1,6 +1,8 @@
 /* The caller's identity, and what follows from it before anything is decided. */
 #include "service/service_private.h"
 
+#include "auth/account_limits.h"
+
 /* A caller without credentials sees what is public. Where that is not enough, a client that knows of
  * challenges (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded;
  * decision: 11 */
@@ -28,10 +30,15 @@ static void read_sas_version(struct call *call)
     call->version = call_version_is_valid(version) ? version : call_query(call, "sv");
 }
 
-/* Nobody asks anything of an account that is disabled, whatever the right. auth invariant 3; decision: 380 */
-static enum error admit_to_account(const struct call *call)
+/* Of an account that is disabled nobody asks anything, whatever the right (auth invariant 3; decision: 380); of one
+ * with limits so much, the bytes of the body included. Who was not let in uses up nothing. */
+static enum error admit_to_account(struct call *call)
 {
-    return account_is_disabled(call->account) ? E_AccountIsDisabled : OK;
+    unsigned hindrances = account_hindrances(call->account);
+
+    if (hindrances & ACCOUNT_IS_DISABLED)
+        return E_AccountIsDisabled;
+    return hindrances & ACCOUNT_IS_LIMITED ? limits_admit(call) : OK;
 }
 
 /* What follows from who asks. */

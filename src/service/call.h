@@ -32,6 +32,7 @@ struct call {
     const struct account *account; /* not NULL unless nobody was authenticated */
     struct bytes account_name;     /* without "-secondary" */
     bool secondary;                /* named with -secondary: reads only */
+    bool is_limited;               /* its account has limits, and it was let in: limits.c */
     bool website;          /* by the host of static websites: a page is asked for, by anybody */
     bool no_public_access; /* containers cannot be opened to the public */
     bool loose;            /* --loose: what is not built yet is ignored where it would be refused */

@@ -204,6 +204,8 @@ static enum state enter(struct flow *flow)
     switch (flow->state) {
     case HEALTH:
         return health_find(flow);
+    case HELD:
+        return limits_hold(flow);
     case FIND_VERSION:
         return default_version_find(flow);
     case FIND_OPERATION:
@@ -272,6 +274,7 @@ static enum request_stage stage_of(const struct flow *flow)
 {
     static const enum request_stage stages[] = {
         [HEALTH] = AT_HEAD,
+        [HELD] = AT_HEAD,
         [FIND_VERSION] = AT_HEAD,
         [FIND_OPERATION] = AT_HEAD,
         [EARLY_CHECK] = AT_HEAD,
@@ -372,6 +375,10 @@ static enum state admit(struct flow *flow)
         e = route_authenticate(&flow->work.call);
     if (!e && flow->work.call.input.identity.kind != IDENTITY_ANONYMOUS)
         exchange_authenticate(flow->exchange);
+    if (limits_refused(e)) {
+        flow->work.error = e;
+        return HELD;
+    }
     if (e)
         return refuse(flow, e);
     return default_version_matters(&flow->work) ? FIND_VERSION : FIND_OPERATION;

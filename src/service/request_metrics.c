@@ -136,7 +136,7 @@ void request_is_answered(struct flow *flow)
 {
     const struct exchange *exchange = flow->exchange;
     const struct decision *d = &flow->work.decision;
-    uint64_t now_ns = clock_monotonic_ns();
+    uint64_t now_ns = clock_monotonic_ns(), sent_bytes = 0;
 
     if (flow->times.is_timed)
         request_times_add(&flow->times, now_ns);
@@ -147,7 +147,10 @@ void request_is_answered(struct flow *flow)
     metric_add(outcome_slot(flow, flow->work.answer.error), 1);
     metric_add(service_slot(flow, RECEIVED), (int64_t)flow->intake.received);
     if (exchange->request.method != METHOD_HEAD)
-        metric_add(service_slot(flow, SENT), (int64_t)response_bytes(&exchange->response));
+        sent_bytes = response_bytes(&exchange->response);
+    metric_add(service_slot(flow, SENT), (int64_t)sent_bytes);
+    if (flow->work.call.is_limited)
+        limits_pay(flow, sent_bytes, now_ns);
     if (d->attempts > 1)
         metric_add(service_slot(flow, REPEATED), d->attempts - 1);
 }

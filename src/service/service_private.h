@@ -107,6 +107,7 @@ struct batch;
 /* What is to be done next. DECIDE to APPLIED are of the operation, or of one part of a batch. */
 enum state {
     HEALTH,         /* it is about the server itself */
+    HELD,           /* its account has asked for too much: it is refused after a while */
     FIND_VERSION,   /* which one the request is served by that says none */
     FIND_OPERATION, /* by what it asks for; check the head */
     EARLY_CHECK,    /* refuse what can be refused before the body comes */
@@ -159,6 +160,7 @@ struct flow {
     struct batch *batch;  /* of operations; NULL: one operation */
     struct pause pause;
     enum state state;
+    bool was_held;       /* limits.c */
     uint64_t turn;       /* before the newest attempt: service/waiting.h */
     struct pool_job job; /* of the step that is in the pool */
     state_fn *pooled;
@@ -281,6 +283,18 @@ enum error route_part_target(struct call *call);
 
 /* authenticate() with what the route found, into the call's input. */
 enum error route_authenticate(struct call *call);
+
+/* ---- what an account may use: limits.c ---- */
+
+/* One request more of an account with limits; the bytes of its body, where the head says how many, are paid for.
+ * returns OK; E_ServerBusyOperations and its kin, the problem says until when */
+enum error limits_admit(struct call *call);
+/* Is it one of these? */
+bool limits_refused(enum error e);
+/* State HELD. returns CORS; WAITING */
+enum state limits_hold(struct flow *flow);
+/* Of a call with limits that is answered: what was not paid for yet. */
+void limits_pay(const struct flow *flow, uint64_t sent, uint64_t now_ns);
 
 /* ---- answers: error_answer.c ---- */
 

@@ -1,4 +1,5 @@
-/* See waiting.h. One list: few wait at any time. */
+/* See waiting.h. One list: few wait at any time. Those who are held up may be many: they have another one, which is
+ * looked at when the first of them is due, and not for each that comes. */
 #include "service/waiting.h"
 
 #include <assert.h>
@@ -19,12 +20,15 @@ static struct {
     _Atomic uint64_t turn; /* written under the lock */
     struct waiter *first;  /* its sequence: the instant until which it waits */
     unsigned count;
+    struct waiter *held; /* the same, of those who are held up */
+    instant next_end;    /* not after the first end of theirs */
 } room;
 
 __attribute__((constructor)) static void room_init(void)
 {
     lock_init(&room.lock, RANK_WAITING);
     lock_condition_init(&room.changed);
+    room.next_end = INSTANT_MAX;
 }
 
 uint64_t waiting_turn(void)
@@ -76,25 +80,46 @@ bool waiting_leave(struct waiter *waiter)
     return found;
 }
 
-/* Takes those out whose time is over at `now`. Under the lock. */
-static struct waiter *take_until(instant now)
+/* Takes those out of a list whose time is over at `now`, and puts them in front of *taken. Under the lock.
+ * returns the first end of the others; INSTANT_MAX: there are none */
+static instant take_until(struct waiter **at, instant now, struct waiter **taken)
 {
-    struct waiter *taken = NULL, **at = &room.first;
+    instant next = INSTANT_MAX;
 
     lock_assert_held(&room.lock);
     while (*at) {
         struct waiter *waiter = *at;
 
         if (waiter->sequence > now) {
+            next = waiter->sequence < next ? waiter->sequence : next;
             at = &waiter->next;
             continue;
         }
         *at = waiter->next;
+        waiter->next = *taken;
+        *taken = waiter;
+    }
+    return next;
+}
+
+/* Of both lists. */
+static struct waiter *take_all_until(instant now)
+{
+    struct waiter *taken = NULL, *over = NULL;
+
+    if (now >= room.next_end)
+        room.next_end = take_until(&room.held, now, &over);
+    take_until(&room.first, now, &taken);
+    for (struct waiter *waiter = taken; waiter; waiter = waiter->next)
+        room.count--;
+    assert(room.first || room.count == 0);
+    while (over) {
+        struct waiter *waiter = over;
+
+        over = waiter->next;
         waiter->next = taken;
         taken = waiter;
-        room.count--;
     }
-    assert(room.first || room.count == 0);
     return taken;
 }
 
@@ -110,13 +135,33 @@ static void wake_all(struct waiter *waiter)
 
 void waiting_over(void)
 {
-    struct waiter *taken;
+    struct waiter *taken = NULL;
 
     lock_take(&room.lock);
     room.turn++;
-    taken = take_until(INSTANT_MAX);
+    take_until(&room.first, INSTANT_MAX, &taken);
+    room.count = 0;
     lock_give(&room.lock);
     wake_all(taken);
+}
+
+bool waiting_hold(instant until, struct waiter *waiter)
+{
+    bool kept;
+
+    lock_take(&room.lock);
+    kept = !room.ends;
+    if (kept) {
+        waiter->sequence = until;
+        waiter->next = room.held;
+        room.held = waiter;
+    }
+    if (kept && until < room.next_end) {
+        room.next_end = until;
+        pthread_cond_signal(&room.changed);
+    }
+    lock_give(&room.lock);
+    return kept;
 }
 
 void waiting_look(void)
@@ -133,8 +178,10 @@ static int next_look_ms(instant now)
 {
     uint64_t ticks = LOOK_MS_MAX * TICKS_PER_MS;
 
-    if (!room.first)
+    if (!room.first && !room.held)
         return -1;
+    if (room.held && room.next_end < now + ticks)
+        ticks = room.next_end > now ? room.next_end - now : 0;
     for (const struct waiter *waiter = room.first; waiter; waiter = waiter->next)
         if (waiter->sequence - now < ticks)
             ticks = waiter->sequence - now;
@@ -148,7 +195,7 @@ static void *watch(void *unused)
     lock_take(&room.lock);
     while (!room.ends) {
         instant now = clock_now();
-        struct waiter *taken = take_until(now);
+        struct waiter *taken = take_all_until(now);
 
         if (taken) {
             lock_give(&room.lock);
@@ -170,10 +217,15 @@ bool waiting_start(void)
 
 void waiting_stop(void)
 {
+    struct waiter *held = NULL;
+
     lock_take(&room.lock);
     room.ends = true;
+    take_until(&room.held, INSTANT_MAX, &held);
+    room.next_end = INSTANT_MAX;
     pthread_cond_signal(&room.changed);
     lock_give(&room.lock);
     thread_join(&room.thread);
+    wake_all(held);
     waiting_over();
 }

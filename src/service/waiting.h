@@ -31,13 +31,16 @@ enum waiting waiting_begin(uint64_t turn, instant until, struct waiter *waiter);
 bool waiting_leave(struct waiter *waiter);
 /* Something was committed that others may wait for: wakes them all. */
 void waiting_over(void);
-/* How many wait. */
+/* Keeps the waiter until the instant has come, whatever happens meanwhile: for those who are held up. False: it is
+ * not kept, since the server stops. */
+bool waiting_hold(instant until, struct waiter *waiter);
+/* How many wait for others. */
 unsigned waiting_count(void);
 
 /* Starts the thread that wakes those whose time is over; without it they wait for waiting_over() alone.
  * False: it cannot be started. Start-up. */
 bool waiting_start(void);
-/* Ends the thread, and wakes all: who waits then is woken at once. */
+/* Ends the thread, and wakes all, those who are held up too: who waits then is woken at once. */
 void waiting_stop(void);
 /* The clock was set: looks at it. Tests only. */
 void waiting_look(void);

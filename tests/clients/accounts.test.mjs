@@ -204,7 +204,7 @@ test('what is refused, and that nothing came of it', async (t) => {
         [['add', 'al-pha'], /\(InvalidAccountName\)/],
         [['show', 'beta'], /There is no account beta\. \(AccountNotFound\)/],
         [['disable', 'beta'], /\(AccountNotFound\)/],
-        [['set', 'alpha'], /takes a state or a key/],
+        [['set', 'alpha'], /takes a state, a key or a limit/],
         [['set', 'alpha', '--state', 'asleep'], /A state is enabled or disabled/],
         [['rotate-key', 'alpha', '3'], /A key is 1 or 2/],
         [['rotate-key', 'beta', '1'], /\(AccountNotFound\)/],

@@ -217,6 +217,38 @@ static void records_are_as_they_were(void **state)
     }
 }
 
+static void limit(struct account_record *record, void *context)
+{
+    record->limits = *(const struct account_limits *)context;
+}
+
+/* Rule: limits are kept, and in force where the store is loaded anew; an account without any is written as before, so
+ * that older servers read it. */
+static void limits_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    struct account_limits some = { { [LIMIT_REQUESTS] = LIMIT_NONE, [LIMIT_BYTES] = LIMIT_MAX } };
+    struct account_limits none = { { 0 } };
+    struct accounts *others = accounts_new();
+    struct account_record record;
+    const struct account *account;
+    const char *problem = NULL;
+    size_t count;
+
+    assert_int_equal(change(f, "one", ACCOUNT_ADD, set_key, KEY_A, &record), OK);
+    assert_int_equal(change(f, "one", ACCOUNT_CHANGE, limit, (const char *)&some, &record), OK);
+    assert_int_equal(stored_account_read(f->store, f->arena, bytes_from_string("one"), &record),
+                     OK);
+    assert_memory_equal(&record.limits, &some, sizeof some);
+    assert_true(stored_accounts_load(f->store, others, &count, &problem));
+    account = accounts_find(others, bytes_from_string("one"));
+    assert_int_equal(account_limit(account, LIMIT_BYTES), LIMIT_MAX);
+    assert_int_equal(account_limit(account, LIMIT_REQUESTS), 0);
+    assert_int_equal(change(f, "one", ACCOUNT_CHANGE, limit, (const char *)&none, &record), OK);
+    assert_int_equal(account_hindrances(accounts_find(f->accounts, bytes_from_string("one"))), 0);
+    accounts_free(others);
+}
+
 /* Rule: there is a most, and it is refused without anything made. */
 static void there_is_a_most(void **state)
 {
@@ -259,6 +291,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_older_version_changes_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(sources_stay_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(records_are_as_they_were, setup, teardown),
+        cmocka_unit_test_setup_teardown(limits_are_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(there_is_a_most, setup, teardown),
         cmocka_unit_test(names_are_those_of_the_service),
     };

@@ -81,6 +81,32 @@ static void woken_by_the_end(void **state)
     assert_true(waiting_start());
 }
 
+/* Rule: who is held up is not woken by what happens, but when his time is over, and by the end. */
+static void held_until_their_time(void **state)
+{
+    instant now = clock_now();
+    struct sleeper second;
+
+    (void)state;
+    sleeper_init(&second);
+    assert_true(waiting_hold(now + 100 * TICKS_PER_SECOND, sleeper_arm(&second)));
+    assert_true(waiting_hold(now + 50 * TICKS_PER_SECOND, sleeper_arm(&sleeper)));
+    assert_int_equal(waiting_count(), 0);
+    waiting_over();
+    clock_advance(60 * TICKS_PER_SECOND);
+    waiting_look();
+    sleeper_wait(&sleeper);
+    assert_true(waiting_hold(now + 300 * TICKS_PER_SECOND, sleeper_arm(&sleeper)));
+    clock_advance(60 * TICKS_PER_SECOND);
+    waiting_look();
+    sleeper_wait(&second);
+    waiting_stop();
+    sleeper_wait(&sleeper);
+    assert_false(waiting_hold(now, &sleeper.waiter));
+    assert_true(waiting_start());
+    sleeper_release(&second);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -89,6 +115,7 @@ int main(void)
         TEST(woken_by_others),
         TEST(woken_in_time),
         TEST(woken_by_the_end),
+        TEST(held_until_their_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,94 @@
+/* See account_limits.h. */
+#include "auth/account_limits.h"
+
+#include <assert.h>
+
+#include "auth/account.h"
+
+#define SECOND_NS  UINT64_C(1000000000)
+#define COST_MAX_S (UINT64_C(1) << 20)
+
+unsigned account_hindrances(const struct account *account)
+{
+    return account ? account_standing(account) & (STANDING_DISABLED | STANDING_LIMITED) : 0;
+}
+_Static_assert((unsigned)ACCOUNT_IS_DISABLED == (unsigned)STANDING_DISABLED &&
+                   (unsigned)ACCOUNT_IS_LIMITED == (unsigned)STANDING_LIMITED,
+               "the same bits");
+
+uint64_t account_limit(const struct account *account, enum account_limit which)
+{
+    return atomic_load_explicit(&account->meter->limits[which], memory_order_relaxed);
+}
+
+void account_set_limits(struct account *account, const struct account_limits *limits)
+{
+    unsigned limited = 0;
+
+    for (size_t i = 0; i < ACCOUNT_LIMITS; i++) {
+        uint64_t limit = limits->of[i] == LIMIT_NONE ? 0 : limits->of[i];
+
+        assert(limit <= LIMIT_MAX);
+        atomic_store_explicit(&account->meter->limits[i], limit, memory_order_relaxed);
+        limited |= limit > 0 ? STANDING_LIMITED : 0u;
+    }
+    atomic_fetch_and(&account->standing, ~(unsigned)STANDING_LIMITED);
+    atomic_fetch_or(&account->standing, limited);
+}
+
+/* What so many cost at this rate; at most twelve days. */
+static uint64_t cost_ns(uint64_t count, uint64_t rate)
+{
+    uint64_t whole = count / rate;
+
+    assert(rate > 0 && rate <= LIMIT_MAX);
+    if (whole >= COST_MAX_S)
+        return COST_MAX_S * SECOND_NS;
+    return whole * SECOND_NS +
+           (uint64_t)((double)(count % rate) / (double)rate * (double)SECOND_NS);
+}
+
+/* Pays, unless the account is further ahead than `ahead_ns` then. returns 0, or for how long it is too far */
+static uint64_t pay(_Atomic uint64_t *paid_ns, uint64_t now_ns, uint64_t price_ns,
+                    uint64_t ahead_ns)
+{
+    uint64_t was = atomic_load_explicit(paid_ns, memory_order_relaxed), from;
+
+    do {
+        from = was > now_ns ? was : now_ns;
+        if (from - now_ns + price_ns > ahead_ns)
+            return from - now_ns + price_ns - ahead_ns;
+    } while (!atomic_compare_exchange_weak_explicit(paid_ns, &was, from + price_ns,
+                                                    memory_order_relaxed, memory_order_relaxed));
+    return 0;
+}
+
+enum error account_admit(const struct account *account, enum account_way way, uint64_t now_ns,
+                         uint64_t *ret_wait_ns)
+{
+    struct meter *meter = account->meter;
+    uint64_t requests = account_limit(account, LIMIT_REQUESTS), wait_ns = 0;
+
+    /* Nothing is paid where nothing is let in. */
+    if (account_limit(account, LIMIT_BYTES) > 0)
+        wait_ns = pay(&meter->paid_ns[way], now_ns, 0, SECOND_NS);
+    if (wait_ns > 0) {
+        *ret_wait_ns = wait_ns;
+        return way == WAY_IN ? E_ServerBusyIngress : E_ServerBusyEgress;
+    }
+    if (requests > 0)
+        wait_ns = pay(&meter->paid_ns[METER_REQUESTS], now_ns, cost_ns(1, requests), SECOND_NS);
+    if (wait_ns == 0)
+        return OK;
+    *ret_wait_ns = wait_ns;
+    return E_ServerBusyOperations;
+}
+
+void account_pay(const struct account *account, enum account_way way, uint64_t bytes,
+                 uint64_t now_ns)
+{
+    uint64_t rate = account_limit(account, LIMIT_BYTES);
+
+    if (rate > 0 && bytes > 0)
+        pay(&account->meter->paid_ns[way], now_ns, cost_ns(bytes, rate), UINT64_MAX);
+}

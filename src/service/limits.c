@@ -1,0 +1,65 @@
+/* Requests of accounts with limits: what they ask for too much is refused, after a while, so that a client that asks
+ * again at once takes little of what others need. auth/account_limits.h; decision: 460 */
+#include "service/service_private.h"
+
+#include <assert.h>
+
+#include "auth/account_limits.h"
+#include "service/waiting.h"
+
+/* A client with one connection asks at most ten times a second; ends lie on a grid, so that many are woken at once. */
+#define HOLD_TICKS (TICKS_PER_SECOND / 10)
+#define GRID_TICKS (TICKS_PER_SECOND / 32)
+
+static enum account_way way_of(const struct call *call)
+{
+    return call->request->method & (METHOD_GET | METHOD_HEAD) ? WAY_OUT : WAY_IN;
+}
+
+/* A part of a batch has no body of its own. */
+static bool says_its_length(const struct call *call)
+{
+    return !call->list && call->request->content_length != HTTP_LENGTH_UNKNOWN;
+}
+
+enum error limits_admit(struct call *call)
+{
+    uint64_t now_ns = clock_monotonic_ns(), wait_ns;
+    enum error e = account_admit(call->account, way_of(call), now_ns, &wait_ns);
+
+    if (e) {
+        call->problem->retry_after_s = (unsigned)(wait_ns / 1000000000) + 1;
+        return e;
+    }
+    call->is_limited = true;
+    if (says_its_length(call))
+        account_pay(call->account, WAY_IN, call->request->content_length, now_ns);
+    return OK;
+}
+
+bool limits_refused(enum error e)
+{
+    return e == E_ServerBusyOperations || e == E_ServerBusyIngress || e == E_ServerBusyEgress;
+}
+
+enum state limits_hold(struct flow *flow)
+{
+    instant now = clock_now(), until = now + HOLD_TICKS;
+
+    assert(limits_refused(flow->work.error));
+    if (flow->was_held ||
+        !waiting_hold(until + GRID_TICKS - until % GRID_TICKS, pause_arm(&flow->pause)))
+        return CORS;
+    flow->was_held = true;
+    pause_wait(&flow->pause);
+    return WAITING;
+}
+
+void limits_pay(const struct flow *flow, uint64_t sent, uint64_t now_ns)
+{
+    const struct call *call = &flow->work.call;
+
+    if (!says_its_length(call))
+        account_pay(call->account, WAY_IN, flow->intake.received, now_ns);
+    account_pay(call->account, WAY_OUT, sent, now_ns);
+}

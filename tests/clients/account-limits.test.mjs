@@ -1,0 +1,129 @@
+// What an account may use: who asks for more is refused with 503 ServerBusy, and when he may ask again.
+// docs/admin.md, "Limits"; decision: 460
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Connection } from '../lib/http.mjs';
+import { run } from '../lib/program.mjs';
+import { Server } from '../lib/server.mjs';
+import { sign } from '../lib/sign.mjs';
+
+const MIB = 1 << 20;
+
+async function start(t, options) {
+    const server = await Server.start(options);
+    t.after(() => server.kill().then(() => server.remove()));
+    return server;
+}
+
+async function asked(server, ...words) {
+    const { code, output, errors } = await run([...words, '--json', '--location', server.location]);
+    assert.equal(code, 0, errors);
+    return JSON.parse(output);
+}
+
+/** Requests of one account on one connection: answers { status, headers, body }. */
+async function client(t, server, service, account, key) {
+    const connection = await Connection.open(server.host, server.ports[service]);
+    t.after(() => connection.close());
+    return (method, path, { headers = [], body = Buffer.alloc(0) } = {}) => {
+        const request = { method, target: `/${account}${path}`,
+            headers: [['Host', `${server.host}:${server.ports[service]}`], ['Content-Length', String(body.length)], ...headers] };
+        return connection.exchange(sign(request, { credentials: { account, key }, service }), body);
+    };
+}
+
+/** Asks until it is answered so. */
+async function until(status, ask) {
+    for (let i = 0; i < 1000; i++) {
+        const answer = await ask();
+        if (answer.status === status)
+            return answer;
+        assert.ok([200, 201, 202, 503].includes(answer.status), String(answer.body));
+    }
+    return assert.fail(`never ${status}`);
+}
+
+const refused = ({ status, headers, body }, message) => {
+    assert.deepEqual([status, headers.get('x-ms-error-code')], [503, 'ServerBusy']);
+    assert.match(headers.get('retry-after'), /^[1-9]\d*$/);
+    assert.match(String(body), new RegExp(message));
+};
+
+test('requests beyond the rate of an account are refused, in all services; other accounts go on', async (t) => {
+    const server = await start(t);
+    const alpha = await asked(server, 'account', 'add', 'alpha');
+    const beta = await asked(server, 'account', 'add', 'beta');
+    const set = await asked(server, 'account', 'set', 'alpha', '--requests', '1');
+    assert.equal(set.requests, 1);
+    assert.equal((await asked(server, 'account', 'show', 'alpha')).requests, 1);
+
+    const blobs = await client(t, server, 'blob', 'alpha', alpha.key1);
+    const others = await client(t, server, 'blob', 'beta', beta.key1);
+    refused(await until(503, () => blobs('GET', '/?comp=list')), 'Operations per second is over the account limit');
+    assert.equal((await others('GET', '/?comp=list')).status, 200);
+    const queues = await client(t, server, 'queue', 'alpha', alpha.key1);
+    refused(await until(503, () => queues('GET', '/?comp=list')), 'Operations per second');
+    const files = await client(t, server, 'file', 'alpha', alpha.key1);
+    refused(await until(503, () => files('GET', '/?comp=list')), 'Operations per second');
+    const tables = await client(t, server, 'table', 'alpha', alpha.key1);
+    const busy = await until(503, () => tables('GET', '/Tables', { headers: [['Accept', 'application/json']] }));
+    assert.match(String(busy.body), /"code":"ServerBusy"/);
+    assert.match(busy.headers.get('retry-after'), /^[1-9]\d*$/);
+    // Who is not let in uses up nothing of it; and it is let in again.
+    const stranger = await client(t, server, 'blob', 'alpha', beta.key1);
+    for (let i = 0; i < 20; i++)
+        assert.equal((await stranger('GET', '/?comp=list')).status, 403);
+    await until(200, () => blobs('GET', '/?comp=list'));
+
+    // A part of a batch is a request.
+    await until(201, () => blobs('PUT', '/ccc?restype=container'));
+    const parts = Array.from({ length: 8 }, (_, i) => sign({ method: 'DELETE', target: `/alpha/ccc/x${i}`,
+        headers: [['Content-Length', '0']] }, { credentials: { account: 'alpha', key: alpha.key1 } }))
+        .map(({ target, headers }, i) => `--b\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: ${i}\r\n\r\n` +
+            `DELETE ${target} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`);
+    const body = Buffer.from(`${parts.join('')}--b--\r\n`);
+    const batch = () => blobs('POST', '/?comp=batch', { headers: [['Content-Type', 'multipart/mixed; boundary=b']], body });
+    while (!/503 [^]*<Code>ServerBusy<\/Code>/.test(String((await until(202, batch)).body)))
+        assert.ok(true);
+
+    assert.equal((await asked(server, 'account', 'set', 'alpha', '--requests', 'default')).requests, undefined);
+    for (let i = 0; i < 20; i++)
+        assert.equal((await blobs('GET', '/?comp=list')).status, 200);
+});
+
+test('bytes beyond the rate are refused the way that they went', async (t) => {
+    const server = await start(t, { args: ['--accountBandwidth', '1'] });
+    const alpha = await asked(server, 'account', 'add', 'alpha');
+    assert.equal(alpha.bandwidth, 1);
+    const blobs = await client(t, server, 'blob', 'alpha', alpha.key1);
+    const put = (body) => blobs('PUT', '/ccc/b', { headers: [['x-ms-blob-type', 'BlockBlob']], body });
+
+    assert.equal((await blobs('PUT', '/ccc?restype=container')).status, 201);
+    // 64 seconds of it: it is let in, and the next one is not.
+    assert.equal((await put(Buffer.alloc(64 * MIB))).status, 201);
+    refused(await put(Buffer.from('more')), 'Ingress is over the account limit');
+    assert.equal((await blobs('GET', '/ccc/b')).body.length, 64 * MIB);
+    const egress = await blobs('GET', '/ccc?restype=container&comp=list');
+    refused(egress, 'Egress is over the account limit');
+    assert.ok(Number(egress.headers.get('retry-after')) > 1);
+    refused(await put(Buffer.from('more')), 'Ingress');
+    // Its own limit counts from the next request on, and after a start.
+    assert.equal((await asked(server, 'account', 'set', 'alpha', '--bandwidth', 'none')).bandwidth, undefined);
+    assert.equal((await put(Buffer.from('more'))).status, 201);
+    assert.equal(String((await blobs('GET', '/ccc/b')).body), 'more');
+    await server.kill();
+    await server.restart();
+    assert.equal((await asked(server, 'account', 'show', 'alpha')).bandwidth, undefined);
+    const [devstore] = (await asked(server, 'account', 'list')).accounts;
+    assert.deepEqual([devstore.name, devstore.bandwidth], ['devstoreaccount1', 1]);
+});
+
+test('what is no limit is refused', async (t) => {
+    const server = await start(t);
+    await asked(server, 'account', 'add', 'alpha');
+    for (const wrong of ['0', '-1', 'x', '18446744073709551616', '2000000000000000'])
+        for (const limit of ['--requests', '--bandwidth']) {
+            const { code, errors } = await run(['account', 'set', 'alpha', limit, wrong, '--location', server.location]);
+            assert.deepEqual([code, /is a number above 0, none or default/.test(errors)], [1, true], errors);
+        }
+});
