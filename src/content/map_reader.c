@@ -173,43 +173,45 @@ static bool lies_in_pieces(const struct parts *parts)
     return parts->count > 0;
 }
 
-/* Parts of the unit, and of those behind it, up to `end`, while they lie in pieces: what many units
- * refer to may be sent as one. ret_end: of the units that were read */
-static enum store_result read_units(const struct sparse_view *view, uint64_t unit, uint64_t end,
+/* Parts of the pages from `start` on, and of units behind that one, up to `end`, while they lie in pieces: what many units
+ * refer to may be sent as one. ret_end: of the pages that were read */
+static enum store_result read_units(const struct sparse_view *view, uint64_t start, uint64_t end,
                                     struct parts *parts, uint64_t *ret_end)
 {
-    uint64_t behind = unit + SPARSE_WINDOW_UNITS;
+    uint64_t unit = start / UNIT_BYTES, behind = unit + SPARSE_WINDOW_UNITS;
     struct parts of_unit;
 
     do {
-        enum store_result result = sparse_unit(view, unit, &of_unit);
+        uint64_t unit_end = (unit + 1) * UNIT_BYTES, until = unit_end < end ? unit_end : end;
+        enum store_result result = sparse_unit_part(view, unit, start, until, &of_unit);
 
         if (result)
             return result;
         for (size_t i = 0; i < of_unit.count; i++)
             parts_append(parts, &of_unit.items[i]);
-        *ret_end = ++unit * UNIT_BYTES;
-    } while (unit < behind && *ret_end < end && parts->count < SPARSE_WINDOW_PARTS &&
+        *ret_end = start = until;
+    } while (++unit < behind && *ret_end < end && parts->count < SPARSE_WINDOW_PARTS &&
              lies_in_pieces(&of_unit));
     return STORE_OK;
 }
 
-/* A window of the unit with the offset and some behind it, or of the hole before the next unit that
- * has records. */
+/* A window of the pages from the one with the offset on, at most those before `until`, or of the hole before the next
+ * unit that has records. */
 static enum store_result load_sparse(struct map_reader *reader, uint64_t offset, uint64_t until,
                                      struct window *ret_window)
 {
-    uint64_t unit = offset / UNIT_BYTES, length = reader->content.length, end = length, next;
-    struct window window = { .start = unit * UNIT_BYTES, .end = unit * UNIT_BYTES };
+    uint64_t start = offset / PAGE_BYTES * PAGE_BYTES, length = reader->content.length;
+    uint64_t last = (until + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES, end = last, next;
+    struct window window = { .start = start, .end = start };
     struct sparse_view view;
     struct parts parts = { .arena = reader->arena };
     enum store_result result =
         sparse_view_open(reader->snapshot, reader->arena, &reader->content, &view);
 
     if (!result)
-        result = read_units(&view, unit, until, &parts, &end);
-    if (!result && parts.count == 0 && end < length) {
-        result = sparse_next_unit(&view, unit + 1, &next);
+        result = read_units(&view, start, last, &parts, &end);
+    if (!result && parts.count == 0 && end < last) {
+        result = sparse_next_unit(&view, end / UNIT_BYTES, &next);
         end = result ? length : next * UNIT_BYTES;
     }
     if (result && result != STORE_NOT_FOUND)

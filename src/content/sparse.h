@@ -123,6 +123,9 @@ enum store_result sparse_version(const struct sparse_view *view, enum sparse_kin
 /* All parts of a unit in the view: of its own record and its pages'. */
 enum store_result sparse_unit(const struct sparse_view *view, uint64_t unit,
                               struct parts *ret_parts);
+/* Those of [start, end), whole pages of the unit. */
+enum store_result sparse_unit_part(const struct sparse_view *view, uint64_t unit, uint64_t start,
+                                   uint64_t end, struct parts *ret_parts);
 /* The first unit from `unit` on that has a record of any epoch.
  * returns STORE_NOT_FOUND: none has */
 enum store_result sparse_next_unit(const struct sparse_view *view, uint64_t unit,

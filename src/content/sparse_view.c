@@ -4,6 +4,12 @@
 #include "base/endian.h"
 #include "content/sparse.h"
 
+/* Pages that are looked up one by one; more are scanned. */
+#define PAGES_GOT_MAX  4u
+/* Of the key of a page: 256 pages have it in common. A scan that goes no further does not step over the tombstones of
+ * all pages behind, where small writes were overwritten by large ones. */
+#define SCANNED_PREFIX (SPARSE_NUMBER_END - 1)
+
 /* ---- parts ---- */
 
 static void grow(struct parts *parts)
@@ -177,20 +183,20 @@ static enum store_result add_page(const struct sparse_view *view, uint64_t page,
     return result;
 }
 
-/* Adds what the view sees of the unit's pages. Versions are passed over one by one where there are
+/* Adds what the view sees of the pages first..end of a unit. Versions are passed over one by one where there are
  * few; a page with many is left with a new scan. */
-static enum store_result scan_pages(const struct sparse_view *view, uint64_t unit,
+static enum store_result scan_pages(const struct sparse_view *view, uint64_t first, uint64_t end,
                                     struct parts *parts)
 {
-    const uint64_t id = view->content->id, end = (unit + 1) * PAGES_OF_UNIT;
-    uint64_t next = unit * PAGES_OF_UNIT; /* the page looked for */
+    const uint64_t id = view->content->id;
+    uint64_t next = first; /* the page looked for */
     enum store_result result = STORE_OK;
 
     while (!result && next < end) {
         char room[SPARSE_KEY_SIZE];
         struct bytes from = sparse_key(id, SPARSE_PAGE, next, view->content->epoch, room);
         struct scan *scan =
-            scan_open(view->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+            scan_open(view->before, RECORD_INNER, bytes_of(room, SCANNED_PREFIX), from);
 
         for (int passed = 0; passed < 8;) {
             struct version version;
@@ -223,32 +229,48 @@ static enum store_result scan_pages(const struct sparse_view *view, uint64_t uni
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-static enum store_result add_pages(const struct sparse_view *view, uint64_t unit,
+static enum store_result add_pages(const struct sparse_view *view, uint64_t first, uint64_t end,
                                    struct parts *parts)
 {
-    uint64_t first = unit * PAGES_OF_UNIT;
+    uint64_t last = (view->content->length + PAGE_BYTES - 1) / PAGE_BYTES;
+    enum store_result result = STORE_OK;
 
     if (view->content->without_pages)
         return STORE_OK;
-    /* A content that ends in the unit's first page: one get instead of a scan. */
-    if (view->content->length <= (first + 1) * PAGE_BYTES)
-        return add_page(view, first, parts);
-    return scan_pages(view, unit, parts);
+    end = end < last ? end : last;
+    if (end > first + PAGES_GOT_MAX)
+        return scan_pages(view, first, end, parts);
+    for (uint64_t page = first; !result && page < end; page++)
+        result = add_page(view, page, parts);
+    return result;
+}
+
+enum store_result sparse_unit_part(const struct sparse_view *view, uint64_t unit, uint64_t start,
+                                   uint64_t end, struct parts *ret_parts)
+{
+    uint64_t unit_start = unit * UNIT_BYTES, unit_end = unit_start + UNIT_BYTES;
+    struct version version;
+    enum store_result result = sparse_version(view, SPARSE_UNIT, unit, &version);
+
+    assert(start % PAGE_BYTES == 0 && end % PAGE_BYTES == 0);
+    assert(unit_start <= start && start < end && end <= unit_end);
+    if (!result)
+        result = add_pages(view, start / PAGE_BYTES, end / PAGE_BYTES, &version.parts);
+    if (result)
+        return result;
+    sparse_cut_holes(view, &version.parts);
+    if (start > unit_start)
+        parts_cut(&version.parts, unit_start, start);
+    if (end < unit_end)
+        parts_cut(&version.parts, end, unit_end);
+    *ret_parts = version.parts;
+    return STORE_OK;
 }
 
 enum store_result sparse_unit(const struct sparse_view *view, uint64_t unit,
                               struct parts *ret_parts)
 {
-    struct version version;
-    enum store_result result = sparse_version(view, SPARSE_UNIT, unit, &version);
-
-    if (!result)
-        result = add_pages(view, unit, &version.parts);
-    if (result)
-        return result;
-    sparse_cut_holes(view, &version.parts);
-    *ret_parts = version.parts;
-    return STORE_OK;
+    return sparse_unit_part(view, unit, unit * UNIT_BYTES, (unit + 1) * UNIT_BYTES, ret_parts);
 }
 
 enum store_result sparse_next_number(const struct sparse_view *view, enum sparse_kind kind,

@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "content/sparse.h"
+
 #define FILE_FD    77
 #define FILE_START 4096
 #define PLACES_MAX 4096
@@ -222,6 +224,39 @@ static void one_record_for_inline(void **state)
     assert_int_equal(world.gets, 1);
     assert_int_equal(world.scans, 0);
     content_reader_close(reader);
+}
+
+/* Of a unit in many pages those of the range are read, however many others there are. */
+static void pages_of_the_range(void **state)
+{
+    static const size_t lengths[] = { 4096, 4097, 8192, UNIT_BYTES };
+    static const int gets[] = { 1, 2, 2, 0 };
+    struct fixture *f = *state;
+    struct bytes data = fixture_random_bytes(f, UNIT_BYTES);
+    struct content content = content_sparse(1, UNIT_BYTES);
+    char *bytes = arena_bytes(f->arena, data.len);
+
+    for (uint64_t at = 0; at < data.len; at += PAGE_BYTES) {
+        struct body body;
+
+        fixture_begin(f);
+        body = fixture_body(f, bytes_of(data.ptr + at, PAGE_BYTES), 0);
+        assert_int_equal(
+            content_write(f->before, f->changes, f->arena, &content, at + 2, at, &body), STORE_OK);
+        fixture_commit(f);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t offset = i < 3 ? 40960 : 0;
+        struct content_reader *reader = open_reader(f, &content, offset, lengths[i]);
+        size_t count;
+
+        assert_int_equal(content_reader_read(reader, bytes, lengths[i], NULL, &count), STORE_OK);
+        assert_int_equal(count, lengths[i]);
+        assert_memory_equal(bytes, data.ptr + offset, count);
+        assert_int_equal(world.gets, gets[i]);
+        assert_int_equal(world.scans, gets[i] == 0);
+        content_reader_close(reader);
+    }
 }
 
 /* Small blocks that lie inline are read together, over segments too. */
@@ -464,6 +499,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(one_record_for_inline, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(pages_of_the_range, set_up, tear_down),
         cmocka_unit_test_setup_teardown(inline_blocks_together, set_up, tear_down),
         cmocka_unit_test_setup_teardown(range_in_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(range_not_in_file, set_up, tear_down),
