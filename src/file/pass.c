@@ -43,6 +43,15 @@ static enum error enter_directory(struct decision *d)
     return e ? e : gate_add_name(&gate, false);
 }
 
+/* The head of what is copied: its bytes are read, too. decision: 430 */
+static enum error pass_source(struct decision *d)
+{
+    struct file_state *state = file_state(d);
+    enum error e = file_pass(d, state->part, state->place.entry.id, &state->file, REST_READS);
+
+    return e ? e : file_pass_read(d, 0, state->file.content.length);
+}
+
 /* Of a share nothing is open. */
 enum error file_enter(struct decision *d)
 {
@@ -54,6 +63,8 @@ enum error file_enter(struct decision *d)
     if (!state->part)
         return enter_directory(d);
     assert(passes > 0 && passes <= REST_USES);
+    if (d->input->is_source && passes - 1 == REST_EXAMINES)
+        return pass_source(d);
     return file_pass(d, state->part, state->place.entry.id, &state->file,
                      (enum rest_use)(passes - 1));
 }

@@ -29,6 +29,7 @@ export const OPERATIONS = {
     'Set File Properties': put('comp=properties', PROPERTIES),
     'Set File Metadata': put('comp=metadata', [['x-ms-meta-a', 'b']]),
     'Create File': create,
+    'Copy File from it': { method: 'PUT', copies: true, headers: [] },
     'Lease File': put('comp=lease', [['x-ms-lease-action', 'acquire'], ['x-ms-lease-duration', '-1']]),
     'Delete File': { method: 'DELETE' },
     'List Handles': { method: 'GET', query: 'comp=listhandles' },
@@ -52,13 +53,14 @@ export class Rest {
     }
 
     /** The operation on the share's file `name`; '' is the share's root. */
-    async ask(name, { method, query = '', headers = [], body = '', ofDirectory = false }, more = '') {
+    async ask(name, { method, query = '', headers = [], body = '', ofDirectory = false, copies = false }, more = '') {
         const { host, ports, account } = this.#server;
-        const path = `/${account}/${this.#share}${ofDirectory || name === '' ? '' : `/${name}`}`;
+        const path = `/${account}/${this.#share}${ofDirectory || name === '' ? '' : `/${name}${copies ? '-copy' : ''}`}`;
+        const source = copies ? [['x-ms-copy-source', `http://${host}:${ports.file}/${account}/${this.#share}/${name}`]] : [];
         const queries = [query, more].filter((text) => text !== '').join('&');
         const connection = await Connection.open(host, ports.file);
         const request = sign({ method, target: `${path}${queries ? `?${queries}` : ''}`,
-            headers: [['Host', `${host}:${ports.file}`], ['Content-Length', `${Buffer.byteLength(body)}`], ...headers] });
+            headers: [['Host', `${host}:${ports.file}`], ['Content-Length', `${Buffer.byteLength(body)}`], ...headers, ...source] });
 
         try {
             return await connection.exchange(request, Buffer.from(body));

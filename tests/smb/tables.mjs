@@ -65,6 +65,7 @@ export function locks({ rest, smb, next }) {
         'Get File of bytes in it': getRange(150, 160), 'Get File of bytes beside it': getRange(200, 300),
         'Put Range of bytes in it': putRange(150, 'bytes'), 'Put Range of bytes beside it': putRange(200, 'bytes'),
         'List Ranges': OPERATIONS['List Ranges'], 'Set File Metadata': OPERATIONS['Set File Metadata'],
+        'Copy File from it': OPERATIONS['Copy File from it'],
     };
 
     return rowsOf(['Operation'], Object.keys(asked), Object.keys(LOCK), async (operation, kind) => {
@@ -107,7 +108,7 @@ const READS = { RWH: ['RH', true], RH: null, RW: ['R', true] };
 const WRITES = { RWH: ['none', true], RH: ['none', false], RW: ['none', true] };
 const BREAKS = {
     'List Directories and Files': { RWH: null, RH: null, RW: null },
-    'Get File': READS, 'List Ranges': READS, 'Get File Properties': READS, 'Get File Metadata': READS,
+    'Get File': READS, 'Copy File from it': READS, 'List Ranges': READS, 'Get File Properties': READS, 'Get File Metadata': READS,
     'Put Range': WRITES, 'Set File Properties': WRITES, 'Set File Metadata': WRITES, 'Create File': WRITES,
     'Delete File': { RWH: ['RW', true], RH: ['R', true], RW: null },
     'List Handles': { RWH: null, RH: null, RW: null },
