@@ -16,12 +16,13 @@
 #include "store/record_value.h"
 #include "world.h"
 
-#define SECOND_NS  UINT64_C(1000000000)
-#define SPACES_MAX 16u
+#define SECOND_NS     UINT64_C(1000000000)
+#define SPACES_MAX    16u
 /* Blocks wait a week for their list; and the wall clock may have been ahead for three days. */
-#define LEAP_NS    (11 * 86400 * SECOND_NS)
-#define LEAPS      3u
-#define WAIT_S     180u
+#define LEAP_NS       (11 * 86400 * SECOND_NS)
+#define LEAPS         3u
+#define WAIT_S        180u
+#define INDEX_KEY_MAX 2048u
 
 static const struct census_part *part;
 static struct guid account;
@@ -141,14 +142,32 @@ static unsigned count_rows(struct store *store, char kind,
     return count;
 }
 
+static struct bytes index_key(struct bytes full, char to[INDEX_KEY_MAX])
+{
+    struct bytes escaped, partition;
+    size_t size = 0;
+
+    if (full.len > INDEX_KEY_MAX || !key_split(full, &escaped, &partition) ||
+        !key_unescape(escaped, to, &size))
+        world_fail("census: a row of the index makes no sense");
+    return bytes_of(to, size);
+}
+
 static void look_at_index(const struct cursor *cursor, void *context)
 {
     int space = cursor->key.len > KEY_SPACE_SIZE ? find_space(cursor->key.ptr + 1) : -1;
+    const char *why = NULL;
+    char key[INDEX_KEY_MAX];
+    bool is_counted;
 
     (void)context;
     if (space < 0)
         world_fail("census: a row of the index is in a space that nothing names");
-    spaces[space].index_rows++;
+    is_counted =
+        !part->judge_row || !part->judge_row(&spaces[space].id, index_key(cursor->key, key), &why);
+    if (why)
+        world_fail("census: %s", why);
+    spaces[space].index_rows += is_counted;
 }
 
 static void look_at_counter(const struct cursor *cursor, void *context)

@@ -114,6 +114,19 @@ static const char *judge_record(const struct record_place *place, const struct r
     return NULL;
 }
 
+/* What a process that was killed had open stays in the index until its file is opened or written again, or goes. */
+static bool judge_row(const struct guid *space, struct bytes key, const char **ret_why)
+{
+    uint64_t id = key.len >= 1 + sizeof id ? be64_get(key.ptr + 1) : 0;
+    char kind = key.len > 0 ? key.ptr[0] : '\0';
+
+    if (kind != 'h' && kind != 'p' && kind != 'r')
+        return false;
+    if (kind != 'r' && id != TREE_ROOT && !find_node(space, id))
+        *ret_why = "a handle of a file that is gone";
+    return true;
+}
+
 static const char *end_share(struct store *store, const struct guid *space, unsigned index_rows)
 {
     (void)store;
@@ -131,4 +144,5 @@ const struct census_part census_file = { .service = "file",
                                          .read = read_share,
                                          .note = note_node,
                                          .judge = judge_record,
+                                         .judge_row = judge_row,
                                          .end = end_share };

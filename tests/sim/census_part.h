@@ -15,6 +15,8 @@ struct census_part {
                  const struct record *record);
     /* NULL, or why the record should not be there. */
     const char *(*judge)(const struct record_place *place, const struct record *record);
+    /* A row of the index that the end need not count. *ret_why: why it should not be there. NULL: there is none */
+    bool (*judge_row)(const struct guid *space, struct bytes key, const char **ret_why);
     /* A space, when all its records were shown. index_rows: that it has. NULL, or what is wrong. */
     const char *(*end)(struct store *store, const struct guid *space, unsigned index_rows);
     bool keeps_tasks; /* that are not due when days have passed */

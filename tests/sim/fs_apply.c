@@ -1,5 +1,5 @@
 /* What a commit makes of a state. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
-#include "fs_model.h"
+#include "fs_opens.h"
 #include "world.h"
 
 static uint64_t etag_to_pass(const struct fs_node *node)
@@ -43,11 +43,13 @@ static void create(const struct fs_ask *ask, struct fs_state *state, const struc
                             .metadata = ask->metadata,
                             .length = ask->length,
                             .permission = ask->permission };
+    bool is_open = false;
 
     if (at < FS_NODES) {
         made.above = etag_to_pass(&state->nodes[at]);
         made.lease = state->nodes[at].lease;
         forget_lease(&made);
+        is_open = fs_is_open(state, &state->nodes[at]);
     }
 
     parent.depth--;
@@ -62,7 +64,12 @@ static void create(const struct fs_ask *ask, struct fs_state *state, const struc
         made.permission = fs_inherited(state->nodes[made.parent].permission, made.is_directory);
     add_permission(state, made.permission);
     made.id = ++state->ids;
-    made.version = state->since;
+    made.version = made.content = state->since;
+    if (is_open) { /* it stays the file that those know who have it open. decision: 338 */
+        made.id = state->nodes[at].id;
+        made.file_id = state->nodes[at].file_id;
+        made.is_other_case = state->nodes[at].is_other_case;
+    }
     if (source)
         copy(ask, source, &made);
     state->nodes[at] = made;

@@ -12,6 +12,7 @@
 #define FS_NAMES     3u
 #define FS_DEPTH     8u /* no path that is asked for is longer */
 #define FS_DATE_SIZE 32u
+#define FS_SHARE     "files"
 /* The bytes of a file are slots that were each written by one request, or never: of a run's size
  * (fs_slot_bytes()). */
 #define FS_SLOTS     8u

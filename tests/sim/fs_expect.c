@@ -1,7 +1,7 @@
 /* What the model expects of each request. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
 #include <string.h>
 
-#include "fs_model.h"
+#include "fs_opens.h"
 #include "world.h"
 
 static struct fs_expected refusal(int status, const char *code)
@@ -55,6 +55,23 @@ static struct fs_expected of_lease(const struct fs_lease *lease, unsigned id, bo
     return code ? refusal(412, code) : (struct fs_expected){ .code = NULL };
 }
 
+/* What SMB clients have open of it. */
+static struct fs_expected beside_opens(const struct fs_state *state, unsigned node,
+                                       const struct fs_use *use)
+{
+    const char *code = fs_bar_code(fs_beside_opens(state, &state->nodes[node], use));
+
+    return code ? refusal(409, code) : (struct fs_expected){ .code = NULL };
+}
+
+static struct fs_expected pass(const struct fs_ask *ask, const struct fs_state *state,
+                               unsigned node)
+{
+    const struct fs_use use = fs_use_of(ask);
+
+    return beside_opens(state, node, &use);
+}
+
 static const struct fs_lease no_lease = { .state = FS_AVAILABLE };
 
 /* Also of a copy, whose length is that of its source. */
@@ -67,6 +84,8 @@ static struct fs_expected expect_create(const struct fs_ask *ask, const struct f
     if (!refused.code && ask->op != FS_CREATE_DIRECTORY)
         refused =
             of_lease(is_there ? &state->nodes[node].lease : &no_lease, ask->lease, true, true);
+    if (!refused.code && is_there && ask->op != FS_CREATE_DIRECTORY)
+        refused = pass(ask, state, node);
     if (refused.code)
         return refused;
     if (is_there && ask->op == FS_CREATE_DIRECTORY)
@@ -84,8 +103,11 @@ static struct fs_expected expect_rename(const struct fs_ask *ask, const struct f
     bool is_directory = ask->op == FS_RENAME_DIRECTORY, replaces;
     unsigned from, to;
     struct fs_path parent = ask->path;
+    const struct fs_use stays = { .share = MAY_RWD }, goes = fs_use_of_source(ask);
     struct fs_expected refused = look_up(state, &ask->path, &to);
 
+    if (!refused.code && to < FS_NODES)
+        refused = beside_opens(state, to, &stays);
     if (!refused.code)
         refused = look_for(state, &ask->source, is_directory, &from);
     if (refused.code)
@@ -97,6 +119,10 @@ static struct fs_expected expect_rename(const struct fs_ask *ask, const struct f
         refused = of_lease(&state->nodes[from].lease, ask->source_lease, true, true);
     if (!is_directory && !refused.code)
         refused = of_lease(replaces ? &state->nodes[to].lease : &no_lease, ask->lease, true, true);
+    if (!refused.code && replaces)
+        refused = pass(ask, state, to);
+    if (!refused.code)
+        refused = beside_opens(state, from, &goes);
     if (refused.code)
         return refused;
     if (is_directory && fs_is_below(state, fs_find(state, &parent), from))
@@ -170,10 +196,12 @@ static struct fs_expected expect_of(const struct fs_ask *ask, const struct fs_st
     if (refused.code)
         return refused;
     lease = state->is_kept ? no_lease : state->nodes[node].lease;
-    if (ask->op == FS_LEASE_FILE)
-        return expect_lease(ask, lease, true, node);
-    if (!is_directory)
+    if (!is_directory && ask->op != FS_LEASE_FILE)
         refused = of_lease(&lease, ask->lease, !fs_is_read(ask->op), true);
+    if (!refused.code)
+        refused = pass(ask, state, node);
+    if (!refused.code && ask->op == FS_LEASE_FILE)
+        return expect_lease(ask, lease, true, node);
     return refused.code ? refused : expect_at(ask, state, node);
 }
 
@@ -301,6 +329,11 @@ struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_st
 
     if (view)
         refused = look_for(view, &ask->source, false, &node);
+    if (view && !refused.code) {
+        const struct fs_use use = fs_use_of_source(ask);
+
+        refused = beside_opens(view, node, &use);
+    }
     if (ask->op == FS_COPY_FILE)
         return refused;
     if (!refused.code && ask->source_from + (ask->to - ask->from) > view->nodes[node].length)

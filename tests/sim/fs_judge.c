@@ -8,37 +8,34 @@
 #include "fs_model.h"
 #include "fs_seen.h"
 #include "judge.h"
+#include "sm_judge.h"
+#include "sm_model.h"
 #include "world.h"
 
-/* A request under way. Dies with the process. */
-static struct slot {
-    const struct ask *ask;
-    uint64_t before; /* commits when it began */
-    uint64_t commit; /* its own; 0: none */
-    int status;      /* of its commit */
-    uint64_t wall_steps;
-} slots[SLOTS_MAX];
+static struct fs_slot slots[SLOTS_MAX];
 
 void fs_judge_begin(void)
 {
     fs_model_begin();
+    sm_judge_begin();
 }
 
 void fs_judge_begin_life(void)
 {
     memset(slots, 0, sizeof slots);
+    sm_judge_begin_life();
 }
 
-static noreturn void fail(const struct slot *slot, const struct reply *answer, const char *why)
+noreturn void fs_judge_fail(const struct fs_slot *slot, const struct reply *answer, const char *why)
 {
     char asked[400];
 
     ask_format(slot->ask, asked, sizeof asked);
-    world_fail("%s\n  asked:    %s\n  answered: %d %s etag %" PRIX64 " length %" PRIu64
+    world_fail("%s\n  asked:    %s\n  answered: %d %s status %08X etag %" PRIX64 " length %" PRIu64
                "\n  commits before %" PRIu64 ", its own %" PRIu64 ", after %" PRIu64 "\n  %.*s",
                why, asked, answer ? answer->status : 0, answer ? answer->code : "",
-               answer ? answer->etag : 0, answer ? answer->length : 0, slot->before, slot->commit,
-               world->commits,
+               answer ? answer->smb.status : 0, answer ? answer->etag : 0,
+               answer ? answer->length : 0, slot->before, slot->commit, world->commits,
                answer && slot->ask->fs.op >= FS_LIST_RANGES ? (int)answer->body_size : 0,
                answer ? (const char *)answer->body : "");
 }
@@ -48,23 +45,19 @@ static noreturn void fail(const struct slot *slot, const struct reply *answer, c
 void fs_judge_asked(unsigned slot, const struct ask *ask)
 {
     slots[slot] =
-        (struct slot){ .ask = ask, .before = world->commits, .wall_steps = world->wall_steps };
+        (struct fs_slot){ .ask = ask, .before = world->commits, .wall_steps = world->wall_steps };
     fs_seen_clear(slot);
 }
 
 bool fs_judge_has_committed(unsigned slot)
 {
-    return slots[slot].commit > 0;
+    return slots[slot].commit > 0 && slots[slot].ask->smb.op == SM_NOTHING;
 }
 
-/* Where a share counted less than half of its quota, what others add at the same moment may pass it.
- * decision: 301 */
-static bool may_pass_quota(const struct slot *slot, const struct fs_expected *expected)
+bool fs_may_pass_quota(const struct fs_slot *slot)
 {
     const struct fs_state *state = fs_state_at(world->commits);
 
-    if (strcmp(expected->code, "ShareSizeLimitReached") != 0)
-        return false;
     while (fs_used_bytes(state) > (uint64_t)state->quota << 29 && state->since > slot->before &&
            state->older)
         state = state->older;
@@ -79,24 +72,28 @@ static bool is_doubtful(const struct fs_ask *ask)
 }
 
 /* What it has copied. */
-static const struct fs_node *source_of(const struct slot *slot, unsigned number)
+static const struct fs_node *source_of(const struct fs_slot *slot, unsigned number)
 {
     const struct fs_node *source =
         fs_find_source(&slot->ask->fs, fs_seen(number).read, slot->before);
 
     if (!source)
-        fail(slot, NULL, "copies a version of its source that there was not");
+        fs_judge_fail(slot, NULL, "copies a version of its source that there was not");
     return source;
 }
 
 void fs_judge_committed(unsigned slot_number)
 {
-    struct slot *slot = &slots[slot_number];
+    struct fs_slot *slot = &slots[slot_number];
     struct fs_ask ask = slot->ask->fs;
     const struct fs_node *source = NULL;
     struct fs_expected expected;
     const char *why = NULL;
 
+    if (slot->ask->smb.op != SM_NOTHING) {
+        sm_judge_committed(slot, slot_number);
+        return;
+    }
     if (slot->commit > 0)
         return; /* clears away what its first commit left; nobody sees that */
     if (fs_has_source(ask.op))
@@ -105,15 +102,17 @@ void fs_judge_committed(unsigned slot_number)
         ask.length = source->length;
     expected = fs_expect(&ask, fs_state_at(world->commits));
     if (!expected.changes && !is_doubtful(&ask) &&
-        !(expected.code && may_pass_quota(slot, &expected)))
-        fail(slot, NULL, expected.code ? expected.code : "commits what should change nothing");
+        !(expected.code && strcmp(expected.code, "ShareSizeLimitReached") == 0 &&
+          fs_may_pass_quota(slot)))
+        fs_judge_fail(slot, NULL,
+                      expected.code ? expected.code : "commits what should change nothing");
     slot->commit = ++world->commits;
     slot->status = expected.code ? 0 : expected.status;
     fs_apply(&ask, slot->commit, source);
     if (fs_writes_node(ask.op))
         why = fs_fill(slot->commit, fs_seen(slot_number).written);
     if (why)
-        fail(slot, NULL, why);
+        fs_judge_fail(slot, NULL, why);
     world_trace(slot->commit << 8 | ask.op);
     if (world->plan.verbose) {
         char asked[400];
@@ -124,8 +123,7 @@ void fs_judge_committed(unsigned slot_number)
     }
 }
 
-/* Nothing that was told or shown may be lost by a crash from now on. */
-static void acknowledge(uint64_t commit)
+void fs_acknowledge(uint64_t commit)
 {
     if (commit > world->acknowledged)
         world->acknowledged = commit;
@@ -143,7 +141,7 @@ void fs_judge_check_end(struct server *server)
             return;
         /* Asked again after the wall clock was set, it is gone already. */
         if (fs_judge_has_committed(SLOTS_MAX - 1) && answer.status == 404)
-            acknowledge(world->commits);
+            fs_acknowledge(world->commits);
         else
             fs_judge_answered(SLOTS_MAX - 1, &answer, true);
         answer_release(&answer);
@@ -152,7 +150,7 @@ void fs_judge_check_end(struct server *server)
 }
 
 /* The lease that it has now, under the ETag that the file had. */
-static const char *judge_lease(const struct slot *slot, const struct reply *answer)
+static const char *judge_lease(const struct fs_slot *slot, const struct reply *answer)
 {
     const struct fs_ask *ask = &slot->ask->fs;
     const struct fs_state *state = fs_state_at(slot->commit);
@@ -165,7 +163,7 @@ static const char *judge_lease(const struct slot *slot, const struct reply *answ
     return fs_may_have(&state->nodes[fs_find(state, &ask->path)], answer->etag);
 }
 
-static const char *judge_change(const struct slot *slot, const struct reply *answer)
+static const char *judge_change(const struct fs_slot *slot, const struct reply *answer)
 {
     const struct fs_ask *ask = &slot->ask->fs;
 
@@ -180,19 +178,19 @@ static const char *judge_change(const struct slot *slot, const struct reply *ans
     return fs_writes_node(ask->op) ? fs_fill(slot->commit, answer->etag) : NULL;
 }
 
-static void judge_commit(const struct slot *slot, const struct reply *answer)
+static void judge_commit(const struct fs_slot *slot, const struct reply *answer)
 {
     const char *why = judge_change(slot, answer);
 
     if (why)
-        fail(slot, answer, why);
-    acknowledge(slot->commit);
+        fs_judge_fail(slot, answer, why);
+    fs_acknowledge(slot->commit);
 }
 
 /* ---- the answer of one that changed nothing ---- */
 
 /* A read that fits a state tells the ETag of what it read there, and ids. */
-static const char *learn(const struct slot *slot, const struct reply *answer,
+static const char *learn(const struct fs_slot *slot, const struct reply *answer,
                          const struct fs_state *state)
 {
     const struct fs_ask *ask = &slot->ask->fs;
@@ -216,12 +214,14 @@ static const char *learn(const struct slot *slot, const struct reply *answer,
 }
 
 /* Beside a state; of what copies, with its source in any state before it. */
-static const char *compare_at(const struct slot *slot, const struct reply *answer,
+static const char *compare_at(const struct fs_slot *slot, const struct reply *answer,
                               const struct fs_state *state)
 {
     const struct fs_ask *ask = &slot->ask->fs;
     const char *first = NULL;
 
+    if (slot->ask->smb.op != SM_NOTHING)
+        return sm_compare(&slot->ask->smb, answer, state);
     if (!fs_has_source(ask->op))
         return fs_compare(ask, answer, state);
     for (const struct fs_state *source = state;; source = source->older) {
@@ -235,15 +235,23 @@ static const char *compare_at(const struct slot *slot, const struct reply *answe
     }
 }
 
-/* A state between its beginning and its end must give this answer. */
-static void judge_view(const struct slot *slot, const struct reply *answer)
+/* The oldest state that gave this answer, of those without a gap behind one that did: what it differs by from the
+ * one before was seen. */
+static const struct fs_state *first_shown(const struct fs_slot *slot, const struct reply *answer,
+                                          const struct fs_state *state)
+{
+    while (state->older && state->since > world->acknowledged &&
+           !compare_at(slot, answer, state->older))
+        state = state->older;
+    return state;
+}
+
+void fs_judge_view(struct fs_slot *slot, const struct reply *answer, bool is_shown)
 {
     const struct fs_state *state = fs_state_at(world->commits), *fitting = NULL;
     const char *first = NULL;
     unsigned fit = 0;
 
-    if (judge_clock_may_refuse(slot->wall_steps, answer) || is_doubtful(&slot->ask->fs))
-        return;
     for (;;) {
         const char *why = compare_at(slot, answer, state);
 
@@ -257,13 +265,20 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
         state = state->older;
     }
     if (!fitting)
-        fail(slot, answer, first);
-    first = fit == 1 ? learn(slot, answer, fitting) : NULL;
+        fs_judge_fail(slot, answer, first);
+    first = fit == 1 && slot->ask->smb.op == SM_NOTHING ? learn(slot, answer, fitting) : NULL;
     if (first)
-        fail(slot, answer, first);
+        fs_judge_fail(slot, answer, first);
     /* What was shown by then is durable: of the oldest state that it may have been of. */
-    if (fitting->since > slot->before)
-        acknowledge(fitting->since);
+    fitting = first_shown(slot, answer, fitting);
+    if (is_shown && fitting->older)
+        fs_acknowledge(fitting->since);
+}
+
+static void judge_view(struct fs_slot *slot, const struct reply *answer)
+{
+    if (!judge_clock_may_refuse(slot->wall_steps, answer) && !is_doubtful(&slot->ask->fs))
+        fs_judge_view(slot, answer, true);
 }
 
 static uint64_t oldest_under_way(void)
@@ -279,19 +294,22 @@ static uint64_t oldest_under_way(void)
 
 void fs_judge_answered(unsigned slot_number, const struct reply *answer, bool may_fail)
 {
-    struct slot *slot = &slots[slot_number];
+    struct fs_slot *slot = &slots[slot_number];
 
     world->requests++;
     if (world->plan.verbose) {
         char asked[400];
 
         ask_format(slot->ask, asked, sizeof asked);
-        world_say("%.6f client %u: %s -> %d %s %" PRIX64 " id %" PRIX64,
+        world_say("%.6f client %u: %s -> %d %s %" PRIX64 " id %" PRIX64 " status %08X",
                   (double)world->now_ns / 1e9, slot_number, asked, answer->status, answer->code,
-                  answer->etag, answer->fs.file_id);
+                  answer->etag, answer->fs.file_id, answer->smb.status);
     }
-    world_trace((uint64_t)(unsigned)answer->status << 16 ^ answer->etag ^ slot->commit);
-    if (answer->came) {
+    world_trace((uint64_t)((unsigned)answer->status | answer->smb.status) << 16 ^ answer->etag ^
+                slot->commit);
+    if (slot->ask->smb.op != SM_NOTHING) {
+        sm_judge_answered(slot, slot_number, answer, may_fail);
+    } else if (answer->came) {
         world->checks++;
         if (judge_says_cannot(answer) && may_fail)
             world->refused++;

@@ -3,6 +3,8 @@
 #ifndef LAGRA_SIM_FS_JUDGE_H
 #define LAGRA_SIM_FS_JUDGE_H
 
+#include <stdnoreturn.h>
+
 #include "request.h"
 
 void fs_judge_begin(void);
@@ -16,6 +18,26 @@ bool fs_judge_take_stock(struct server *server, bool may_fail);
 void fs_judge_check_end(struct server *server);
 
 struct fs_state;
+/* A request under way. Dies with the process. */
+struct fs_slot {
+    const struct ask *ask;
+    uint64_t before; /* commits when it began */
+    uint64_t commit; /* its own; 0: none */
+    int status;      /* of its commit */
+    uint64_t wall_steps;
+    /* Of SMB: what its commit has opened, and how. */
+    uint64_t open;
+    unsigned action;
+};
+noreturn void fs_judge_fail(const struct fs_slot *slot, const struct reply *answer,
+                            const char *why);
+/* A state between its beginning and its end must give this answer. is_shown: it is durable by now. */
+void fs_judge_view(struct fs_slot *slot, const struct reply *answer, bool is_shown);
+/* Nothing that was told or shown may be lost by a crash from now on. */
+void fs_acknowledge(uint64_t commit);
+/* Where a share counted less than half of its quota, what others add at the same moment may pass it.
+ * decision: 301 */
+bool fs_may_pass_quota(const struct fs_slot *slot);
 /* The answer of an ask that changes nothing, beside a state. NULL, or what is wrong with it. */
 const char *fs_compare(const struct fs_ask *ask, const struct reply *answer,
                        const struct fs_state *state);

@@ -191,6 +191,15 @@ const struct fs_node *fs_node_of(const struct fs_state *state, uint64_t id)
     return NULL;
 }
 
+void fs_forget_opens(void)
+{
+    for (struct fs_state *state = model->newest; state; state = state->older) {
+        memset(state->opens, 0, sizeof state->opens);
+        for (unsigned i = 0; i < FS_NODES; i++)
+            state->nodes[i].is_delete_pending = false;
+    }
+}
+
 uint64_t fs_used_bytes(const struct fs_state *state)
 {
     uint64_t slots = 0;

@@ -9,6 +9,16 @@
 #define FS_NODES         64u
 #define FS_ROOT          0u /* is there as soon as the share is */
 #define FS_QUOTA_DEFAULT 5120u
+#define FS_OPENS         96u
+
+/* A file that an SMB client has open. */
+struct fs_open {
+    uint64_t id;   /* never used again; 0: there is none */
+    uint64_t node; /* its id */
+    unsigned client;
+    uint64_t volatile_id;   /* by which the client's connection knows it */
+    unsigned access, share; /* MAY_* of sm_ask.h */
+};
 
 struct fs_node {
     bool exists, is_directory;
@@ -16,7 +26,9 @@ struct fs_node {
     bool is_other_case; /* as it was given */
     unsigned parent;
     uint64_t id;      /* never used again */
+    uint64_t content; /* the commit that made its bytes anew: what is compared with a snapshot */
     uint64_t file_id; /* the server's; 0: nobody was told yet */
+    bool is_delete_pending;
     uint64_t version; /* the commit that wrote it last */
     uint64_t etag;    /* of that version; 0: nobody was told yet */
     uint64_t above;   /* an ETag that it must be above */
@@ -41,6 +53,7 @@ struct fs_state {
     unsigned doubtful;       /* of these: a crash may have taken them */
     struct fs_lease lease;
     struct fs_node nodes[FS_NODES];
+    struct fs_open opens[FS_OPENS];
 };
 
 struct fs_expected {
@@ -99,6 +112,8 @@ unsigned fs_snapshot_count(void);
 /* The path of a node. False: it is longer than FS_DEPTH. */
 bool fs_path_of(const struct fs_state *state, unsigned node, struct fs_path *ret_path);
 unsigned fs_node_count(const struct fs_state *state);
+/* Of all states: nothing is open any more. */
+void fs_forget_opens(void);
 /* Inside the model: a state after the newest, as that is; of its snapshots. */
 struct fs_state *fs_next_state(uint64_t commit);
 void fs_keep_snapshot(const struct fs_state *state);

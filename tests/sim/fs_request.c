@@ -12,7 +12,7 @@
 
 #define SAS_VERSION "2020-08-04"
 #define SAS_EXPIRY  "2100-01-01T00:00:00Z"
-#define SHARE_PATH  "/devstoreaccount1/files"
+#define SHARE_PATH  "/devstoreaccount1/" FS_SHARE
 
 /* How each operation is sent. */
 static const struct {
@@ -318,5 +318,8 @@ void fs_request_read_header(const struct http_header *header, struct reply *repl
 
 void fs_request_format(const struct ask *ask, char *to, size_t size)
 {
-    fs_ask_format(&ask->fs, to, size);
+    if (ask->smb.op != SM_NOTHING)
+        sm_ask_format(&ask->smb, to, size);
+    else
+        fs_ask_format(&ask->fs, to, size);
 }

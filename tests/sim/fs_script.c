@@ -3,6 +3,8 @@
 
 #include "draws.h"
 #include "fs_model.h"
+#include "sm_link.h"
+#include "sm_script.h"
 #include "world.h"
 
 #define DRAWN_DEPTH      3u
@@ -43,7 +45,7 @@ static void draw_cases(struct draws *draws, struct fs_path *path)
     path->cases = draw(draws, 3) == 0 ? (unsigned char)draw(draws, 256) : 0;
 }
 
-static struct fs_path draw_new(struct draws *draws)
+struct fs_path fs_script_new_path(struct draws *draws)
 {
     struct fs_path path = { .depth = 1 + draw(draws, DRAWN_DEPTH) };
 
@@ -69,7 +71,12 @@ static struct fs_path draw_known(struct draws *draws, bool is_directory)
             return path;
         }
     }
-    return draw_new(draws);
+    return fs_script_new_path(draws);
+}
+
+struct fs_path fs_script_known_path(struct draws *draws)
+{
+    return draw_known(draws, false);
 }
 
 /* In a directory that is there. */
@@ -78,7 +85,7 @@ static struct fs_path draw_in_known(struct draws *draws)
     struct fs_path path = draw_known(draws, true);
 
     if (path.depth >= DRAWN_DEPTH || draw(draws, 3) == 0)
-        return draw_new(draws);
+        return fs_script_new_path(draws);
     path.names[path.depth++] = (unsigned char)draw(draws, FS_NAMES);
     return path;
 }
@@ -91,15 +98,15 @@ static bool is_of_directory(enum fs_op op)
 
 static void draw_rename(struct draws *draws, struct fs_ask *ask)
 {
-    ask->source =
-        draw(draws, 8) == 0 ? draw_new(draws) : draw_known(draws, ask->op == FS_RENAME_DIRECTORY);
+    ask->source = draw(draws, 8) == 0 ? fs_script_new_path(draws)
+                                      : draw_known(draws, ask->op == FS_RENAME_DIRECTORY);
     ask->replaces = draw(draws, 2) == 0;
     switch (draw(draws, 4)) {
     case 0: /* over another of its kind */
         ask->path = draw_known(draws, ask->op == FS_RENAME_DIRECTORY);
         break;
     case 1:
-        ask->path = draw_new(draws);
+        ask->path = fs_script_new_path(draws);
         break;
     default:
         ask->path = draw_in_known(draws);
@@ -213,7 +220,7 @@ static void draw_page(struct draws *draws, struct fs_ask *ask)
 
 static void draw_source(struct draws *draws, struct fs_ask *ask)
 {
-    ask->source = draw(draws, 10) == 0 ? draw_new(draws) : draw_known(draws, false);
+    ask->source = draw(draws, 10) == 0 ? fs_script_new_path(draws) : draw_known(draws, false);
     if (draw(draws, 3) == 0)
         (void)fs_known_snapshot(draw(draws, 1000), &ask->source_snapshot);
 }
@@ -263,8 +270,8 @@ static void draw_path(struct draws *draws, struct fs_ask *ask)
         ask->path = draw(draws, 4) == 0 ? draw_known(draws, ask->op == FS_CREATE_DIRECTORY)
                                         : draw_in_known(draws);
     else if (fs_has_path(ask->op))
-        ask->path =
-            draw(draws, 10) == 0 ? draw_new(draws) : draw_known(draws, is_of_directory(ask->op));
+        ask->path = draw(draws, 10) == 0 ? fs_script_new_path(draws)
+                                         : draw_known(draws, is_of_directory(ask->op));
 }
 
 void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
@@ -272,6 +279,11 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     struct draws draws = draws_of(client, number);
     struct ask ask = { .op = OPS };
     struct fs_ask *fs = &ask.fs;
+
+    if (sm_is_client(client)) {
+        sm_script_draw(client, number, ret_ask);
+        return;
+    }
 
     fs->op = number == 0 ? FS_CREATE_SHARE : draw_op(&draws);
     if (is_creation(fs->op) && fs_node_count(fs_state_at(world->commits)) > NODES_ENOUGH)

@@ -5,6 +5,7 @@
 #include "fs_judge.h"
 #include "fs_model.h"
 #include "judge.h"
+#include "sm_judge.h"
 #include "world.h"
 
 /* Every path that was there in a state that the crash may have left is asked for as a directory and as
@@ -39,6 +40,10 @@ static void list_path(const struct fs_path *path, const struct fs_lease *lease)
     ask.has_range = fs_is_large();
     ask.to = fs_is_large() ? FS_SLOTS : 0;
     list(&ask);
+    if (fs_is_large()) { /* a range of an empty file is refused, and shows no ETag */
+        ask = (struct fs_ask){ .op = FS_HEAD_FILE, .path = *path };
+        list(&ask);
+    }
     ask = (struct fs_ask){ .op = FS_HEAD_FILE, .path = *path, .lease = lease->id };
     if (lease->id > 0)
         list(&ask);
@@ -137,6 +142,8 @@ bool fs_judge_take_stock(struct server *server, bool may_fail)
 {
     uint64_t survivor;
 
+    sm_judge_end_life();
+    fs_forget_opens(); /* their process has ended, or all clients have left */
     list_stock();
     for (unsigned i = 0; i < stock_count; i++) {
         if (!judge_ask_until_told(server, &stock[i].ask, may_fail, &stock[i].answer)) {

@@ -20,6 +20,7 @@
 #include "scheduler.h"
 #include "search.h"
 #include "services.h"
+#include "sm_judge.h"
 #include "times.h"
 #include "world.h"
 
@@ -178,7 +179,9 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     busy = true;
     sched_hold();
     real(db, options, batch, ret_error);
-    if (!*ret_error && slot >= 0) {
+    if (!*ret_error && slot >= (int)SLOTS_MAX) {
+        sm_judge_own_committed((unsigned)slot - SLOTS_MAX);
+    } else if (!*ret_error && slot >= 0) {
         framing_committed((unsigned)slot);
         sim_service()->committed((unsigned)slot);
     }

@@ -17,6 +17,9 @@ const { values: options, positionals: wanted } = parseArgs({
 });
 const build = new Build(options.build);
 
+/** Two thirds of the clients come by SMB. */
+const SMB = ['--faults', '2048', '--clients', '9', '--operations', '60'];
+
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
 const DEFECTS = [
@@ -445,6 +448,21 @@ const DEFECTS = [
     { name: 'previous-snapshot-of-another-moment', service: 'file', file: 'src/file/range_operations.c',
         change: [['        result = check_subject(d, owner->before);', '        result = STORE_OK;']],
         args: ['--clients', '40', '--operations', '45', '--faults', '0', '--lives', '0'] },
+    { name: 'share-mode-not-checked', service: 'file', file: 'src/concurrency/opens.c', args: SMB,
+        change: [['    return (use->access & ~open->share) == 0 && (open->access & ~use->share) == 0;',
+            '    return (use->access & ~open->share) == 0;']] },
+    { name: 'share-mode-not-checked-by-rest', service: 'file', file: 'src/file/pass.c', args: SMB,
+        change: [['    e = gate_pass(gate, use);', '    e = use == REST_READS ? OK : gate_pass(gate, use);']] },
+    { name: 'bytes-of-an-open-file-copied', service: 'file', file: 'src/service/inner.c', args: SMB,
+        change: [['    call->input.is_source = true;\n', '']] },
+    { name: 'flush-not-awaited', service: 'file', file: 'src/smb/commands.c', args: [...SMB, '--faults', '2050', '--lives', '20'],
+        change: [['ROW(FLUSH,            24,  FILE,     COMPOUND,   LASTING', 'ROW(FLUSH,            24,  FILE,     COMPOUND,   COMMITTED']] },
+    { name: 'write-through-not-awaited', service: 'file', file: 'src/smb/write.c', args: [...SMB, '--faults', '2050', '--lives', '20'],
+        change: [['        request->lasting = LASTING;', '        request->lasting = COMMITTED;']] },
+    { name: 'close-after-writes-not-awaited', service: 'file', file: 'src/smb/close.c', args: [...SMB, '--faults', '2050', '--lives', '20'],
+        change: [['close->close.deleted || request->open->has_written', 'close->close.deleted']] },
+    { name: 'read-of-what-a-crash-takes', service: 'file', file: 'src/smb/commands.c', args: [...SMB, '--faults', '2050', '--lives', '20'],
+        change: [['ROW(READ,             49,  FILE,     COMPOUND,   SEEN', 'ROW(READ,             49,  FILE,     COMPOUND,   COMMITTED']] },
     { name: 'not-equal-finds-equal', service: 'table', file: 'src/table/filter_ranges.c',
         change: [['    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);\n        add_interval(&to, c->field, behind, none);',
             '    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);']] },

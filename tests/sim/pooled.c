@@ -46,7 +46,7 @@ void __wrap_decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
         entry++;
         assert(entry < submitted + JOBS_MAX);
     }
-    if (slot >= 0 && sim_service()->has_committed((unsigned)slot))
+    if (slot >= 0 && slot < (int)SLOTS_MAX && sim_service()->has_committed((unsigned)slot))
         slot = -1;
     *entry = (struct submitted){ .job = job, .run = job->run, .slot = slot };
     job->run = run_for_slot;
@@ -112,7 +112,7 @@ enum store_result __wrap_store_commit(struct store *store, const struct commit_p
     int slot = request_slot();
     unsigned numbers[PARTS_MAX], found = 0;
 
-    for (size_t i = 0; slot >= 0 && first_parts[slot] && i < count; i++) {
+    for (size_t i = 0; slot >= 0 && slot < (int)SLOTS_MAX && first_parts[slot] && i < count; i++) {
         if (parts[i].changes)
             numbers[found++] = part_of(first_parts[slot], parts[i].snapshot);
     }

@@ -23,6 +23,8 @@
 #include "scheduler.h"
 #include "service/server.h"
 #include "services.h"
+#include "sm_link.h"
+#include "sm_request.h"
 #include "times.h"
 #include "wire.h"
 #include "world.h"
@@ -118,6 +120,7 @@ struct server *server_open(const char **ret_problem)
     server->endpoint.background = background_new(2, (struct pool_shares){ .account = 0 });
     server->tasks = task_runner_start(store, &served, &server->endpoint, 1);
     assert(server->tasks);
+    sm_link_open(&server->endpoint);
     return server;
 }
 
@@ -140,6 +143,7 @@ void server_close(struct server *server)
 {
     if (wire_is_open())
         wire_close();
+    sm_link_close();
     background_stop(server->endpoint.background);
     decide_pool_free(server->endpoint.pool);
     task_runner_stop(server->tasks);
@@ -786,20 +790,21 @@ static void add_table_string_to_sign(const struct sent *sent, struct text *text)
         text_printf(text, "?%.*s", BYTES_ARG(request->query));
 }
 
+const char request_account_key[] = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
+                                   "K1SZFPTOtr/KBHBeksoGMGw==";
+
 static const struct hmac_sha256_ctx *prepared_key(void)
 {
-    static const char key64[] = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
-                                "K1SZFPTOtr/KBHBeksoGMGw==";
     static struct hmac_sha256_ctx context;
     static bool is_ready;
     struct base64_decode_ctx decoder;
-    uint8_t key[BASE64_DECODE_LENGTH(sizeof key64)];
+    uint8_t key[BASE64_DECODE_LENGTH(sizeof request_account_key)];
     size_t size = sizeof key;
 
     if (is_ready)
         return &context;
     base64_decode_init(&decoder);
-    base64_decode_update(&decoder, &size, key, sizeof key64 - 1, key64);
+    base64_decode_update(&decoder, &size, key, sizeof request_account_key - 1, request_account_key);
     hmac_sha256_set_key(&context, size, key);
     is_ready = true;
     return &context;
@@ -1154,10 +1159,15 @@ static void send_directly(struct sent *sent, size_t size, struct reply *answer)
 void request_send(struct server *server, unsigned slot, const struct ask *ask,
                   struct reply *ret_answer)
 {
-    struct sent *sent = calloc(1, sizeof *sent);
+    struct sent *sent;
     struct reply answer = { .began_ns = world->now_ns, .commits_before = world->commits };
     size_t size;
 
+    if (ask->smb.op != SM_NOTHING) {
+        sm_request_send(slot, ask, ret_answer);
+        return;
+    }
+    sent = calloc(1, sizeof *sent);
     sent->slot = slot;
     sent->ask = ask;
     sent->exchange.arena = arena_new(ARENA_MAX);
@@ -1177,6 +1187,20 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
     free(sent->body);
     free(sent);
     *ret_answer = answer;
+}
+
+void request_think(unsigned slot, uint64_t ns)
+{
+    if (sm_is_client(slot))
+        sm_link_sleep(slot, ns);
+    else
+        sched_sleep(ns);
+}
+
+void request_leave(unsigned slot)
+{
+    if (sm_is_client(slot))
+        sm_link_end(slot);
 }
 
 void answer_release(struct reply *answer)

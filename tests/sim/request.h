@@ -10,6 +10,7 @@
 #include "framing.h"
 #include "fs_ask.h"
 #include "queue_ask.h"
+#include "sm_ask.h"
 #include "table_ask.h"
 
 enum op {
@@ -209,7 +210,8 @@ struct ask {
     struct framing framing; /* by the wire */
     /* Of other services. */
     struct queue_ask queue;
-    struct fs_ask fs; /* of the File service */
+    struct fs_ask fs;  /* of the File service */
+    struct sm_ask smb; /* the same by SMB, if its `op` says so */
 };
 
 struct reply {
@@ -236,6 +238,7 @@ struct reply {
     struct queue_reply queue;
     struct table_tokens table;
     struct fs_reply fs;
+    struct sm_reply smb;
     unsigned char *body; /* malloc; answer_release() */
     size_t body_size;
     bool body_whole;
@@ -271,11 +274,17 @@ void server_close(struct server *server);
 void request_send(struct server *server, unsigned slot, const struct ask *ask,
                   struct reply *ret_answer);
 void answer_release(struct reply *answer);
+/* The client does nothing for so long. */
+void request_think(unsigned slot, uint64_t ns);
+/* It asks no more. */
+void request_leave(unsigned slot);
 /* The client whose request the calling thread works on; -1: none. */
 int request_slot(void);
 void request_set_slot(int slot);
 
 void pattern_fill(uint64_t seed, uint64_t from, unsigned char *to, size_t size);
+/* The key of the account, in base64. */
+extern const char request_account_key[];
 /* Base64 of the HMAC-SHA256 of a text, by the account's key. */
 void request_mac(const char *text, char *to, size_t size);
 void block_name(unsigned block, char to[16]);

@@ -64,7 +64,7 @@ static void *client(void *argument)
 
         sim_service()->draw(slot, world->next_request[slot]++, &wish->ask);
         if (wish->ask.think_ns > 0)
-            sched_sleep(wish->ask.think_ns);
+            request_think(slot, wish->ask.think_ns);
         wish->since_ns = world->now_ns;
         wish->is_waiting = true;
         sim_service()->asked(slot, &wish->ask);
@@ -73,6 +73,7 @@ static void *client(void *argument)
         wish->is_waiting = false;
         answer_release(&answer);
     }
+    request_leave(slot);
     clients_running--;
     return NULL;
 }
@@ -360,6 +361,8 @@ void run_draw(uint64_t seed, struct plan *plan)
         plan->faults |= FAULT_CLOCK;
     if ((draw >> 36 & 3) == 0)
         plan->faults |= FAULT_WIRE;
+    if ((draw >> 48 & 1) != 0)
+        plan->faults |= FAULT_SMB;
     plan->service = sim_service_of(draw >> 40);
 }
 

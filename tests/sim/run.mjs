@@ -8,7 +8,7 @@
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/faults.md that names this suite was reached
-//   campaign  new seeds for LAGRA_SIM_SECONDS (30), and of files for a third of that; with --soak instead, from a start of its own, until
+//   campaign  new seeds for LAGRA_SIM_SECONDS (30), and of files by REST and by SMB for a third of that; with --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
 //
@@ -99,6 +99,9 @@ function unreachedCells() {
         .filter((cell) => !reached.get(cell));
 }
 
+/** With kills and power cuts. */
+const BY_SMB = ['--service', 'file', '--faults', '2051', '--lives', '6', '--clients', '9', '--operations', '60'];
+
 /** Short lives for the crashes, long ones for the requests, and all that a seed draws. */
 function campaigns() {
     const start = Date.now() * 1000;
@@ -110,6 +113,7 @@ function campaigns() {
         return {
             [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds],
             files: ['--seed', '1', '--service', 'file', '--seconds', String(Number(seconds) / 3)],
+            'files by SMB and REST': ['--seed', '1', ...BY_SMB, '--seconds', String(Number(seconds) / 3)],
         };
     return {
         'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
@@ -128,6 +132,9 @@ function campaigns() {
         'files': campaign(9e8, '--requests', requests / 5, '--service', 'file'),
         'files, many requests in each life': campaign(1e9, '--requests', requests / 10, '--faults', 259,
             '--lives', 3, '--clients', 8, '--operations', 400, '--service', 'file'),
+        'files by SMB and REST': campaign(11e8, '--requests', requests / 10, ...BY_SMB),
+        'files by SMB and REST, without crashes': campaign(12e8, '--requests', requests / 10, '--service', 'file', '--faults', 2048,
+            '--lives', 0, '--clients', 8, '--operations', 60),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }
@@ -148,7 +155,8 @@ if (existsSync(program)) {
     }
 
     const planted = spawnSync(process.execPath, [path.join(HERE, 'planted.mjs'), '--build', options.build,
-        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'clock-before-snapshot', 'message-got-by-two'])], { encoding: 'utf8' });
+        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'clock-before-snapshot', 'message-got-by-two',
+            'share-mode-not-checked', 'flush-not-awaited'])], { encoding: 'utf8' });
     check(`planted defects are found: ${planted.stdout.trimEnd().split('\n').at(-1)}`, planted.status === 0,
         planted.stdout + planted.stderr);
 

@@ -27,7 +27,8 @@ enum {
     FAULT_CLIENTS = 256, /* clients that are slow, stop, or go away */
     FAULT_CLOCK = 512,   /* the wall clock is set, forward and back */
     FAULT_WIRE = 1024,   /* no fault: requests go through sockets and the http room */
-    FAULT_ALL = 2047,
+    FAULT_SMB = 2048,    /* no fault: clients of files come by SMB, too */
+    FAULT_ALL = 4095,
 };
 
 /* The numbers that make a run; printed by a failure, taken from the command line. */

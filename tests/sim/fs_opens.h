@@ -1,0 +1,31 @@
+/* What SMB clients have open in a state of the tree, and what goes on beside it, whether it comes by REST or by
+ * SMB: Azure's page "Manage file locks", as semantics.md 8.2 to 8.4 have it. It shares no code with src/. */
+#ifndef LAGRA_SIM_FS_OPENS_H
+#define LAGRA_SIM_FS_OPENS_H
+
+#include "fs_model.h"
+
+/* What an operation does to a file, and what it bears beside it: an open that lasts no time. */
+struct fs_use {
+    unsigned access, share; /* MAY_* */
+    bool needs_no_open;     /* not even one for attributes */
+};
+/* What stands in its way. */
+enum fs_bar { FS_NOTHING_BARS, FS_DELETE_IS_PENDING, FS_IS_NOT_SHARED };
+
+/* Of an operation of REST on the file that its path names, or on what it replaces there. */
+struct fs_use fs_use_of(const struct fs_ask *ask);
+/* The same of the file that a rename or a copy is from. */
+struct fs_use fs_use_of_source(const struct fs_ask *ask);
+enum fs_bar fs_beside_opens(const struct fs_state *state, const struct fs_node *node,
+                            const struct fs_use *use);
+/* The code of REST; NULL: nothing bars it. */
+const char *fs_bar_code(enum fs_bar bar);
+
+bool fs_is_open(const struct fs_state *state, const struct fs_node *node);
+/* The open with this id; NULL: it is closed. */
+const struct fs_open *fs_open_of(const struct fs_state *state, uint64_t id);
+const struct fs_open *fs_open_of_client(const struct fs_state *state, unsigned client,
+                                        uint64_t volatile_id);
+
+#endif

@@ -1,0 +1,125 @@
+/* What a commit of SMB makes of a state. MS-FSA 2.1.5 */
+#include <string.h>
+
+#include "fs_opens.h"
+#include "sm_model.h"
+#include "world.h"
+
+/* What is written ends a lease of REST that is broken. semantics 3.5 */
+static void write_node(struct fs_state *state, struct fs_node *node)
+{
+    node->above = node->etag > 0 ? node->etag : node->above;
+    node->etag = 0;
+    node->version = state->since;
+    if (node->lease.state == FS_BROKEN)
+        node->lease = (struct fs_lease){ .state = FS_AVAILABLE };
+}
+
+static void cut(struct fs_node *node, unsigned length, uint64_t commit)
+{
+    for (unsigned i = length; i < FS_SLOTS && i < node->length; i++) {
+        node->slots[i] = 0;
+        node->written[i] = commit;
+    }
+    node->length = length;
+}
+
+static unsigned make_node(const struct sm_ask *ask, struct fs_state *state)
+{
+    struct fs_path parent = ask->path;
+    unsigned at = FS_ROOT + 1;
+    struct fs_node *node;
+
+    parent.depth--;
+    while (at < FS_NODES && state->nodes[at].exists)
+        at++;
+    if (at == FS_NODES)
+        world_fail("the model has no room for another file");
+    node = &state->nodes[at];
+    *node = (struct fs_node){ .exists = true,
+                              .name = ask->path.names[parent.depth],
+                              .is_other_case = ask->path.cases >> parent.depth & 1,
+                              .parent = fs_find(state, &parent),
+                              .id = ++state->ids,
+                              .version = state->since,
+                              .content = state->since };
+    node->permission = fs_inherited(state->nodes[node->parent].permission, false);
+    if (node->permission > 0) {
+        state->permissions |= 1u << node->permission;
+        state->doubtful &= ~(1u << node->permission);
+    }
+    return at;
+}
+
+static void overwrite(const struct sm_ask *ask, struct fs_state *state, struct fs_node *node)
+{
+    cut(node, 0, state->since);
+    if (ask->disposition == SM_SUPERSEDE)
+        node->metadata = 0;
+    write_node(state, node);
+}
+
+static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *expected,
+                          struct fs_state *state, unsigned client, uint64_t volatile_id)
+{
+    unsigned at = expected->node, i = 0;
+
+    if (at == FS_NODES)
+        at = make_node(ask, state);
+    else if (ask->disposition != SM_OPEN_THERE && ask->disposition != SM_OPEN_IF)
+        overwrite(ask, state, &state->nodes[at]);
+    while (i < FS_OPENS && state->opens[i].id > 0)
+        i++;
+    if (i == FS_OPENS)
+        world_fail("the model has no room for another open");
+    state->opens[i] = (struct fs_open){ .id = ++state->ids,
+                                        .node = state->nodes[at].id,
+                                        .client = client,
+                                        .volatile_id = volatile_id,
+                                        .access = ask->access,
+                                        .share = ask->share };
+    return state->opens[i].id;
+}
+
+static void write_slots(const struct sm_ask *ask, struct fs_node *node, uint64_t commit)
+{
+    for (unsigned i = ask->from; i < ask->to; i++) {
+        node->slots[i] = fs_slot_value(ask->seed, i);
+        node->written[i] = commit;
+    }
+    if (ask->to > node->length)
+        node->length = ask->to;
+}
+
+static void close_open(struct fs_state *state, uint64_t id)
+{
+    struct fs_open *open = (struct fs_open *)(uintptr_t)fs_open_of(state, id);
+
+    *open = (struct fs_open){ .id = 0 };
+}
+
+uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, uint64_t commit,
+                  unsigned client, uint64_t volatile_id, bool writes)
+{
+    struct fs_state *state = fs_next_state(commit);
+    struct fs_node *node = &state->nodes[expected->node];
+
+    switch ((int)ask->op) {
+    case SM_OPEN:
+        return open_node(ask, expected, state, client, volatile_id);
+    case SM_WRITE:
+        write_slots(ask, node, commit);
+        break;
+    case SM_SET_LENGTH:
+        cut(node, ask->length, commit);
+        break;
+    case SM_CLOSE:
+        close_open(state, ask->handle.open);
+        break;
+    default:
+        break;
+    }
+    if (writes)
+        write_node(state, node);
+    return 0;
+}

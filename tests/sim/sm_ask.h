@@ -1,0 +1,83 @@
+/* What a simulated SMB client asks: of the same few names as the clients of REST (fs_ask.h), by handles that it
+ * has open. */
+#ifndef LAGRA_SIM_SM_ASK_H
+#define LAGRA_SIM_SM_ASK_H
+
+#include "fs_ask.h"
+
+enum sm_op {
+    SM_NOTHING, /* it is no request of SMB */
+    SM_OPEN,
+    SM_READ, /* from here on: by a handle */
+    SM_WRITE,
+    SM_SET_LENGTH,
+    SM_FLUSH,
+    SM_CLOSE,
+    SM_HANG_UP, /* the connection ends, and all its handles with it */
+    SM_OPS
+};
+
+/* What an open may do, and what others may do beside it. */
+enum { MAY_R = 1, MAY_W = 2, MAY_D = 4, MAY_RWD = 7 };
+
+/* MS-SMB2 2.2.13 "CreateDisposition" */
+enum sm_disposition {
+    SM_SUPERSEDE,
+    SM_OPEN_THERE,
+    SM_CREATE,
+    SM_OPEN_IF,
+    SM_OVERWRITE,
+    SM_OVERWRITE_IF,
+    SM_DISPOSITIONS
+};
+
+/* A handle, as its client knows it. */
+struct sm_handle {
+    uint64_t open; /* of the model; 0: none */
+    uint64_t persistent, volatile_id;
+};
+
+struct sm_ask {
+    enum sm_op op;
+    struct fs_path path; /* of an open */
+    enum sm_disposition disposition;
+    unsigned access, share;  /* MAY_* */
+    struct sm_handle handle; /* of what goes by one */
+    unsigned from, to;       /* slots */
+    unsigned seed;
+    unsigned length; /* slots */
+    bool write_through;
+};
+
+struct sm_reply {
+    uint32_t status;
+    unsigned action; /* CreateAction */
+    uint64_t persistent, volatile_id;
+    uint64_t length; /* of what was opened */
+};
+
+/* Those that the model knows. MS-ERREF 2.3.1 */
+#define SM_SUCCESS            0u
+#define SM_PENDING            0x00000103u
+#define SM_MORE_PROCESSING    0xC0000016u
+#define SM_BAD_NETWORK_NAME   0xC00000CCu
+#define SM_END_OF_FILE        0xC0000011u
+#define SM_ACCESS_DENIED      0xC0000022u
+#define SM_NAME_NOT_FOUND     0xC0000034u
+#define SM_NAME_COLLISION     0xC0000035u
+#define SM_PATH_NOT_FOUND     0xC000003Au
+#define SM_SHARING_VIOLATION  0xC0000043u
+#define SM_DELETE_PENDING     0xC0000056u
+#define SM_DISK_FULL          0xC000007Fu
+#define SM_IS_A_DIRECTORY     0xC00000BAu
+#define SM_FILE_CLOSED        0xC0000128u
+#define SM_IO_ERROR           0xC00000E9u
+#define SM_NO_RESOURCES       0xC000009Au
+#define SM_NO_SERVER_RESOURCE 0xC0000205u
+#define SM_DATA_ERROR         0xC000003Eu
+#define SM_IO_TIMEOUT         0xC00000B5u
+
+/* For people. */
+void sm_ask_format(const struct sm_ask *ask, char *to, size_t size);
+
+#endif

@@ -1,0 +1,279 @@
+/* See sm_judge.h. */
+#include "sm_judge.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "fs_opens.h"
+#include "sm_model.h"
+#include "sm_script.h"
+#include "sm_seen.h"
+#include "world.h"
+
+#define PLAIN_MAX    256u
+#define PLAIN_MAX_NS (5 * UINT64_C(1000000000))
+
+/* Plain writes that were answered: in the world. */
+static struct sm_plain {
+    uint64_t last_ns; /* of this life */
+    unsigned count;
+    struct {
+        uint64_t commit, answered_ns;
+    } writes[PLAIN_MAX];
+} * plain;
+
+void sm_judge_begin(void)
+{
+    plain = world_alloc(sizeof *plain);
+}
+
+void sm_judge_begin_life(void)
+{
+    sm_script_begin_life();
+}
+
+/* ---- what is durable by time ---- */
+
+/* A call that fails or takes long may put it off. */
+#define FAULTS_OF_TIME                                                                             \
+    (FAULT_ERRORS | FAULT_SPACE | FAULT_FILES | FAULT_SHORT | FAULT_LATENCY | FAULT_DAMAGE)
+
+static void note_plain(uint64_t commit)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < plain->count; i++)
+        if (plain->writes[i].commit > world->acknowledged)
+            plain->writes[kept++] = plain->writes[i];
+    plain->count = kept;
+    if (kept == PLAIN_MAX)
+        return;
+    plain->writes[kept].commit = commit;
+    plain->writes[kept].answered_ns = world->now_ns;
+    plain->count++;
+}
+
+void sm_judge_end_life(void)
+{
+    for (unsigned i = 0; i < plain->count && !(world->plan.faults & FAULTS_OF_TIME); i++)
+        if (plain->writes[i].answered_ns + PLAIN_MAX_NS <= plain->last_ns)
+            fs_acknowledge(plain->writes[i].commit);
+    plain->count = 0;
+}
+
+/* ---- commits ---- */
+
+/* An open rests on the file alone: the path may have led to it a moment ago. The file that it was is known by the
+ * server's id, once that was told. */
+static struct sm_expected expect_open(const struct fs_slot *slot, const struct sm_ask *ask,
+                                      const struct sm_seen *seen)
+{
+    const struct fs_state *newest = fs_state_at(world->commits), *state = newest;
+    struct sm_expected expected, first = sm_expect(ask, newest);
+
+    for (;; state = state->older) {
+        unsigned at = fs_find(state, &ask->path);
+        const struct fs_node *node = at < FS_NODES ? fs_node_of(newest, state->nodes[at].id) : NULL;
+
+        if (node && (node->file_id == 0 || node->file_id == seen->node)) {
+            expected = sm_expect_at(ask, newest, (unsigned)(node - newest->nodes));
+            if (expected.changes)
+                return expected;
+        }
+        if (state->since <= slot->before || !state->older)
+            return first;
+    }
+}
+
+static void say_commit(const struct fs_slot *slot, unsigned number)
+{
+    char asked[400];
+
+    world_trace(slot->commit << 8 | (200u + slot->ask->smb.op));
+    if (!world->plan.verbose)
+        return;
+    ask_format(slot->ask, asked, sizeof asked);
+    world_say("%.6f commit %" PRIu64 " of client %u: %s", (double)world->now_ns / 1e9, slot->commit,
+              number, asked);
+}
+
+/* The version that the commit has made of the file, by what the server has decided. */
+static const char *tell(const struct sm_seen *seen, uint64_t commit, bool writes, uint64_t node_id)
+{
+    const struct fs_node *node = fs_node_of(fs_state_at(commit), node_id);
+    const char *why = writes ? fs_fill(commit, seen->etag) : NULL;
+
+    if (!why && node && seen->node != 0)
+        why = fs_tell_id(node, seen->node);
+    return why;
+}
+
+/* A close changes the file where it has written twice and more than two seconds apart, which shows in the times; the
+ * ETag says whether it has. decision: 357 */
+static bool writes_by_close(const struct fs_node *node, const struct sm_seen *seen)
+{
+    return node->etag != 0 && node->etag != seen->etag;
+}
+
+static bool writes(const struct sm_ask *ask, const struct sm_expected *expected,
+                   const struct fs_state *state, const struct sm_seen *seen)
+{
+    switch ((int)ask->op) {
+    case SM_OPEN:
+        return expected->action != 1;
+    case SM_CLOSE:
+        return writes_by_close(&state->nodes[expected->node], seen);
+    default:
+        return true;
+    }
+}
+
+static uint64_t apply(const struct sm_ask *ask, const struct sm_expected *expected,
+                      const struct sm_seen *seen)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    bool is_written = writes(ask, expected, state, seen);
+    uint64_t commit = ++world->commits;
+    uint64_t open = sm_apply(ask, expected, commit, seen->client, seen->volatile_id,
+                             is_written && ask->op != SM_OPEN);
+    uint64_t node = expected->node < FS_NODES ? state->nodes[expected->node].id : 0;
+    const char *why;
+
+    if (open > 0)
+        node = fs_open_of(fs_state_at(commit), open)->node;
+    why = tell(seen, commit, is_written, node);
+    if (why)
+        world_fail("%s: ETag %" PRIX64 ", id %" PRIX64 ", commit %" PRIu64, why, seen->etag,
+                   seen->node, commit);
+    return open;
+}
+
+void sm_judge_committed(struct fs_slot *slot, unsigned number)
+{
+    const struct sm_ask *ask = &slot->ask->smb;
+    struct sm_seen seen = sm_seen(number);
+    struct sm_expected expected = ask->op == SM_OPEN ? expect_open(slot, ask, &seen)
+                                                     : sm_expect(ask, fs_state_at(world->commits));
+    const struct fs_open *open = fs_open_of(fs_state_at(world->commits), ask->handle.open);
+    const struct fs_node *node = open ? fs_node_of(fs_state_at(world->commits), open->node) : NULL;
+
+    if (slot->commit > 0)
+        fs_judge_fail(slot, NULL, "a second commit of an SMB request");
+    if (expected.status == SM_DISK_FULL && fs_may_pass_quota(slot))
+        expected =
+            (struct sm_expected){ .changes = true,
+                                  .node = (unsigned)(node - fs_state_at(world->commits)->nodes) };
+    if (!expected.changes)
+        fs_judge_fail(slot, NULL, "commits what should change nothing");
+    slot->action = expected.action;
+    slot->open = apply(ask, &expected, &seen);
+    slot->commit = world->commits;
+    say_commit(slot, number);
+}
+
+void sm_judge_own_committed(unsigned number)
+{
+    const struct sm_seen seen = sm_seen_own(number);
+    const struct fs_state *state = fs_state_at(world->commits);
+    const struct fs_open *open = fs_open_of_client(state, seen.client, seen.volatile_id);
+    struct sm_ask ask = { .op = SM_CLOSE };
+    struct sm_expected expected;
+
+    if (seen.own != SM_OWN_CLOSE || !open)
+        world_fail("the server commits for itself what nobody knows, of an open of client %u",
+                   seen.client);
+    ask.handle.open = open->id;
+    expected = sm_expect(&ask, state);
+    apply(&ask, &expected, &seen);
+    if (world->plan.verbose)
+        world_say("%.6f commit %" PRIu64 " of the server: closes open %" PRIu64 " of client %u",
+                  (double)world->now_ns / 1e9, world->commits, ask.handle.open, seen.client);
+}
+
+/* ---- answers ---- */
+
+static bool says_cannot(uint32_t status)
+{
+    return status == SM_IO_ERROR || status == SM_NO_RESOURCES || status == SM_NO_SERVER_RESOURCE ||
+           status == SM_DATA_ERROR || status == SM_IO_TIMEOUT || status == SM_DISK_FULL;
+}
+
+/* Is the commit durable when it is answered? */
+static bool is_lasting(const struct fs_slot *slot, unsigned number)
+{
+    const struct sm_ask *ask = &slot->ask->smb;
+
+    switch ((int)ask->op) {
+    case SM_OPEN:
+        return slot->action != 1;
+    case SM_WRITE:
+        return ask->write_through;
+    case SM_CLOSE:
+        return sm_script_has_written(number, ask->handle.open);
+    default:
+        return true;
+    }
+}
+
+static void judge_commit(const struct fs_slot *slot, unsigned number, const struct reply *answer)
+{
+    const struct sm_ask *ask = &slot->ask->smb;
+
+    if (answer->smb.status != SM_SUCCESS)
+        fs_judge_fail(slot, answer, "an error of what was committed");
+    if (ask->op == SM_OPEN && answer->smb.action != slot->action)
+        fs_judge_fail(slot, answer, "another action of an open");
+    if (is_lasting(slot, number))
+        fs_acknowledge(slot->commit);
+    else if (ask->op == SM_WRITE)
+        note_plain(slot->commit);
+}
+
+/* All that was written to the file before the flush began. */
+static void acknowledge_flushed(const struct fs_slot *slot)
+{
+    const struct fs_state *state = fs_state_at(slot->before);
+    const struct fs_open *open = fs_open_of(state, slot->ask->smb.handle.open);
+    const struct fs_node *node = open ? fs_node_of(state, open->node) : NULL;
+
+    if (node)
+        fs_acknowledge(node->version);
+}
+
+static void judge_view(struct fs_slot *slot, const struct reply *answer)
+{
+    bool is_shown = slot->ask->smb.op != SM_WRITE;
+
+    fs_judge_view(slot, answer, is_shown);
+    if (slot->ask->smb.op == SM_FLUSH && answer->smb.status == SM_SUCCESS)
+        acknowledge_flushed(slot);
+}
+
+/* It has no connection. */
+static void judge_cut(const struct fs_slot *slot, const struct reply *answer, bool may_fail)
+{
+    uint32_t status = answer->smb.status;
+
+    if (status == SM_BAD_NETWORK_NAME && !fs_state_at(slot->before)->exists)
+        return;
+    if (!may_fail)
+        fs_judge_fail(slot, answer, "an SMB client is cut off");
+}
+
+void sm_judge_answered(struct fs_slot *slot, unsigned number, const struct reply *answer,
+                       bool may_fail)
+{
+    plain->last_ns = world->now_ns;
+    if (!answer->came) {
+        judge_cut(slot, answer, may_fail);
+    } else if (slot->ask->smb.op != SM_HANG_UP) {
+        world->checks++;
+        if (says_cannot(answer->smb.status) && may_fail)
+            world->refused++;
+        else if (slot->commit > 0)
+            judge_commit(slot, number, answer);
+        else
+            judge_view(slot, answer);
+    }
+    sm_script_answered(number, &slot->ask->smb, answer, slot->open);
+}

@@ -1,0 +1,50 @@
+/* Connections of SMB clients: each is a machine of src/smb/connection.h, which its client's thread owns, as a
+ * worker of src/net/ does. So the frames of requests go the whole way that those from a socket go behind it:
+ * from negotiation and logon on, through admission, decisions, waits and posts, to the frames of answers. What is
+ * left out is the socket (net.h drives that for HTTP), and that messages are signed and sealed. */
+#ifndef LAGRA_SIM_SM_LINK_H
+#define LAGRA_SIM_SM_LINK_H
+
+#include "request.h"
+#include "service/server.h"
+
+struct arena;
+struct smb_request;
+
+/* A message that came. */
+struct sm_message {
+    uint16_t command;
+    uint32_t status, tree_id;
+    uint64_t message_id, session_id, async_id;
+    const unsigned char *bytes; /* from its header on, in the arena of the link */
+    size_t size;
+};
+
+/* Is this client of SMB in this run? */
+bool sm_is_client(unsigned slot);
+/* With the server's start; nothing where no client is of SMB. */
+void sm_link_open(const struct endpoint *endpoint);
+/* After all clients have left. */
+void sm_link_close(void);
+
+/* Logged on to the share: connects if need be. False: there is no such share, or the store cannot now; *ret_status
+ * says which. */
+bool sm_link_begin(unsigned slot, uint32_t *ret_status);
+bool sm_link_is_there(unsigned slot);
+/* A message of this command is begun in the link's arena: where its body goes. charge: credits that it costs */
+struct wire_writer;
+void sm_link_write(unsigned slot, uint16_t command, unsigned charge,
+                   struct wire_writer *ret_writer);
+/* Sends it. Returns its message id. */
+uint64_t sm_link_send(unsigned slot);
+/* Waits for the final answer. False: the connection was cut. */
+bool sm_link_receive(unsigned slot, uint64_t message_id, struct sm_message *ret_message);
+/* Does nothing for so long, but for what the machine is posted. */
+void sm_link_sleep(unsigned slot, uint64_t ns);
+/* The connection ends; waits until nothing is left of it. */
+void sm_link_end(unsigned slot);
+
+/* The client whose connection a request came by. */
+unsigned sm_link_slot_of(const struct smb_request *request);
+
+#endif

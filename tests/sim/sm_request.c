@@ -1,0 +1,226 @@
+/* See sm_request.h. MS-SMB2 2.2.13 to 2.2.40 */
+#include "sm_request.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler.h"
+#include "sm_link.h"
+#include "smb/wire.h"
+#include "world.h"
+
+/* MS-SMB2 2.2.13.1.1: beside reading attributes */
+static const uint32_t rights[3] = { 0x00000001, 0x00000002, 0x00010000 };
+#define RIGHTS_ALWAYS 0x00100080u /* READ_ATTRIBUTES, SYNCHRONIZE */
+#define NON_DIRECTORY 0x00000040u
+#define WRITE_THROUGH 0x00000001u
+#define INFO_FILE     1u
+#define CLASS_LENGTH  20u
+#define CREDIT_BYTES  65536u
+
+/* ---- what is sent ---- */
+
+static void put_path(struct wire_writer *w, const struct fs_path *path)
+{
+    for (unsigned i = 0; i < path->depth; i++) {
+        if (i > 0)
+            wire_put_u16(w, '\\');
+        wire_put_utf16(w, bytes_from_string(fs_name_bytes[path->cases >> i & 1][path->names[i]]));
+    }
+}
+
+static void put_handle(struct wire_writer *w, const struct sm_ask *ask)
+{
+    wire_put_u64(w, ask->handle.persistent);
+    wire_put_u64(w, ask->handle.volatile_id);
+}
+
+static void put_open(struct wire_writer *w, const struct sm_ask *ask)
+{
+    uint32_t access = RIGHTS_ALWAYS;
+    size_t size_at;
+
+    for (unsigned i = 0; i < 3; i++)
+        access |= ask->access >> i & 1 ? rights[i] : 0;
+    wire_put_u16(w, 57);
+    wire_put_u8(w, 0);
+    wire_put_u8(w, 0);  /* RequestedOplockLevel */
+    wire_put_u32(w, 2); /* Impersonation */
+    wire_put_zeros(w, 16);
+    wire_put_u32(w, access);
+    wire_put_u32(w, 0);
+    wire_put_u32(w, ask->share);
+    wire_put_u32(w, (uint32_t)ask->disposition);
+    wire_put_u32(w, NON_DIRECTORY);
+    wire_put_u16(w, SMB_HEADER_SIZE + 56);
+    size_at = wire_place(w);
+    wire_put_u16(w, 0);
+    wire_put_zeros(w, 8); /* no contexts */
+    put_path(w, &ask->path);
+    wire_set_u16(w, size_at, (uint16_t)(wire_place(w) - size_at - 10));
+    wire_put_u16(w, 0);
+}
+
+static void put_read(struct wire_writer *w, const struct sm_ask *ask)
+{
+    uint32_t slot = fs_slot_bytes();
+
+    wire_put_u16(w, 49);
+    wire_put_u16(w, 0);
+    wire_put_u32(w, (ask->to - ask->from) * slot);
+    wire_put_u64(w, (uint64_t)ask->from * slot);
+    put_handle(w, ask);
+    wire_put_zeros(w, 17);
+}
+
+static void put_write(struct wire_writer *w, const struct sm_ask *ask)
+{
+    uint32_t slot = fs_slot_bytes(), size = (ask->to - ask->from) * slot;
+    unsigned char *bytes = malloc(size);
+
+    pattern_fill(ask->seed, (uint64_t)ask->from * slot, bytes, size);
+    wire_put_u16(w, 49);
+    wire_put_u16(w, SMB_HEADER_SIZE + 48);
+    wire_put_u32(w, size);
+    wire_put_u64(w, (uint64_t)ask->from * slot);
+    put_handle(w, ask);
+    wire_put_zeros(w, 12);
+    wire_put_u32(w, ask->write_through ? WRITE_THROUGH : 0);
+    wire_put(w, bytes_of(bytes, size));
+    free(bytes);
+}
+
+static void put_close(struct wire_writer *w, const struct sm_ask *ask)
+{
+    wire_put_u16(w, 24);
+    wire_put_zeros(w, 6);
+    put_handle(w, ask);
+}
+
+static void put_set(struct wire_writer *w, const struct sm_ask *ask, unsigned class, size_t size)
+{
+    wire_put_u16(w, 33);
+    wire_put_u8(w, INFO_FILE);
+    wire_put_u8(w, (uint8_t) class);
+    wire_put_u32(w, (uint32_t)size);
+    wire_put_u16(w, SMB_HEADER_SIZE + 32);
+    wire_put_u16(w, 0);
+    wire_put_u32(w, 0);
+    put_handle(w, ask);
+}
+
+static void put_length(struct wire_writer *w, const struct sm_ask *ask)
+{
+    put_set(w, ask, CLASS_LENGTH, 8);
+    wire_put_u64(w, (uint64_t)ask->length * fs_slot_bytes());
+}
+
+static const struct {
+    uint16_t command;
+    void (*put)(struct wire_writer *w, const struct sm_ask *ask);
+} forms[SM_OPS] = {
+    [SM_OPEN] = { SMB_CREATE, put_open },  [SM_READ] = { SMB_READ, put_read },
+    [SM_WRITE] = { SMB_WRITE, put_write }, [SM_SET_LENGTH] = { SMB_SET_INFO, put_length },
+    [SM_FLUSH] = { SMB_FLUSH, put_close }, [SM_CLOSE] = { SMB_CLOSE, put_close },
+};
+
+/* ---- what comes ---- */
+
+static void read_open(struct wire_reader *r, struct sm_reply *reply)
+{
+    wire_skip(r, 4);
+    reply->action = wire_u32(r);
+    wire_skip(r, 4 * 8 + 8);
+    reply->length = wire_u64(r);
+    wire_skip(r, 4 + 4);
+    reply->persistent = wire_u64(r);
+    reply->volatile_id = wire_u64(r);
+}
+
+static void read_bytes(struct wire_reader *r, struct reply *answer)
+{
+    struct bytes bytes;
+    uint32_t size;
+    uint8_t at;
+
+    wire_skip(r, 2);
+    at = wire_u8(r);
+    wire_skip(r, 1);
+    size = wire_u32(r);
+    bytes = wire_buffer(r, at, size, SMB_HEADER_SIZE + 16);
+    answer->body = malloc(size + 1);
+    answer->body_size = answer->length = bytes.len;
+    if (bytes.len > 0)
+        memcpy(answer->body, bytes.ptr, bytes.len);
+}
+
+static void read_answer(const struct sm_ask *ask, const struct sm_message *message,
+                        struct reply *answer)
+{
+    struct wire_reader r;
+
+    wire_reader_init(&r, bytes_of(message->bytes, message->size));
+    wire_skip(&r, SMB_HEADER_SIZE);
+    answer->came = true;
+    answer->smb.status = message->status;
+    if (message->status != SM_SUCCESS)
+        return;
+    if (ask->op == SM_OPEN)
+        read_open(&r, &answer->smb);
+    if (ask->op == SM_READ)
+        read_bytes(&r, answer);
+    if (!wire_ok(&r))
+        world_fail("an answer of SMB is shorter than its body: command %u", message->command);
+}
+
+void sm_request_send(unsigned slot, const struct ask *ask, struct reply *ret_answer)
+{
+    const struct sm_ask *asked = &ask->smb;
+    size_t bytes = asked->to > asked->from ? (asked->to - asked->from) * fs_slot_bytes() : 1;
+    struct reply answer = { .began_ns = world->now_ns, .commits_before = world->commits };
+    struct sm_message message;
+    struct wire_writer w;
+
+    if (asked->op == SM_HANG_UP) {
+        sm_link_end(slot);
+        answer.came = true;
+    } else if (sm_link_begin(slot, &answer.smb.status)) {
+        sm_link_write(slot, forms[asked->op].command,
+                      (unsigned)((bytes + CREDIT_BYTES - 1) / CREDIT_BYTES), &w);
+        forms[asked->op].put(&w, asked);
+        if (sm_link_receive(slot, sm_link_send(slot), &message))
+            read_answer(asked, &message, &answer);
+    }
+    answer.commits_after = world->commits;
+    answer.ended_ns = world->now_ns;
+    *ret_answer = answer;
+}
+
+/* ---- for people ---- */
+
+void sm_ask_format(const struct sm_ask *ask, char *to, size_t size)
+{
+    static const char *const names[SM_OPS] = {
+        "nothing", "Open", "Read", "Write", "Set length", "Flush", "Close", "Hang up",
+    };
+    static const char *const dispositions[SM_DISPOSITIONS] = {
+        "SUPERSEDE", "OPEN", "CREATE", "OPEN_IF", "OVERWRITE", "OVERWRITE_IF",
+    };
+    static const char *const masks[8] = { "-", "R", "W", "RW", "D", "RD", "WD", "RWD" };
+    char path[120] = "";
+    size_t used = 0;
+
+    for (unsigned i = 0; i < ask->path.depth && used + 12 < sizeof path; i++)
+        used += (size_t)snprintf(path + used, sizeof path - used, "\\%s",
+                                 fs_name_bytes[ask->path.cases >> i & 1][ask->path.names[i]]);
+    if (ask->op == SM_OPEN)
+        (void)snprintf(to, size, "SMB Open %s of '%s' for %s shared %s",
+                       dispositions[ask->disposition], path, masks[ask->access], masks[ask->share]);
+    else
+        (void)snprintf(to, size, "SMB %s by open %llu (%llx.%llx) slots %u..%u seed=%u length=%u%s",
+                       names[ask->op], (unsigned long long)ask->handle.open,
+                       (unsigned long long)ask->handle.persistent,
+                       (unsigned long long)ask->handle.volatile_id, ask->from, ask->to, ask->seed,
+                       ask->length, ask->write_through ? " through" : "");
+}

@@ -1,0 +1,15 @@
+/* What an SMB client does next, with what it knows: its handles. */
+#ifndef LAGRA_SIM_SM_SCRIPT_H
+#define LAGRA_SIM_SM_SCRIPT_H
+
+#include "request.h"
+
+void sm_script_begin_life(void);
+void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask);
+/* An answer has come; open: that it has made, of the model; 0: none */
+void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct reply *answer,
+                        uint64_t open);
+/* Has it been told that it has written by the handle? */
+bool sm_script_has_written(unsigned client, uint64_t open);
+
+#endif

@@ -1,0 +1,26 @@
+/* Which request of SMB a thread works on, as the server runs it: so a commit is known to be of that request, or of
+ * one that the server has made itself (it closes what a connection leaves behind). */
+#ifndef LAGRA_SIM_SM_SEEN_H
+#define LAGRA_SIM_SM_SEEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Slots from SLOTS_MAX (judge.h) on are of the server's own requests. */
+#define SM_OWN_MAX 256u
+
+enum sm_own { SM_OWN_CLOSE, SM_OWN_OTHER };
+
+/* What a request is about, and what it was decided on. */
+struct sm_seen {
+    unsigned client;
+    bool is_own;
+    enum sm_own own;
+    uint64_t volatile_id; /* of the open; 0: none */
+    uint64_t node, etag;  /* of its file, once it is decided */
+};
+/* Of a client's request in work. */
+struct sm_seen sm_seen(unsigned slot);
+struct sm_seen sm_seen_own(unsigned number);
+
+#endif
