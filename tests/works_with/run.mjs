@@ -17,7 +17,7 @@ const FILE_LIMIT_MS = 300000;
 function newCertificate(folder) {
     const [cert, key, template] = ['cert.pem', 'key.pem', 'template'].map((name) => path.join(folder, name));
     const certtool = (...args) => execFileSync('certtool', args, { stdio: 'ignore' });
-    writeFileSync(template, 'cn = localhost\nip_address = 127.0.0.1\nexpiration_days = 2\n' +
+    writeFileSync(template, 'cn = localhost\nip_address = 127.0.0.1\ndns_name = localhost\nexpiration_days = 2\n' +
         'signing_key\ntls_www_server\n');
     certtool('--generate-privkey', '--key-type', 'ecdsa', '--outfile', key);
     certtool('--generate-self-signed', '--load-privkey', key, '--template', template, '--outfile', cert);

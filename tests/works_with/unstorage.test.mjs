@@ -1,10 +1,6 @@
 // unstorage's drivers for blobs and tables: items, metadata, keys; what was set survives kill -9.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import net from 'node:net';
 import { test } from 'node:test';
-import tls from 'node:tls';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { TableClient } from '@azure/data-tables';
 import { createStorage } from 'unstorage';
@@ -13,6 +9,7 @@ import tableDriver from 'unstorage/drivers/azure-storage-table';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { startKillable, writeThroughKills } from '../lib/killed.mjs';
 import { tableRetries } from './setup.mjs';
+import { tlsFront } from './tls_front.mjs';
 
 // The driver does not wait for the container that it makes.
 async function inBlobs(server) {
@@ -21,28 +18,13 @@ async function inBlobs(server) {
     return blobDriver({ connectionString: server.connectionString });
 }
 
-/** The driver takes nothing but HTTPS: this ends it and passes all to the server's tables. */
-async function tlsFront(t, server) {
-    const port = server.ports.table;
-    const front = tls.createServer({
-        cert: readFileSync(process.env.LAGRA_TEST_CERTIFICATE), key: readFileSync(process.env.LAGRA_TEST_KEY),
-    }, (outer) => {
-        const inner = net.connect(port, server.host);
-        for (const [from, to] of [[outer, inner], [inner, outer]])
-            from.on('error', () => to.destroy()).pipe(to);
-    });
-    front.listen(0, '127.0.0.1');
-    await once(front, 'listening');
-    t.after(() => front.close());
-    return `https://127.0.0.1:${front.address().port}/${server.account}`;
-}
-
 async function inTables(server, t) {
     const { connectionString } = server;
     await TableClient.fromConnectionString(connectionString, 'unstorage', tableRetries).createTable();
+    const { host, port } = await tlsFront(t, server, 'table'); // the driver takes nothing but HTTPS
     return tableDriver({
         accountName: DEVELOPMENT.account,
-        connectionString: connectionString.replace(server.urlOf('table'), await tlsFront(t, server)),
+        connectionString: connectionString.replace(server.urlOf('table'), `https://${host}:${port}/${server.account}`),
     });
 }
 
