@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke works-with smb-test image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb install clean
+.PHONY: help build run test smoke works-with smb-test image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -105,6 +105,10 @@ deb: ## build Debian packages of the commit into build-deb, and look at them (te
 	@tools/prepare deb
 	@packaging/deb build-deb
 	@tests/package/run build-deb
+
+reproducible: ## build the packages and the source archive twice, and compare them
+	@tools/prepare deb
+	@tests/package/reproducible build-reproducible
 
 install: build ## install into PREFIX (default /usr/local)
 	@meson configure $(BUILD) --prefix $(PREFIX) && meson install -C $(BUILD)
