@@ -34,10 +34,14 @@ uint8_t level_of_caching(uint8_t caching)
     return caching & CACHING_READ ? OPLOCK_II : OPLOCK_NONE;
 }
 
-/* An open that has it; NULL: none. */
+/* The oldest of its opens that is open; NULL: none. */
 static struct smb_open *caching_open(const struct smb_caching *caching)
 {
-    return opens_first_with(caching->connection->opens, caching);
+    struct smb_open *open = caching->opens;
+
+    while (open && !open->is_open)
+        open = open->next_of_caching;
+    return open;
 }
 
 /* ---- a client that does not answer: its server does, with nothing. ms-smb2: 3.3.2.1, 3.3.6.1 ---- */
@@ -196,17 +200,35 @@ struct smb_caching *caching_find(struct smb_connection *connection, const struct
     return caching;
 }
 
+static void add_open(struct smb_caching *caching, struct smb_open *open)
+{
+    struct smb_open **at = &caching->opens;
+
+    while (*at)
+        at = &(*at)->next_of_caching;
+    *at = open;
+}
+
+static void remove_open(struct smb_caching *caching, struct smb_open *open)
+{
+    struct smb_open **at = &caching->opens;
+
+    while (*at != open)
+        at = &(*at)->next_of_caching;
+    *at = open->next_of_caching;
+}
+
 static void leave(struct smb_open *open)
 {
     struct smb_caching *caching = open->caching;
     struct smb_caching **at = &caching->connection->cachings;
     struct smb_open *other;
 
+    remove_open(caching, open);
     open->caching = NULL;
-    assert(caching->opens > 0);
     if (caching->overdue && caching->overdue->open == open)
         end_overdue(caching);
-    if (--caching->opens > 0) {
+    if (caching->opens) {
         other = caching->is_breaking && !caching->overdue ? caching_open(caching) : NULL;
         if (other)
             smb_run(request_of_own(other, &overdue));
@@ -239,7 +261,7 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
         connection->cachings = caching;
         break_listener_add(&caching->listener);
     }
-    caching->opens++;
+    add_open(caching, open);
     open->caching = caching;
     open->leaves_caching = leave;
 }

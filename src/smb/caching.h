@@ -50,7 +50,7 @@ struct smb_caching {
     uint16_t epoch;              /* of that break */
     struct smb_request *overdue; /* while is_breaking: answers in the client's place in the end */
     unsigned breaks;             /* how many there were */
-    unsigned opens;              /* that have it, or are being opened */
+    struct smb_open *opens;      /* that have it, or are being opened; the oldest first */
     _Atomic uint32_t told;       /* 0: nothing; else struct told */
 };
 

@@ -193,15 +193,6 @@ void open_gone(struct smb_open *open)
     open_release(open);
 }
 
-struct smb_open *opens_first_with(const struct open_table *table, const struct smb_caching *caching)
-{
-    struct smb_open *open;
-
-    for (uint32_t slot = 0; (open = opens_next(table, &slot)) && open->caching != caching;)
-        ;
-    return open;
-}
-
 void message_set_open(struct smb_message *message, struct smb_open *open)
 {
     struct smb_open *before = message->open;

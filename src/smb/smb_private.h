@@ -219,6 +219,7 @@ struct smb_open {
     struct bytes path; /* owned; of one in a snapshot: UTF-8, '/' between names; else ptr NULL */
     bool has_written;  /* what has to be durable when it is closed */
     struct smb_caching *caching;                   /* NULL: it caches nothing */
+    struct smb_open *next_of_caching;              /* the next one that has it */
     void (*leaves_caching)(struct smb_open *open); /* with caching */
     void (*ends_watch)(struct smb_open *open);     /* with watch */
     /* Where QUERY_DIRECTORY goes on. */
@@ -263,9 +264,6 @@ void open_leave(struct smb_open *open);
 enum smb_step open_closed(struct smb_request *request);
 /* Those that are open, one after the other; NULL: no more. *slot: 0 at first */
 struct smb_open *opens_next(const struct open_table *table, uint32_t *slot);
-/* One of them that has this caching; NULL: none. */
-struct smb_open *opens_first_with(const struct open_table *table,
-                                  const struct smb_caching *caching);
 /* Names between backslashes, as a create and a rename have them; none: the root. In the arena.
  * returns STATUS_SUCCESS, STATUS_INVALID_PARAMETER, STATUS_OBJECT_NAME_INVALID */
 enum nt_status smb_read_names(struct arena *arena, struct bytes path,
