@@ -5,6 +5,28 @@
 #include "file/permission.h"
 #include "file/permission_store.h"
 
+/* Generic rights of entries that apply to the node are those of files; what is inherited alone stays as it is. */
+static void map_generic(struct acl *dacl)
+{
+    for (size_t i = 0; i < dacl->count; i++)
+        if (!(dacl->aces[i].flags & ACE_INHERIT_ONLY))
+            dacl->aces[i].mask = access_mask_mapped(dacl->aces[i].mask);
+}
+
+/* A list is one with inherited entries if that is said and asked for. [MS-DTYP] 2.4.6 "DR", "DI"; smbtorture,
+ * smb2.acls.INHERITFLAGS */
+static void settle_inherited(struct security_descriptor *from)
+{
+    static const unsigned asked[] = { CONTROL_DACL_INHERIT_ASKED, CONTROL_SACL_INHERIT_ASKED };
+    static const unsigned is[] = { CONTROL_DACL_INHERITED, CONTROL_SACL_INHERITED };
+
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        if (!(from->control & asked[i]))
+            from->control &= (uint16_t)~is[i];
+        from->control &= (uint16_t)~asked[i];
+    }
+}
+
 /* Takes those parts of the one into the other. */
 static void take_parts(struct security_descriptor *to, const struct security_descriptor *from,
                        uint32_t parts)
@@ -46,11 +68,21 @@ static uint32_t parts_of(const struct security_descriptor *descriptor)
     return parts;
 }
 
+/* Without privileges an owner is set to oneself alone, or to a group that one is of, and no SACL. MS-FSA 2.1.5.17 */
+static enum error check_token(const struct access_token *token,
+                              const struct security_descriptor *from, uint32_t parts)
+{
+    if (token && parts & DESCRIPTOR_OWNER && !access_token_has(token, from->owner))
+        return E_AuthorizationPermissionMismatch;
+    return token && parts & DESCRIPTOR_SACL ? E_AuthorizationPermissionMismatch : OK;
+}
+
 /* What is there with those parts of what was sent, in canonical form. */
-static enum error merge(struct decision *d, struct bytes there, struct bytes sent, uint32_t parts,
-                        struct bytes *ret_canonical)
+static enum error merge(struct decision *d, const struct mount *mount, struct bytes there,
+                        struct bytes sent, uint32_t parts, struct bytes *ret_canonical)
 {
     struct security_descriptor to, from;
+    enum error e;
 
     if (!security_descriptor_decode(d->arena, there, &to))
         return decision_fail_store(d, STORE_CORRUPT);
@@ -60,6 +92,11 @@ static enum error merge(struct decision *d, struct bytes there, struct bytes sen
     if ((parts & DESCRIPTOR_OWNER && !from.owner.ptr) ||
         (parts & DESCRIPTOR_GROUP && !from.group.ptr))
         return E_FileInvalidPermission;
+    e = check_token(mount->token, &from, parts);
+    if (e)
+        return e;
+    map_generic(&from.dacl);
+    settle_inherited(&from);
     take_parts(&to, &from, parts);
     *ret_canonical = security_descriptor_encode(d->arena, &to);
     return ret_canonical->ptr ? OK : E_FileInvalidPermission;
@@ -73,29 +110,45 @@ static enum error find(struct decision *d, uint64_t number, struct bytes *ret_ca
     return !e && !ret_canonical->ptr ? decision_fail_store(d, STORE_CORRUPT) : e;
 }
 
-enum error descriptor_of_new(struct decision *d, struct bytes raw, enum tree_kind kind,
-                             struct bytes *ret_canonical)
+enum error handle_read_descriptor(struct decision *d, uint64_t permission,
+                                  struct security_descriptor *ret_descriptor)
 {
-    struct bytes there;
-    enum error e = find(
-        d, permission_default(kind == TREE_FILE ? PERMISSION_OF_FILES : PERMISSION_OF_DIRECTORIES),
-        &there);
+    struct bytes canonical;
+    enum error e = find(d, permission, &canonical);
 
-    return e ? e : merge(d, there, raw, DESCRIPTOR_ALL, ret_canonical);
+    if (!e && !security_descriptor_decode(d->arena, canonical, ret_descriptor))
+        e = decision_fail_store(d, STORE_CORRUPT);
+    return e;
+}
+
+enum error descriptor_of_new(struct decision *d, const struct mount *mount, struct bytes raw,
+                             enum tree_kind kind, struct bytes *ret_canonical)
+{
+    const struct access_token *token = mount->token;
+    struct descriptor_maker maker = descriptor_of_system;
+    struct file_state *state = file_state(d);
+    struct file directory;
+    enum error e = file_read_directory(d, tree_place_parent(&state->place), &directory);
+
+    if (e)
+        return e;
+    if (token)
+        maker = (struct descriptor_maker){ access_token_user(token), access_token_group(token) };
+    e = permission_inherited(d, state->share.space, directory.permission, kind == TREE_DIRECTORY,
+                             &maker, ret_canonical);
+    if (!e && raw.ptr)
+        e = merge(d, mount, *ret_canonical, raw, DESCRIPTOR_ALL, ret_canonical);
+    return e;
 }
 
 enum error handle_descriptor(struct decision *d, uint32_t parts, struct bytes *ret_descriptor)
 {
     struct security_descriptor descriptor;
-    struct bytes canonical;
-    enum error e = find(d, file_state(d)->file.permission, &canonical);
+    enum error e = handle_read_descriptor(d, file_state(d)->file.permission, &descriptor);
 
-    if (e)
-        return e;
-    if (!security_descriptor_decode(d->arena, canonical, &descriptor))
-        return decision_fail_store(d, STORE_CORRUPT);
-    *ret_descriptor = security_descriptor_encode_parts(d->arena, &descriptor, parts);
-    return OK;
+    if (!e)
+        *ret_descriptor = security_descriptor_encode_parts(d->arena, &descriptor, parts);
+    return e;
 }
 
 enum error handle_set_descriptor_attempt(struct decision *d, void *of)
@@ -113,7 +166,7 @@ enum error handle_set_descriptor_attempt(struct decision *d, void *of)
     state = file_state(d);
     e = find(d, state->file.permission, &there);
     if (!e)
-        e = merge(d, there, set->descriptor, set->parts, &given.descriptor);
+        e = merge(d, set->mount, there, set->descriptor, set->parts, &given.descriptor);
     if (!e)
         e = permission_settle(d, &given, &state->file);
     if (e)

@@ -69,21 +69,29 @@ static enum error check_attributes(const struct handle_open *open, const struct 
     return OK;
 }
 
-/* Who makes a read-only file may write it. */
+/* What whoever overwrites has to be allowed beside what it asks for. MS-FSA 2.1.5.1.2.1; docs: irp-mj-create,
+ * "FILE_SUPERSEDE and FILE_OVERWRITE" */
+static uint32_t needed(const struct handle_open *open)
+{
+    const uint32_t always = MAY_WRITE_EA | MAY_WRITE_ATTRIBUTES;
+
+    if (!overwrites(open))
+        return 0;
+    return always | (open->disposition == OPEN_SUPERSEDES ? MAY_DELETE : MAY_WRITE_DATA);
+}
+
+static enum error check_deletes(const struct handle_open *open)
+{
+    return open->deletes && !(open->handle.granted & MAY_DELETE) ? E_AuthorizationPermissionMismatch
+                                                                 : OK;
+}
+
 static enum error grant(struct decision *d, struct handle_open *open)
 {
-    struct file file = file_state(d)->file;
-    uint32_t granted;
-    enum error e;
+    enum error e = handle_grant(d, open->mount, open->desired, needed(open), &open->handle.granted,
+                                &open->maximum);
 
-    if (open->action == OPENED_NEW)
-        file.attributes &= ~(uint32_t)ATTRIBUTE_READ_ONLY;
-    e = handle_grant(d, &file, open->desired, &granted, &open->maximum);
-
-    if (e)
-        return e;
-    open->handle.granted = granted;
-    return open->deletes && !(granted & MAY_DELETE) ? E_AuthorizationPermissionMismatch : OK;
+    return e ? e : check_deletes(open);
 }
 
 /* Puts the handle among those that are open. */
@@ -191,10 +199,28 @@ static enum error pass_directory(struct decision *d)
     return e ? e : gate_add_name(&gate, false);
 }
 
-static enum error new_node(struct decision *d, const struct handle_open *open)
+static enum tree_kind kind_of_new(const struct handle_open *open)
+{
+    return open->kind == OPEN_DIRECTORY ? TREE_DIRECTORY : TREE_FILE;
+}
+
+/* What everything has by default needs no descriptor of its own. */
+static enum error settle_descriptor(struct decision *d, const struct handle_open *open,
+                                    struct permission_given *ret_permission)
+{
+    *ret_permission = (struct permission_given){ .kind = PERMISSION_INHERITED };
+    if (!open->descriptor.ptr && !open->mount->token)
+        return OK;
+    ret_permission->kind = PERMISSION_DESCRIPTOR;
+    return descriptor_of_new(d, open->mount, open->descriptor, kind_of_new(open),
+                             &ret_permission->descriptor);
+}
+
+/* Who makes it gets what it desires. */
+static enum error new_node(struct decision *d, struct handle_open *open)
 {
     struct file_state *state = file_state(d);
-    enum tree_kind kind = open->kind == OPEN_DIRECTORY ? TREE_DIRECTORY : TREE_FILE;
+    enum tree_kind kind = kind_of_new(open);
     struct file file = { .kind = kind };
     struct smb_given given = {
         .has_attributes = true,
@@ -204,15 +230,15 @@ static enum error new_node(struct decision *d, const struct handle_open *open)
         .created = { .kind = TIME_NOW },
         .written = { .kind = TIME_NOW },
         .changed = { .kind = TIME_NOW },
-        .permission = { .kind = PERMISSION_INHERITED },
     };
     enum tree_result made;
-    enum error e = OK;
+    enum error e = settle_descriptor(d, open, &given.permission);
 
-    if (open->descriptor.ptr) {
-        given.permission.kind = PERMISSION_DESCRIPTOR;
-        e = descriptor_of_new(d, open->descriptor, kind, &given.permission.descriptor);
-    }
+    if (!e)
+        e = handle_grant_new(d, open->mount, given.permission.descriptor, open->desired,
+                             &open->handle.granted, &open->maximum);
+    if (!e)
+        e = check_deletes(open);
     if (e)
         return e;
     made = tree_create(&state->tree, &state->place, kind, &state->part);
@@ -236,7 +262,9 @@ static enum error open_new(struct decision *d, struct handle_open *open)
     if (open->kind == OPEN_DIRECTORY && overwrites(open))
         return E_InvalidInput;
     decision_move_subject(d, tree_directory_part(&state->tree, &state->place));
-    e = pass_directory(d);
+    e = handle_may_add(d, open->mount, kind_of_new(open));
+    if (!e)
+        e = pass_directory(d);
     if (!e)
         e = new_node(d, open);
     if (!e)
@@ -246,9 +274,7 @@ static enum error open_new(struct decision *d, struct handle_open *open)
     gate->is_read_only = false; /* not for the one who makes it */
     open->action = OPENED_NEW;
     open->lasts = true;
-    e = grant(d, open);
-    if (!e)
-        e = pass(d, open, gate);
+    e = pass(d, open, gate);
     if (e)
         return e;
     open->info = handle_show(d, NULL, gate);

@@ -70,17 +70,28 @@ instant handle_times_of(const struct decision *d, const struct handle_times *tim
 
 /* ---- rights: handle_access.c ---- */
 
-/* What the client may be granted of what it desires, and at most.
+/* What the client may be granted of what it desires of the node at state->place, state->file, and at most.
+ * needed: rights that it has to have too. returns OK, E_AuthorizationPermissionMismatch */
+enum error handle_grant(struct decision *d, const struct mount *mount, uint32_t desired,
+                        uint32_t needed, uint32_t *ret_granted, uint32_t *ret_maximum);
+/* The same of the node that it makes: it gets all that it desires. descriptor: the node's, canonical */
+enum error handle_grant_new(struct decision *d, const struct mount *mount, struct bytes descriptor,
+                            uint32_t desired, uint32_t *ret_granted, uint32_t *ret_maximum);
+/* May the client give a node of the kind the name of state->place? Delete what is there, state->file?
  * returns OK, E_AuthorizationPermissionMismatch */
-enum error handle_grant(struct decision *d, const struct file *file, uint32_t desired,
-                        uint32_t *ret_granted, uint32_t *ret_maximum);
+enum error handle_may_add(struct decision *d, const struct mount *mount, enum tree_kind kind);
+enum error handle_may_delete(struct decision *d, const struct mount *mount);
 
 /* ---- security descriptors: handle_descriptor.c ---- */
 
-/* Canonical, of what is made with this one: where it lacks parts, they are as by default.
- * returns OK, E_FileInvalidPermission */
-enum error descriptor_of_new(struct decision *d, struct bytes raw, enum tree_kind kind,
-                             struct bytes *ret_canonical);
+/* Canonical, of what is made at state->place with this one: where it lacks parts, they are inherited. raw: ptr NULL:
+ * all of it is.
+ * returns OK, E_FileInvalidPermission, as handle_set_descriptor_attempt() */
+enum error descriptor_of_new(struct decision *d, const struct mount *mount, struct bytes raw,
+                             enum tree_kind kind, struct bytes *ret_canonical);
+/* A descriptor of the share by its number. returns OK, as decision_fail_store() */
+enum error handle_read_descriptor(struct decision *d, uint64_t permission,
+                                  struct security_descriptor *ret_descriptor);
 /* Those parts of the descriptor of state->file, self-relative. returns OK, as decision_fail_store() */
 enum error handle_descriptor(struct decision *d, uint32_t parts, struct bytes *ret_descriptor);
 

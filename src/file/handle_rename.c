@@ -50,6 +50,9 @@ static enum error pass_replaced(struct decision *d, const struct handle_rename *
 
     if (!rename->replaces)
         return E_ResourceAlreadyExists;
+    e = handle_may_delete(d, rename->mount);
+    if (e)
+        return e;
     if (state->file.kind == TREE_DIRECTORY || rename->handle->kind == TREE_DIRECTORY ||
         file_refuse_read_only(&state->file))
         return E_AuthorizationPermissionMismatch;
@@ -123,6 +126,8 @@ static enum error rename_found(struct decision *d, struct handle_rename *rename)
         e = handle_gate(d, part, handle->node, &source, &gate);
     if (!e)
         e = gate_rename(gate, handle->id);
+    if (!e)
+        e = handle_may_add(d, rename->mount, handle->kind);
     if (!e)
         e = pass_directory(d);
     if (!e && state->place.exists && state->place.entry.id != handle->node)

@@ -3,6 +3,7 @@
 #ifndef LAGRA_FILE_MOUNT_H
 #define LAGRA_FILE_MOUNT_H
 
+#include "file/access_check.h"
 #include "file/file.h"
 #include "service/deciding.h"
 
@@ -11,6 +12,8 @@
 struct mount {
     struct bytes account, share; /* names */
     struct guid space;           /* of the share that was there when it was connected */
+    /* Who asks; NULL: a superuser, to whom security descriptors do not matter. */
+    const struct access_token *token;
 };
 
 /* Connects: result->space is the share's. The caller makes the mount.

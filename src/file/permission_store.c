@@ -7,7 +7,6 @@
 #include "base/codec.h"
 #include "base/encode.h"
 #include "base/endian.h"
-#include "file/security_descriptor.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION 1
@@ -188,17 +187,37 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
     return OK;
 }
 
-/* If the inherited descriptor is too large, the node gets that of its directory. */
-static struct bytes inherited(struct arena *arena, struct bytes parent, bool for_directory)
+/* If the inherited descriptor is too large, the node gets that of its directory. What is made in the root has marked
+ * entries, though the root's own descriptor does not ask for that. decision: 309 */
+static struct bytes inherited(struct arena *arena, struct bytes parent, bool is_root,
+                              bool for_directory, const struct descriptor_maker *maker)
 {
     struct security_descriptor descriptor;
     struct bytes encoded;
 
     if (!security_descriptor_decode(arena, parent, &descriptor))
         return bytes_of(NULL, 0);
-    descriptor = security_descriptor_inherit(arena, &descriptor, for_directory);
+    if (is_root)
+        descriptor.control |= CONTROL_DACL_INHERITED;
+    descriptor = security_descriptor_inherit(arena, &descriptor, for_directory, maker);
     encoded = security_descriptor_encode(arena, &descriptor);
     return encoded.ptr ? encoded : parent;
+}
+
+enum error permission_inherited(struct decision *d, struct guid space, uint64_t parent,
+                                bool for_directory, const struct descriptor_maker *maker,
+                                struct bytes *ret_descriptor)
+{
+    bool is_root = parent == permission_default(PERMISSION_OF_ROOT);
+    struct bytes descriptor;
+    enum error e = permission_find(d, space, parent, &descriptor);
+
+    if (e)
+        return e;
+    if (descriptor.ptr)
+        descriptor = inherited(d->arena, descriptor, is_root, for_directory, maker);
+    *ret_descriptor = descriptor;
+    return descriptor.ptr ? OK : decision_fail_store(d, STORE_CORRUPT);
 }
 
 enum error permission_inherit(struct decision *d, struct guid space, uint64_t parent,
@@ -212,10 +231,6 @@ enum error permission_inherit(struct decision *d, struct guid space, uint64_t pa
     if (parent == permission_default(PERMISSION_OF_ROOT) ||
         parent == permission_default(PERMISSION_OF_DIRECTORIES))
         return OK;
-    e = permission_find(d, space, parent, &descriptor);
-    if (e)
-        return e;
-    descriptor = descriptor.ptr ? inherited(d->arena, descriptor, for_directory) : descriptor;
-    return descriptor.ptr ? permission_keep(d, space, descriptor, ret_number)
-                          : decision_fail_store(d, STORE_CORRUPT);
+    e = permission_inherited(d, space, parent, for_directory, &descriptor_of_system, &descriptor);
+    return e ? e : permission_keep(d, space, descriptor, ret_number);
 }

@@ -11,6 +11,7 @@
 #ifndef LAGRA_FILE_PERMISSION_STORE_H
 #define LAGRA_FILE_PERMISSION_STORE_H
 
+#include "file/security_descriptor.h"
 #include "service/decision.h"
 
 /* Descriptors that every share has, without a record: that of a root directory, and those inherited from it.
@@ -31,10 +32,14 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
 enum error permission_find(struct decision *d, struct guid space, uint64_t number,
                            struct bytes *ret_descriptor);
 
-/* The number of the default descriptor of a new node in a directory with the permission `parent`; kept as by
- * permission_keep(). returns OK, as decision_fail_store() */
+/* The number of the default descriptor of a new node of the system's in a directory with the permission `parent`;
+ * kept as by permission_keep(). returns OK, as decision_fail_store() */
 enum error permission_inherit(struct decision *d, struct guid space, uint64_t parent,
                               bool for_directory, uint64_t *ret_number);
+/* That of a new node of anybody's, canonical; not kept. returns OK, as decision_fail_store() */
+enum error permission_inherited(struct decision *d, struct guid space, uint64_t parent,
+                                bool for_directory, const struct descriptor_maker *maker,
+                                struct bytes *ret_descriptor);
 
 /* "11680444563946999947*1", as keys are recorded. */
 struct bytes permission_key(struct arena *arena, uint64_t number);

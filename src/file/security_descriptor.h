@@ -50,9 +50,19 @@ enum ace_type {
     ACE_PROCESS_TRUST = 0x14,
 };
 
+/* Flags of entries: [MS-DTYP] 2.4.4.1. */
+enum {
+    ACE_FOR_FILES = 0x01,       /* "OI": inherited by files */
+    ACE_FOR_DIRECTORIES = 0x02, /* "CI" */
+    ACE_ONCE = 0x04,            /* "NP": not by what is below those */
+    ACE_INHERIT_ONLY = 0x08,    /* "IO": not for what has it */
+    ACE_INHERITED = 0x10,       /* "ID" */
+    ACE_INHERITANCE = 0x1F,
+};
+
 struct ace {
     uint8_t type;
-    uint8_t flags;
+    uint8_t flags; /* ACE_* and those of audits */
     uint32_t mask;
     struct bytes object, inherited_object; /* 16 bytes as they lie there; ptr NULL: none */
     struct bytes sid;                      /* binary */
@@ -101,11 +111,19 @@ struct bytes security_descriptor_encode_parts(struct arena *arena,
                                               const struct security_descriptor *descriptor,
                                               uint32_t parts);
 
-/* What is new in a directory of such a descriptor has by default: what it inherits, for the system as
- * its owner, since a request has no Windows user. The result may be too large to be encoded. */
+/* Binary SIDs of who makes a file: as a rule the system, since a request has no Windows user. */
+struct descriptor_maker {
+    struct bytes owner, group;
+};
+extern const struct descriptor_maker descriptor_of_system;
+
+/* What is new in a directory of such a descriptor has by default: the entries that it inherits, or, if there are
+ * none, all rights for its owner and the system. The entries are marked as inherited if the directory's DACL
+ * is. The result may be too large to be encoded. */
 struct security_descriptor security_descriptor_inherit(struct arena *arena,
                                                        const struct security_descriptor *parent,
-                                                       bool for_directory);
+                                                       bool for_directory,
+                                                       const struct descriptor_maker *maker);
 
 /* Parses SDDL, with its parts in any order, each at most once; case is ignored.
  * returns false: it is malformed, or has no owner, group or DACL */

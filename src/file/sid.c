@@ -6,6 +6,15 @@
 
 #define AUTHORITY_MAX ((UINT64_C(1) << 48) - 1)
 
+const struct bytes sid_everyone = BYTES("\x01\x01\0\0\0\0\0\x01\0\0\0\0");
+const struct bytes sid_creator_owner = BYTES("\x01\x01\0\0\0\0\0\x03\0\0\0\0");
+const struct bytes sid_creator_group = BYTES("\x01\x01\0\0\0\0\0\x03\x01\0\0\0");
+const struct bytes sid_owner_rights = BYTES("\x01\x01\0\0\0\0\0\x03\x04\0\0\0");
+const struct bytes sid_network = BYTES("\x01\x01\0\0\0\0\0\x05\x02\0\0\0");
+const struct bytes sid_authenticated_users = BYTES("\x01\x01\0\0\0\0\0\x05\x0B\0\0\0");
+const struct bytes sid_system = SID_SYSTEM;
+const struct bytes sid_builtin_users = BYTES("\x01\x02\0\0\0\0\0\x05\x20\0\0\0\x21\x02\0\0");
+
 /* A SID of at most six numbers, by its name. */
 struct known {
     char name[3];

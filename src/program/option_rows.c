@@ -35,6 +35,7 @@ const struct option_row option_rows[] = {
     { "smbHost",               0,  "HOST", "address of the File service's SMB endpoint (127.0.0.1); without it and --smbPort there is none", MEMBER(smb.host), SET_TEXT },
     { "smbPort",               0,  "PORT", "its port (1445)",                                   MEMBER(smb.port), SET_PORT },
     { "smbAllowUnencrypted",   0,  NULL,   "take SMB clients that do not encrypt, SMB 2.1 too", MEMBER(smb_allow_unencrypted), SET_TRUE },
+    { "smbEnforceAcls",        0,  NULL,   "check security descriptors: who logs on to SMB with a key is a user, no superuser", MEMBER(smb_enforce_acls), SET_TRUE },
     { "workers",               0,  "N",    "threads for each service (one a core)",             MEMBER(workers), SET_COUNT },
     { "maxConnections",        0,  "N",    "at most so many connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
     { "maxConnectionsPerAddress", 0, "N",  "at most so many of them from one address",          MEMBER(connections_per_address_max), SET_COUNT },

@@ -46,6 +46,7 @@ struct options {
     const char *management_token_path;
     struct listen_options smb; /* the SMB endpoint of the File service */
     bool smb_allow_unencrypted;
+    bool smb_enforce_acls;
     bool is_azurite;                      /* called by one of Azurite's names: greet.h */
     unsigned workers;                     /* of each service; 0: one a core */
     unsigned connections_max;             /* of each service; 0: the default */

@@ -11,7 +11,8 @@ bool smb_listener_start(const struct options *options, const struct net_limits *
                         struct store *store, const struct accounts *accounts,
                         struct decide_pool *pool, struct smb_listener *ret_listener)
 {
-    struct smb_options smb = { .allow_unencrypted = options->smb_allow_unencrypted };
+    struct smb_options smb = { .allow_unencrypted = options->smb_allow_unencrypted,
+                               .enforce_acls = options->smb_enforce_acls };
     struct net_listen where = { .host = options->smb.host,
                                 .port = options->smb.port,
                                 .proxies = &options->proxies };

@@ -25,6 +25,7 @@
 struct smb_options {
     bool
         allow_unencrypted; /* --smbAllowUnencrypted: else a session that cannot encrypt is refused */
+    bool enforce_acls;     /* --smbEnforceAcls: else who logs on with a key is a superuser */
     bool always_wait;      /* test builds: decide as if nothing were in memory at first */
 };
 

@@ -187,6 +187,8 @@ static enum nt_status refusal(const struct create *create, enum error e)
                                                    : STATUS_FILE_IS_A_DIRECTORY;
     if (e == E_ReadOnlyAttribute)
         return create->open.deletes ? STATUS_CANNOT_DELETE : STATUS_ACCESS_DENIED;
+    if (e == E_AuthorizationPermissionMismatch && create->open.desired & MAY_ACCESS_SACL)
+        return STATUS_PRIVILEGE_NOT_HELD; /* SeSecurityPrivilege */
     return e == E_ServerBusy ? STATUS_INSUFFICIENT_RESOURCES : nt_status_of(e);
 }
 

@@ -279,6 +279,9 @@ static enum nt_status status_of(const struct smb_request *request)
         return STATUS_CANNOT_DELETE;
     if (deletes && request->error == E_SharingViolation)
         return STATUS_ACCESS_DENIED;
+    if (request->attempt == handle_set_descriptor_attempt &&
+        request->error == E_AuthorizationPermissionMismatch)
+        return STATUS_INVALID_OWNER;
     if (request->attempt == handle_set_length_attempt && request->error == E_InvalidRange)
         return STATUS_DISK_FULL;
     return nt_status_of_handle(request->error);

@@ -170,8 +170,9 @@ struct smb_tree {
     struct smb_tree *next; /* of the session */
     struct smb_session *session;
     uint32_t id;
-    bool is_pipes;      /* IPC$ */
-    struct mount mount; /* its share's name is owned */
+    bool is_pipes;             /* IPC$ */
+    struct mount mount;        /* its share's name is owned */
+    struct access_token token; /* that mount.token may point to */
     bool ends;
     unsigned holders, open_count;
     struct smb_request *awaited_by; /* TREE_DISCONNECT, until the last open is gone */

@@ -7,7 +7,7 @@
 
 #define SHARE_TYPE_DISK    0x01u
 #define SHARE_TYPE_PIPE    0x02u
-#define ACCESS_EVERY       0x001F01FFu /* FILE_ALL_ACCESS: whoever has the key may do everything */
+#define ACCESS_EVERY       0x001F01FFu /* FILE_ALL_ACCESS: what is in it may say otherwise */
 
 /* Of Capabilities: handles may persist. */
 #define SHARE_IS_AVAILABLE 0x00000010u /* SMB2_SHARE_CAP_CONTINUOUS_AVAILABILITY */
@@ -84,6 +84,10 @@ enum smb_step smb_tree_connect_decided(struct smb_request *request)
         .share = bytes_of(memcpy(xmalloc(share.len), share.ptr, share.len), share.len),
         .space = asked->find.space,
     };
+    if (session->connection->service->options.enforce_acls) {
+        tree->token = access_token_of_account(tree->mount.account);
+        tree->mount.token = &tree->token;
+    }
     request->tree = smb_tree_hold(tree);
     request->header.tree_id = request->message->tree_id = tree->id;
     return smb_refuse(request, STATUS_SUCCESS);

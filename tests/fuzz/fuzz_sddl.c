@@ -27,7 +27,7 @@ static void check(struct arena *arena, const struct security_descriptor *descrip
         !bytes_equal(security_descriptor_encode(arena, &again), raw))
         abort();
     for (int i = 0; i < 2; i++) {
-        child = security_descriptor_inherit(arena, descriptor, i == 1);
+        child = security_descriptor_inherit(arena, descriptor, i == 1, &descriptor_of_system);
         raw = security_descriptor_encode(arena, &child);
         if (raw.ptr && !bytes_equal(encode_again(arena, raw), raw))
             abort();

@@ -87,4 +87,10 @@ export class Rest {
     createShare() {
         return this.must('', put('restype=share'));
     }
+
+    /** Of a directory, in SDDL; '' is the share's root. */
+    setPermission(name, sddl) {
+        return this.must(name, put('restype=directory&comp=properties',
+            PROPERTIES.map(([header, kept]) => [header, header === 'x-ms-file-permission' ? sddl : kept])));
+    }
 }

@@ -23,6 +23,11 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const ATTEMPTS = 5;
 const LIMIT_S = 120;
 const WORKERS = 10;
+/* The lists whose tests are run where security descriptors are checked. */
+const ENFORCED = ['stage4.list'];
+/* As whoever runs a file server would set it by REST, which is the superuser's: everybody may do everything in the
+ * share's root; what is made in it is its maker's. */
+const OPEN_ROOT = 'O:SYG:SYD:(A;;FA;;;WD)(A;OICIIO;GA;;;CO)(A;OICI;FA;;;SY)';
 const { values: options } = parseArgs({
     options: {
         lists: { type: 'string', default: 'stage2,stage1' }, only: { type: 'string', default: '' },
@@ -53,13 +58,14 @@ async function run(program, args, limit = LIMIT_S, cwd = undefined) {
 
 /* ---- smbtorture ---- */
 
-/** The lines of a list: { name, why, mayPass, own }. */
+/** The lines of a list: { name, why, mayPass, own, enforced }. */
 function readList(file) {
     return readFileSync(path.join(HERE, file), 'utf8').split('\n').filter((line) => line && !line.startsWith('#'))
         .map((line) => {
             const [, marks, name, why] = /^([-~+]* ?)(smb2.*?)(?:: (.*))?$/.exec(line);
             assert.equal(/[-~]/.test(marks), why !== undefined, `${file}: ${line}`);
-            return { name, why, mayPass: marks.includes('~'), own: marks.includes('+') };
+            return { name, why, mayPass: marks.includes('~'), own: marks.includes('+'),
+                enforced: ENFORCED.includes(file) };
         });
 }
 
@@ -77,8 +83,8 @@ function torture(context, port, share, name) {
         `--configfile=${context.configuration}`, `--option=torture:share=${share}`, name]);
 }
 
-async function tryTest(context, { name, why, mayPass, own }, share) {
-    const server = own ? await startServer() : context.server;
+async function tryTest(context, { name, why, mayPass, own, enforced }, share) {
+    const server = own ? await startServer() : enforced ? context.enforcing : context.server;
     const failed = [];
     let result;
 
@@ -118,6 +124,13 @@ async function runLists(context) {
 
     for (const share of shares)
         await new Rest(context.server, share).createShare();
+    if (tests.some(({ enforced }) => enforced)) {
+        context.enforcing = await startServer('--smbEnforceAcls');
+        for (const rest of shares.map((share) => new Rest(context.enforcing, share))) {
+            await rest.createShare();
+            await rest.setPermission('', OPEN_ROOT);
+        }
+    }
     await Promise.all(shares.map((share) => worker(context, share, tests)));
 }
 
@@ -184,7 +197,7 @@ async function runClients(context) {
 
 /* ---- all of it ---- */
 
-const startServer = () => Server.start({ args: ['--smbPort', '0', '--smbAllowUnencrypted'] });
+const startServer = (...more) => Server.start({ args: ['--smbPort', '0', '--smbAllowUnencrypted', ...more] });
 
 class NotYet extends Error {}
 
@@ -212,6 +225,7 @@ try {
     context.server = await startServer();
     await Promise.all([runLists(context), runClients(context)]);
     await context.server.stop();
+    await context.enforcing?.stop();
 } catch (error) {
     context.failed++;
     console.log(`not ok  samba: ${error.stack}`);

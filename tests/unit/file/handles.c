@@ -48,7 +48,7 @@ int handles_setup(void **state)
     open_epoch_begin();
     assert_ok(ask(*state, "PUT /sha?restype=share", NULL, NULL), 201);
     assert_int_equal(run(*state, mount_find_attempt, &find), OK);
-    world.mount = (struct mount){ find.account, find.share, find.space };
+    world.mount = (struct mount){ find.account, find.share, find.space, NULL };
     return 0;
 }
 

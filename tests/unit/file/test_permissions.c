@@ -128,8 +128,8 @@ static void refused(void **state)
                   400, "ShareSnapshotOperationNotSupported");
 }
 
-/* Rule: the defaults are what the root's permission and inheritance from it make of them, under the
- * numbers that they would get if they were created. decision: 309 */
+/* Rule: the defaults are what the root's permission and inheritance from it with marked entries make of them,
+ * under the numbers that they would get if they were created. decision: 309 */
 static void defaults(void **state)
 {
     struct fixture *f = *state;
@@ -147,7 +147,9 @@ static void defaults(void **state)
         struct security_descriptor child;
 
         assert_true(sddl_read(arena, sddl, &descriptor));
-        child = security_descriptor_inherit(arena, &descriptor, which == PERMISSION_OF_DIRECTORIES);
+        descriptor.control |= CONTROL_DACL_INHERITED;
+        child = security_descriptor_inherit(arena, &descriptor, which == PERMISSION_OF_DIRECTORIES,
+                                            &descriptor_of_system);
         assert_string_equal(key_of(f, arena_string(arena, sddl_write(arena, &child))),
                             textf(f, "%llu*1", (unsigned long long)permission_default(which)));
         assert_ok(get(f, "sha", textf(f, "%llu*1", (unsigned long long)permission_default(which)),

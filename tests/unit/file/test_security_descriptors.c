@@ -227,7 +227,8 @@ static const char *inherited(struct arena *arena, const char *parent, bool for_d
     struct security_descriptor descriptor;
 
     assert_true(sddl_read(arena, bytes_from_string(parent), &descriptor));
-    descriptor = security_descriptor_inherit(arena, &descriptor, for_directory);
+    descriptor =
+        security_descriptor_inherit(arena, &descriptor, for_directory, &descriptor_of_system);
     return again(arena, arena_string(arena, sddl_write(arena, &descriptor)));
 }
 
@@ -235,28 +236,58 @@ static const char *inherited(struct arena *arena, const char *parent, bool for_d
  * [MS-DTYP] 2.5.3.4.3 */
 static void inheritance(void **state)
 {
-    static const char none[] = "O:SYG:SYD:AIS:NO_ACCESS_CONTROL";
+    static const char none[] = "(A;;FA;;;SY)";
     static const struct {
         const char *ace, *file, *directory;
     } cases[] = {
-        { "(A;;FA;;;WD)", "", "" },
+        { "(A;;FA;;;WD)", none, none },
         { "(A;OI;FA;;;WD)", "(A;ID;FA;;;WD)", "(A;OIIOID;FA;;;WD)" },
-        { "(A;CI;FA;;;WD)", "", "(A;CIID;FA;;;WD)" },
+        { "(A;CI;FA;;;WD)", none, "(A;CIID;FA;;;WD)" },
         { "(A;OICI;FA;;;WD)", "(A;ID;FA;;;WD)", "(A;OICIID;FA;;;WD)" },
         { "(D;OICIIO;GA;;;WD)", "(D;ID;FA;;;WD)", "(D;ID;FA;;;WD)(D;OICIIOID;GA;;;WD)" },
         { "(A;OICINP;FA;;;WD)", "(A;ID;FA;;;WD)", "(A;ID;FA;;;WD)" },
-        { "(A;OINP;FA;;;WD)", "(A;ID;FA;;;WD)", "" },
+        { "(A;OINP;FA;;;WD)", "(A;ID;FA;;;WD)", none },
         { "(A;OICI;FR;;;CO)", "(A;ID;FR;;;SY)", "(A;ID;FR;;;SY)(A;OICIIOID;FR;;;CO)" },
     };
     char parent[128], wanted[128];
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        snprintf(parent, sizeof parent, "O:BAG:BAD:P%s", cases[i].ace);
-        snprintf(wanted, sizeof wanted, "%.*s%s%s", 12, none, cases[i].file, none + 12);
+        snprintf(parent, sizeof parent, "O:BAG:BAD:PAI%s", cases[i].ace);
+        snprintf(wanted, sizeof wanted, "O:SYG:SYD:AI%sS:NO_ACCESS_CONTROL", cases[i].file);
         assert_string_equal(inherited(*state, parent, false), wanted);
-        snprintf(wanted, sizeof wanted, "%.*s%s%s", 12, none, cases[i].directory, none + 12);
+        snprintf(wanted, sizeof wanted, "O:SYG:SYD:AI%sS:NO_ACCESS_CONTROL", cases[i].directory);
         assert_string_equal(inherited(*state, parent, true), wanted);
     }
+}
+
+/* Rule: entries are marked as inherited where the directory's list says that it is one of such entries, and that alone.
+ * smbtorture, smb2.acls.INHERITFLAGS */
+static void marks(void **state)
+{
+    assert_string_equal(
+        inherited(*state, "O:BAG:BAD:AR(A;OICIID;FA;;;WD)S:AI(AU;OISA;FA;;;WD)", true),
+        "O:SYG:SYD:(A;OICI;FA;;;WD)S:AI(AU;OIIOIDSA;FA;;;WD)");
+    assert_string_equal(inherited(*state, "O:BAG:BAD:AI(A;OICI;FA;;;WD)", true),
+                        "O:SYG:SYD:AI(A;OICIID;FA;;;WD)S:NO_ACCESS_CONTROL");
+}
+
+/* Rule: what somebody makes is that one's: owner and group, and CREATOR OWNER and CREATOR GROUP of what it inherits;
+ * if it inherits nothing, that one and the system may do everything. [MS-DTYP] 2.5.3.4.1, 2.5.3.4.2 */
+static void maker(void **state)
+{
+    const struct descriptor_maker users = { BYTES("\x01\x01\0\0\0\0\0\x05\x13\0\0\0"),
+                                            BYTES("\x01\x01\0\0\0\0\0\x05\x14\0\0\0") };
+    struct security_descriptor parent, child;
+
+    assert_true(
+        sddl_read(*state, bytes_from_string("O:BAG:BAD:(A;OI;FR;;;CO)(A;OI;FX;;;CG)"), &parent));
+    child = security_descriptor_inherit(*state, &parent, false, &users);
+    assert_string_equal(arena_string(*state, sddl_write(*state, &child)),
+                        "O:LSG:NSD:(A;;FR;;;LS)(A;;FX;;;NS)S:NO_ACCESS_CONTROL");
+    assert_true(sddl_read(*state, bytes_from_string("O:BAG:BAD:NO_ACCESS_CONTROL"), &parent));
+    child = security_descriptor_inherit(*state, &parent, true, &users);
+    assert_string_equal(arena_string(*state, sddl_write(*state, &child)),
+                        "O:LSG:NSD:(A;;FA;;;LS)(A;;FA;;;SY)S:NO_ACCESS_CONTROL");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -264,8 +295,9 @@ static void inheritance(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(round_trips),   TEST(canonical),        TEST(refused_texts), TEST(large),
-        TEST(damaged_bytes), TEST(bytes_of_windows), TEST(inheritance),
+        TEST(round_trips), TEST(canonical),     TEST(refused_texts),
+        TEST(large),       TEST(damaged_bytes), TEST(bytes_of_windows),
+        TEST(inheritance), TEST(marks),         TEST(maker),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

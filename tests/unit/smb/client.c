@@ -46,7 +46,13 @@ struct client {
 
 struct world *world_new(bool allow_unencrypted)
 {
-    struct smb_options options = { .allow_unencrypted = allow_unencrypted };
+    const struct smb_options options = { .allow_unencrypted = allow_unencrypted };
+
+    return world_new_with(&options);
+}
+
+struct world *world_new_with(const struct smb_options *options)
+{
     struct world *world = xcalloc(1, sizeof *world);
     const char *problem;
 
@@ -55,7 +61,7 @@ struct world *world_new(bool allow_unencrypted)
     assert_true(accounts_add_list(world->accounts,
                                   "one:" TEST_KEY_1 ":" TEST_KEY_2 ";two:" TEST_KEY_1, &problem));
     world->pool = decide_pool_new(2, (struct pool_shares){ .account = 0 });
-    world->service = smb_service_new(&options, world->store, world->accounts, world->pool);
+    world->service = smb_service_new(options, world->store, world->accounts, world->pool);
     world_add_share(world, "one", "share");
     world_add_share(world, "two", "share");
     return world;

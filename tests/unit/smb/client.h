@@ -27,6 +27,7 @@ struct world {
     struct smb_service *service;
 };
 struct world *world_new(bool allow_unencrypted);
+struct world *world_new_with(const struct smb_options *options);
 void world_free(struct world *world);
 /* Of a test of cmocka: *state is a world that allows messages that are not encrypted. */
 int world_setup(void **state);

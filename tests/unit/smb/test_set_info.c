@@ -41,17 +41,28 @@ static const struct creating a_directory = { .access = MAY_ALL,
                                              .disposition = DISPOSITION_IF };
 static const struct creating only_open = { .access = MAY_ALL, .disposition = DISPOSITION_OPEN };
 
-static int set_up(void **state)
+static int set_up_with(void **state, bool enforce_acls)
 {
+    const struct smb_options options = { .enforce_acls = enforce_acls };
     struct fixture *f = xcalloc(1, sizeof *f);
 
     *state = f;
-    f->world = world_new(false);
+    f->world = world_new_with(&options);
     f->client = asking_client(f->world);
     assert_int_equal(client_create(f->client, "dir", &a_directory, &f->directory), 0);
     assert_int_equal(client_create(f->client, "file", &every_right, &f->file), 0);
     assert_int_equal(client_write(f->client, &f->file, 0, "12345"), 0);
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_with(state, false);
+}
+
+static int set_up_enforcing(void **state)
+{
+    return set_up_with(state, true);
 }
 
 static int tear_down(void **state)
@@ -414,6 +425,34 @@ static void test_descriptor_rights(void **state)
     assert_status(set_info(f->client, &file, OF_SECURITY, 0, 3, buffer), STATUS_SUCCESS);
 }
 
+/* Where descriptors are checked, what they refuse is refused, and so is what takes a privilege. ms-erref: 2.3.1;
+ * decision: 440 */
+static void test_enforced(void **state)
+{
+    static const struct creating reads = { .access = MAY_READ_DATA,
+                                           .disposition = DISPOSITION_OPEN },
+                                 audits = { .access = MAY_ACCESS_SACL,
+                                            .disposition = DISPOSITION_OPEN };
+    static const uint8_t system_owns[] = { 1, 0, 0, 0x80, 20, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0,
+                                           0, 0, 0, 0,    1,  1, 0, 0, 0, 0, 0, 5, 18, 0, 0, 0 };
+    static const uint8_t nothing[] = { 1, 0, 4,  0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                                       0, 0, 20, 0,    0, 0, 2, 0, 8, 0, 0, 0, 0, 0 };
+    const struct fixture *f = *state;
+    struct open_file file;
+
+    assert_int_equal(client_create(f->client, "file", &reads, &file), 0);
+    assert_int_equal(client_create(f->client, "file", &audits, &file),
+                     nt_status_value(STATUS_PRIVILEGE_NOT_HELD));
+    assert_status(
+        set_info(f->client, &f->file, OF_SECURITY, 0, 1, bytes_of(system_owns, sizeof system_owns)),
+        STATUS_INVALID_OWNER);
+    assert_status(
+        set_info(f->client, &f->file, OF_SECURITY, 0, 4, bytes_of(nothing, sizeof nothing)),
+        STATUS_SUCCESS);
+    assert_int_equal(client_create(f->client, "file", &reads, &file),
+                     nt_status_value(STATUS_ACCESS_DENIED));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,6 +469,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_types, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_descriptor, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_descriptor_rights, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_enforced, set_up_enforcing, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
