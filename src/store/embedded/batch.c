@@ -2,6 +2,7 @@
 #include "store/embedded/batch.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/endian.h"
@@ -12,17 +13,62 @@
 
 #define DROPPED_VERSION 1
 #define CLOCK_STEP      (TICKS_PER_SECOND / 10)
+/* A commit of a request has less; what is larger is not kept. */
+#define SPARE_BYTES_MAX (64u << 10)
+
+/* ---- the batch that a thread keeps for its next commit: its memory has grown already ---- */
+
+static pthread_key_t spare;
+static pthread_once_t spare_once = PTHREAD_ONCE_INIT;
+
+static void free_spare(void *writes)
+{
+    rocksdb_writebatch_destroy(writes);
+}
+
+static void make_spare(void)
+{
+    if (pthread_key_create(&spare, free_spare) != 0)
+        abort();
+}
+
+static rocksdb_writebatch_t *take_writes(void)
+{
+    rocksdb_writebatch_t *writes;
+
+    pthread_once(&spare_once, make_spare);
+    writes = pthread_getspecific(spare);
+    if (!writes)
+        return rocksdb_writebatch_create();
+    pthread_setspecific(spare, NULL);
+    return writes;
+}
+
+static void give_writes(rocksdb_writebatch_t *writes)
+{
+    size_t bytes;
+
+    (void)rocksdb_writebatch_data(writes, &bytes);
+    if (bytes > SPARE_BYTES_MAX || pthread_getspecific(spare)) {
+        rocksdb_writebatch_destroy(writes);
+        return;
+    }
+    rocksdb_writebatch_clear(writes);
+    if (pthread_setspecific(spare, writes) != 0)
+        rocksdb_writebatch_destroy(writes);
+}
+
+/* ---- batches ---- */
 
 void batch_init(struct batch *batch, struct embedded *embedded)
 {
-    *batch = (struct batch){ .embedded = embedded,
-                             .task_due = INSTANT_MAX,
-                             .writes = rocksdb_writebatch_create() };
+    *batch =
+        (struct batch){ .embedded = embedded, .task_due = INSTANT_MAX, .writes = take_writes() };
 }
 
 void batch_release(struct batch *batch)
 {
-    rocksdb_writebatch_destroy(batch->writes);
+    give_writes(batch->writes);
     free(batch->freed);
 }
 

@@ -153,7 +153,7 @@ static enum store_result read_kept(struct bytes key, struct bytes value, struct 
     return value.ptr ? read_value(key, value, arena, ret_record) : STORE_NOT_FOUND;
 }
 
-/* Under the stripe's lock. False: it is not cached. */
+/* False: it is not cached. */
 static bool get_cached(struct record_cache *cache, struct bytes key, struct arena *arena,
                        struct record *ret_record, enum store_result *ret_result)
 {
@@ -186,6 +186,8 @@ static bool get_at_front(const struct front_cache *front, struct bytes key, stru
     return false;
 }
 
+/* What is cached of a record is of the snapshot if the snapshot has no view afterwards: a commit gives
+ * views before it changes what is cached. The front has no lock of its own. */
 bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
                        struct record *ret_record, enum store_result *ret_result)
 {
@@ -193,12 +195,11 @@ bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, str
     struct stripe *stripe = snapshot->stripe;
     bool found = false;
 
+    if (get_cached(cache, key, arena, ret_record, ret_result))
+        return !atomic_load(&snapshot->view);
     lock_take(&stripe->lock);
-    if (!atomic_load(&snapshot->view)) {
-        found = get_cached(cache, key, arena, ret_record, ret_result);
-        if (!found && stripe->front)
-            found = get_at_front(stripe->front, key, arena, ret_record, ret_result);
-    }
+    if (stripe->front && !atomic_load(&snapshot->view))
+        found = get_at_front(stripe->front, key, arena, ret_record, ret_result);
     lock_give(&stripe->lock);
     return found;
 }
