@@ -39,10 +39,26 @@ static const char token_lower[256] = {
 };
 /* clang-format on */
 
+/* Letters, digits and '-' are all that most names have. */
+static word_bytes not_of_name(word_bytes text)
+{
+    return ~(word_between(text | 0x20, 'a', 'z') | word_between(text, '0', '9') |
+             word_equal(text, '-'));
+}
+
 size_t http_lower_token(struct bytes line, char *to)
 {
     size_t i = 0;
 
+    while (line.len - i >= WORD_BYTES) {
+        word_bytes text = word_load(line.ptr + i), lower = text | 0x20; /* digits and '-' have it */
+        unsigned run = word_first(not_of_name(text));
+
+        memcpy(to + i, &lower, sizeof lower);
+        i += run;
+        if (run < WORD_BYTES)
+            break;
+    }
     while (i < line.len && (to[i] = token_lower[(unsigned char)line.ptr[i]]) != '\0')
         i++;
     return i;

@@ -186,6 +186,13 @@ static bool level_fits(const struct operation *row, const struct call *call)
     return row->level == LEVEL_ANY || row->level == call->input.resource->level;
 }
 
+/* What most rows fail by, looked at before their texts. */
+static bool method_and_level_fit(const struct operation *row, enum http_method method,
+                                 uint32_t level)
+{
+    return (row->methods & method) && (row->level == level || row->level == LEVEL_ANY);
+}
+
 /* The header or parameter that a part of a row's variant ("header", "header=value", "?name=value")
  * is about, as sent. */
 static struct bytes part_given(struct bytes part, const struct call *call, struct bytes *ret_wanted)
@@ -285,15 +292,14 @@ static enum error why_none(const struct service *service, const struct call *cal
 const struct operation *operation_find(const struct service *service, const struct call *call,
                                        enum error *ret_error)
 {
+    const struct operation *end = service->operations + service->operation_count;
+    uint32_t level = call->input.resource->level;
     struct bytes selector = selector_of(call);
 
-    for (size_t i = 0; i < service->operation_count; i++) {
-        const struct operation *row = &service->operations[i];
-
-        if ((row->methods & call->method) && level_fits(row, call) &&
-            selector_fits(row, selector) && variant_fits(row, call))
+    for (const struct operation *row = service->operations; row < end; row++)
+        if (method_and_level_fit(row, call->method, level) && selector_fits(row, selector) &&
+            variant_fits(row, call))
             return row;
-    }
     *ret_error = why_none(service, call, selector);
     assert(*ret_error != OK);
     return NULL;

@@ -11,29 +11,26 @@
 void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
                   struct arena *arena, const struct request *request, struct problem *problem)
 {
-    *call = (struct call){
-        .endpoint = endpoint,
-        .service = endpoint->service,
-        .loose = endpoint->options->loose,
-        .no_public_access = endpoint->options->no_public_access,
-        .rehydrates_ticks = endpoint->options->rehydrate_seconds * TICKS_PER_SECOND,
-        .method = request->method,
-        .arena = arena,
-        .request_id = guid_new(),
-        .version = bytes_from_string(""),
-        .problem = problem,
-    };
+    assert(!call->endpoint && !d->service);
+    call->endpoint = endpoint;
+    call->service = endpoint->service;
+    call->loose = endpoint->options->loose;
+    call->no_public_access = endpoint->options->no_public_access;
+    call->rehydrates_ticks = endpoint->options->rehydrate_seconds * TICKS_PER_SECOND;
+    call->method = request->method;
+    call->arena = arena;
+    call->request_id = guid_new();
+    call->version = bytes_from_string("");
+    call->problem = problem;
     call_set_request(call, request);
-    *d = (struct decision){
-        .service = endpoint->service,
-        .input = &call->input,
-        .arena = arena,
-        .store = endpoint->store,
-        .access = STORE_NO_WAIT,
-        .always_waits = endpoint->options->always_wait,
-        .problem = problem,
-        .now = clock_now(),
-    };
+    d->service = endpoint->service;
+    d->input = &call->input;
+    d->arena = arena;
+    d->store = endpoint->store;
+    d->access = STORE_NO_WAIT;
+    d->always_waits = endpoint->options->always_wait;
+    d->problem = problem;
+    d->now = clock_now();
 }
 
 /* A caller without the right learns nothing else, not even whether there is such an operation. Nothing

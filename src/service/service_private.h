@@ -21,7 +21,7 @@ struct cors {
 
 /* ---- from a call that is routed and authenticated to a decision: prepare.c ---- */
 
-/* request, problem: stay the caller's. The decision may not block. */
+/* call, d: zeroed. request, problem: stay the caller's. The decision may not block. */
 void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
                   struct arena *arena, const struct request *request, struct problem *problem);
 /* Finds the operation and lets it check the head: d->operation, d->parameters. */

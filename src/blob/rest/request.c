@@ -58,53 +58,33 @@ static const struct unbuilt {
     { BYTES("x-ms-access-tier-if-unmodified-since"), REQUEST_DELETE },
 };
 
-static const struct unbuilt unbuilt_parameters[] = {
-    { BYTES("versionid"), REQUEST_ANY },
-    { BYTES("deletetype"), REQUEST_ANY },
-};
+static const char *const unbuilt_parameters[] = { "versionid", "deletetype" };
 
-/* The row of that name, if it is for requests of this kind. */
-static const struct unbuilt *find_unbuilt(const struct unbuilt *rows, size_t count,
-                                          enum blob_request_kind kind, struct bytes name)
-{
-    for (size_t i = 0; i < count; i++) {
-        if ((rows[i].kinds & kind) && bytes_equal(rows[i].name, name))
-            return &rows[i];
-    }
-    return NULL;
-}
-
-/* Once over what was sent, rather than over all that might be: every request comes this way. */
+/* By what is not built rather than by what was sent: that hardly any of it was, call_find_header() sees
+ * without a look at the headers. */
 static enum error refuse_headers(struct call *call, enum blob_request_kind kind)
 {
-    static const struct bytes prefix = BYTES("x-ms-"); /* of all in the table */
-    const struct request *request = call->request;
+    for (size_t i = 0; i < sizeof unbuilt_headers / sizeof unbuilt_headers[0]; i++) {
+        const struct unbuilt *row = &unbuilt_headers[i];
+        struct bytes value;
 
-    for (size_t i = 0; i < request->header_count; i++) {
-        const struct http_header *header = &request->headers[i];
-        const struct unbuilt *row;
-
-        if (!bytes_has_prefix(header->name, prefix))
+        if ((row->kinds & kind) == 0)
             continue;
-        row = find_unbuilt(unbuilt_headers, sizeof unbuilt_headers / sizeof unbuilt_headers[0],
-                           kind, header->name);
-        if (row)
-            return call_fail_header(call, E_UnsupportedHeader, row->name.ptr, header->value);
+        value = call_find_header(call, row->name);
+        if (value.ptr)
+            return call_fail_header(call, E_UnsupportedHeader, row->name.ptr, value);
     }
     return OK;
 }
 
-static enum error refuse_parameters(struct call *call, enum blob_request_kind kind)
+static enum error refuse_parameters(struct call *call)
 {
-    for (size_t i = 0; i < call->query_count; i++) {
-        const struct query_parameter *parameter = &call->query[i];
-        const struct unbuilt *row = find_unbuilt(
-            unbuilt_parameters, sizeof unbuilt_parameters / sizeof unbuilt_parameters[0], kind,
-            parameter->name);
+    for (size_t i = 0; i < sizeof unbuilt_parameters / sizeof unbuilt_parameters[0]; i++) {
+        struct bytes value = call_query(call, unbuilt_parameters[i]);
 
-        if (row)
-            return call_fail_query(call, E_UnsupportedQueryParameter, row->name.ptr,
-                                   parameter->value, NULL);
+        if (value.ptr)
+            return call_fail_query(call, E_UnsupportedQueryParameter, unbuilt_parameters[i], value,
+                                   NULL);
     }
     return OK;
 }
@@ -114,7 +94,7 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
     enum error e = call->loose ? OK : refuse_headers(call, kind);
 
     if (!e && !call->loose)
-        e = refuse_parameters(call, kind);
+        e = refuse_parameters(call);
     if (e)
         return e;
     if (!blob_ref_is_base(blob_resource(call->input.resource)->ref) && kind != REQUEST_READ &&
