@@ -233,21 +233,22 @@ enum error stored_account_change(struct store *store, struct accounts *accounts,
                                  struct account_record *ret_record)
 {
     struct deciding deciding = { .name = name, .how = how, .change = change, .context = context };
-    enum error e = run(store, arena, attempt_change, &deciding);
+    enum account_put put = ACCOUNT_PUT;
+    enum error e;
 
-    if (e)
-        return e;
-    *ret_record = deciding.record;
-    switch (put_in_force(accounts, ret_record)) {
-    case ACCOUNT_PUT:
-        return OK;
-    case ACCOUNT_ELSEWHERE:
+    if (how == ACCOUNT_ADD && !accounts_reserve(accounts, name))
         return E_ResourceTypeMismatch;
-    case ACCOUNT_MALFORMED:
-    case ACCOUNT_TOO_MANY:
-        break;
+    e = run(store, arena, attempt_change, &deciding);
+    if (!e) {
+        *ret_record = deciding.record;
+        put = put_in_force(accounts, ret_record);
     }
-    return E_InternalError;
+    /* Where it is not known whether the record is there, the name stays reserved. */
+    if (how == ACCOUNT_ADD && e != E_InternalError)
+        accounts_release(accounts, name);
+    assert(put != ACCOUNT_ELSEWHERE); /* reserved, or of the store already */
+    assert(put != ACCOUNT_TOO_MANY);  /* lists leave room for all of the store */
+    return put == ACCOUNT_PUT ? e : E_InternalError;
 }
 
 enum error stored_account_read(struct store *store, struct arena *arena, struct bytes name,

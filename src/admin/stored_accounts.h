@@ -40,8 +40,9 @@ typedef void account_change_fn(struct account_record *record, void *context);
 /* Changes one account, waits until that is durable, and puts it in force. Thread that may block.
  *
  * ret_record  as it is now, in the arena
- * returns     OK; as of `how`; E_ResourceTypeMismatch: another source has one of the name; E_InternalError, E_ServerBusy and the like of the
- *             store: nothing may have changed, or it is not known */
+ * returns     OK; as of `how`; E_ResourceTypeMismatch: another source has one of the name, nothing has changed;
+ *             E_InternalError: it is not known whether it has changed; E_ServerBusy and the like of the store:
+ *             nothing has */
 enum error stored_account_change(struct store *store, struct accounts *accounts,
                                  struct arena *arena, struct bytes name, enum account_change how,
                                  account_change_fn *change, void *context,

@@ -15,6 +15,15 @@ struct accounts {
     size_t count; /* under the lock, as the next; also of those that are not present */
     uint64_t lists;
     struct account_limits limits; /* of those that have none of their own */
+    struct reservation *reservations; /* under the lock */
+};
+
+/* Of a name that the store is about to have. */
+struct reservation {
+    struct reservation *next;
+    size_t count;
+    size_t length;
+    char name[];
 };
 
 /* Of a list, before any of it counts. */
@@ -52,6 +61,10 @@ void accounts_free(struct accounts *accounts)
             next = atomic_load(&account->next);
             account_free(account);
         }
+    for (struct reservation *each = accounts->reservations, *behind; each; each = behind) {
+        behind = each->next;
+        free(each);
+    }
     lock_release(&accounts->lock);
     free(accounts);
 }
@@ -168,6 +181,62 @@ static void admit_account(const struct accounts *accounts, struct account *accou
     account_set_limits(account, &limits);
 }
 
+/* ---- reservations, under the lock ---- */
+
+/* Where one of the name is named, or would be. */
+static struct reservation **find_reservation(struct accounts *accounts, struct bytes name)
+{
+    struct reservation **at = &accounts->reservations;
+
+    lock_assert_held(&accounts->lock);
+    while (*at && !bytes_equal(bytes_of((*at)->name, (*at)->length), name))
+        at = &(*at)->next;
+    return at;
+}
+
+/* Is it, or may it soon be, of another source than lists? */
+static bool is_of_others(struct accounts *accounts, const struct account *account)
+{
+    return *find_reservation(accounts, account->name) ||
+           (account_is_present(account) && account_source(account) != ACCOUNT_CONFIGURED);
+}
+
+bool accounts_reserve(struct accounts *accounts, struct bytes name)
+{
+    struct reservation **at;
+    struct account *account;
+    bool is_free;
+
+    lock_take(&accounts->lock);
+    account = find_any(accounts, name);
+    is_free = !account || !account_is_present(account) || account_source(account) == ACCOUNT_STORED;
+    at = find_reservation(accounts, name);
+    if (is_free && !*at) {
+        *at = xcalloc(1, sizeof **at + name.len);
+        (*at)->length = name.len;
+        memcpy((*at)->name, name.ptr, name.len);
+    }
+    if (is_free)
+        (*at)->count++;
+    lock_give(&accounts->lock);
+    return is_free;
+}
+
+void accounts_release(struct accounts *accounts, struct bytes name)
+{
+    struct reservation **at, *reservation;
+
+    lock_take(&accounts->lock);
+    at = find_reservation(accounts, name);
+    reservation = *at;
+    assert(reservation);
+    if (--reservation->count == 0) {
+        *at = reservation->next;
+        free(reservation);
+    }
+    lock_give(&accounts->lock);
+}
+
 /* ---- lists ---- */
 
 static bool is_name(struct bytes name)
@@ -269,7 +338,7 @@ static const char *place_entries(struct accounts *accounts, struct list *list)
             return "too many accounts have been named since the start";
         if (account->listed == number)
             return "an account is named twice";
-        if (account_is_present(account) && account_source(account) != ACCOUNT_CONFIGURED)
+        if (is_of_others(accounts, account))
             return "an account is named that was added to the store (lagra account)";
         account->listed = number;
         list->entries[i].account = account;

@@ -88,6 +88,10 @@ enum account_put {
     ACCOUNT_TOO_MANY,
     ACCOUNT_ELSEWHERE, /* there is one of that name that is not of the store */
 };
+/* Before the store is to have an account of a name that is new to it: lists that name it are refused until as
+ * many releases as reservations. False: there is one of that name that is not of the store. Any thread. */
+bool accounts_reserve(struct accounts *accounts, struct bytes name);
+void accounts_release(struct accounts *accounts, struct bytes name);
 /* Puts it in force for requests that begin from now on. Any thread. */
 enum account_put accounts_put_stored(struct accounts *accounts,
                                      const struct stored_account *stored);

@@ -144,8 +144,68 @@ static void sources_stay_apart(void **state)
                      E_ResourceTypeMismatch);
     assert_int_equal(account_source(accounts_find(f->accounts, bytes_from_string("listed"))),
                      ACCOUNT_CONFIGURED);
-    assert_false(stored_accounts_load(f->store, f->accounts, &count, &problem));
-    assert_non_null(strstr(problem, "added to the store"));
+    /* Nothing was made of it, or no later start would be possible. */
+    assert_true(stored_accounts_load(f->store, f->accounts, &count, &problem));
+    assert_int_equal(count, 1);
+}
+
+struct meanwhile {
+    struct fixture *f;
+    const char *list;
+    bool is_taken; /* the list */
+};
+
+static void set_key_beside_a_list(struct account_record *record, void *context)
+{
+    struct meanwhile *meanwhile = context;
+    const char *problem;
+
+    set_key(record, (char *)(uintptr_t)KEY_A);
+    meanwhile->is_taken = accounts_replace(meanwhile->f->accounts, meanwhile->list, &problem);
+}
+
+static enum error add_beside_a_list(struct meanwhile *meanwhile, const char *name)
+{
+    struct account_record record;
+
+    return stored_account_change(meanwhile->f->store, meanwhile->f->accounts, meanwhile->f->arena,
+                                 bytes_from_string(name), ACCOUNT_ADD, set_key_beside_a_list,
+                                 meanwhile, &record);
+}
+
+/* Rule: a list that names an account while it is being added to the store is refused; of one that could not be
+ * added the name is free again. */
+static void a_list_cannot_come_between(void **state)
+{
+    struct fixture *f = *state;
+    struct meanwhile meanwhile = { .f = f, .list = "between:a2V5" };
+    struct accounts *others = accounts_new();
+    struct account_record record;
+    const char *problem = NULL;
+    size_t count;
+
+    assert_int_equal(add_beside_a_list(&meanwhile, "between"), OK);
+    assert_false(meanwhile.is_taken);
+    assert_int_equal(account_source(accounts_find(f->accounts, bytes_from_string("between"))),
+                     ACCOUNT_STORED);
+    meanwhile.list = "other:a2V5";
+    assert_int_equal(add_beside_a_list(&meanwhile, "another"), OK);
+    assert_true(meanwhile.is_taken);
+
+    assert_true(accounts_add_list(others, "listed:a2V5", &problem));
+    assert_true(stored_accounts_load(f->store, others, &count, &problem));
+    assert_int_equal(count, 2);
+    assert_int_equal(stored_account_change(f->store, others, f->arena, bytes_from_string("listed"),
+                                           ACCOUNT_ADD, set_key, (char *)(uintptr_t)KEY_A, &record),
+                     E_ResourceTypeMismatch);
+    accounts_free(others);
+
+    others = accounts_new();
+    assert_int_equal(stored_account_change(f->store, others, f->arena, bytes_from_string("between"),
+                                           ACCOUNT_ADD, set_key, (char *)(uintptr_t)KEY_A, &record),
+                     E_AccountAlreadyExists);
+    assert_true(accounts_add_list(others, "between:a2V5", &problem));
+    accounts_free(others);
 }
 
 static void put_raw(struct fixture *f, struct bytes key, struct bytes value)
@@ -269,6 +329,26 @@ static void there_is_a_most(void **state)
     assert_null(accounts_find(f->accounts, bytes_from_string("onemore")));
 }
 
+/* Rule: however many accounts lists have named, there is room for those of the store. */
+static void lists_leave_room(void **state)
+{
+    struct fixture *f = *state;
+    struct account_record record;
+    const char *problem;
+    char name[32];
+    unsigned named = 0;
+
+    do
+        snprintf(name, sizeof name, "listed%u:a2V5", named);
+    while (accounts_add_list(f->accounts, name, &problem) && ++named < ACCOUNTS_MAX);
+    assert_int_equal(named, ACCOUNTS_MAX - STORED_ACCOUNTS_MAX);
+    for (unsigned i = 0; i < STORED_ACCOUNTS_MAX; i++) {
+        snprintf(name, sizeof name, "a%05u", i);
+        assert_int_equal(change(f, name, ACCOUNT_ADD, set_key, KEY_A, &record), OK);
+    }
+    assert_int_equal(change(f, "onemore", ACCOUNT_ADD, set_key, KEY_A, &record), E_OutOfRangeInput);
+}
+
 /* Rule: 3 to 24 lower-case letters and digits. */
 static void names_are_those_of_the_service(void **state)
 {
@@ -292,7 +372,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(sources_stay_apart, setup, teardown),
         cmocka_unit_test_setup_teardown(records_are_as_they_were, setup, teardown),
         cmocka_unit_test_setup_teardown(limits_are_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_list_cannot_come_between, setup, teardown),
         cmocka_unit_test_setup_teardown(there_is_a_most, setup, teardown),
+        cmocka_unit_test_setup_teardown(lists_leave_room, setup, teardown),
         cmocka_unit_test(names_are_those_of_the_service),
     };
 
