@@ -75,6 +75,8 @@ static void learn(void *context, const struct record_place *place, const struct 
     struct guid space;
     enum kind kind;
 
+    if (check->salvages)
+        check_note_leftover(&check->leftovers, check->store, place);
     if (place->family != RECORD_LISTED)
         return;
     if (is_named(place, &kind) && check_kinds[kind].read(record->value, &space)) {
@@ -261,6 +263,7 @@ static void release(struct check *check)
     free(check->spaces);
     free(check->trees);
     free(check->lost);
+    free(check->leftovers.items);
     free(check->buffer);
 }
 
@@ -301,7 +304,7 @@ static enum store_result list_put_off(struct check *check)
 
 /* ---- the whole ---- */
 
-static bool look_at_all(struct check *check, const char *location, bool salvages)
+static bool look_at_all(struct check *check, const char *location)
 {
     struct store_options options = { .location = location, .must_exist = true, .sync = true };
     struct store_usage usage;
@@ -317,7 +320,7 @@ static bool look_at_all(struct check *check, const char *location, bool salvages
     check->buffer = xmalloc(CHECK_READ_BYTES);
     result = store_inspect(check->store, learn, finding, check);
     forget_entities(check);
-    if (salvages)
+    if (check->salvages)
         check_adopt_all(check);
     check_print_lost(check);
     if (!result)
@@ -344,7 +347,7 @@ static void print_totals(const struct check *check)
 
 int check_run(const char *location, const char *salvage_to)
 {
-    struct check check = { 0 };
+    struct check check = { .salvages = salvage_to != NULL };
     const struct salvage_listener listener = { finding, check_report_lost, &check };
     const char *problem = "";
     bool done = true;
@@ -354,7 +357,7 @@ int check_run(const char *location, const char *salvage_to)
         done = false;
     }
     if (done)
-        done = look_at_all(&check, salvage_to ? salvage_to : location, salvage_to != NULL);
+        done = look_at_all(&check, salvage_to ? salvage_to : location);
     if (done)
         print_totals(&check);
     release(&check);

@@ -3,6 +3,7 @@
 #define LAGRA_PROGRAM_CHECK_NAMES_H
 
 #include "blob/blob.h"
+#include "program/check_records.h"
 #include "store/inspect.h"
 
 enum kind { CONTAINER, QUEUE, TABLE, SHARE, KINDS };
@@ -45,6 +46,8 @@ struct check {
     size_t tree_count;
     struct lost_range *lost;
     size_t lost_count;
+    bool salvages;
+    struct check_leftovers leftovers; /* of a salvage */
     uint64_t kinds[KINDS];  /* containers, queues, tables, shares */
     uint64_t counts[KINDS]; /* blobs, messages, entities, files */
     uint64_t findings;

@@ -49,9 +49,22 @@ bool check_adopt_share(struct store *store, struct bytes account, const char *na
  * account: the space of the share's record. returns how much that was */
 uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
                             struct guid space);
-/* Behind it, in all spaces of shares: deletes the entries of directories that are lost, which nobody can reach. They
- * lie where only a look at all records finds them. */
-void check_delete_leftovers(struct store *store, const struct guid *spaces, size_t count);
+/* Partitions that have entries, as those of directories, and no node record. They lie where only a look at all
+ * records finds them: each is noted as that look meets it. */
+struct check_leftovers {
+    struct check_leftover {
+        struct guid space;
+        uint64_t id;
+    } * items; /* of malloc() */
+    size_t count;
+    struct check_leftover last; /* looked at */
+};
+void check_note_leftover(struct check_leftovers *left, struct store *store,
+                         const struct record_place *place);
+/* Behind check_restore_tree() of all shares, which have these spaces: deletes the entries of directories that are
+ * lost, which nobody can reach. */
+void check_delete_leftovers(const struct check_leftovers *left, struct store *store,
+                            const struct guid *spaces, size_t count);
 /* The share counts its snapshots, and its tree keeps what they see. newest: a generation that was written in */
 void check_restore_snapshots(struct store *store, struct guid account, const char *share,
                              struct guid space, uint64_t newest);

@@ -156,27 +156,15 @@ void restore_sums(const struct restore *r)
 
 /* ---- what is left of directories that are lost: entries alone ---- */
 
-struct leftovers {
-    struct store *store;
-    const struct guid *spaces; /* of shares */
-    size_t space_count;
-    struct leftover {
-        struct guid space;
-        uint64_t id;
-    } * items;
-    size_t count;
-    struct leftover last; /* looked at */
-};
-
-static bool is_of_share(const struct leftovers *left, const struct guid *space)
+static bool is_of_share(const struct guid *spaces, size_t count, const struct guid *space)
 {
-    for (size_t i = 0; i < left->space_count; i++)
-        if (guid_equal(&left->spaces[i], space))
+    for (size_t i = 0; i < count; i++)
+        if (guid_equal(&spaces[i], space))
             return true;
     return false;
 }
 
-static bool has_node(struct store *store, const struct leftover *directory)
+static bool has_node(struct store *store, const struct check_leftover *directory)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
     struct snapshot *before = snapshot_open(
@@ -189,13 +177,11 @@ static bool has_node(struct store *store, const struct leftover *directory)
     return found;
 }
 
-static void note_leftover(void *context, const struct record_place *place,
-                          const struct record *record)
+void check_note_leftover(struct check_leftovers *left, struct store *store,
+                         const struct record_place *place)
 {
-    struct leftovers *left = context;
-    struct leftover found = { .space = place->space };
+    struct check_leftover found = { .space = place->space };
 
-    (void)record;
     if (place->family != RECORD_INNER || place->partition_key.len != sizeof found.id ||
         place->record_key.len < 2 || place->record_key.ptr[0] != TREE_ENTRY_PREFIX)
         return;
@@ -204,16 +190,10 @@ static void note_leftover(void *context, const struct record_place *place,
         (found.id == left->last.id && guid_equal(&found.space, &left->last.space)))
         return;
     left->last = found;
-    if (!is_of_share(left, &found.space) || has_node(left->store, &found))
+    if (has_node(store, &found))
         return;
     left->items = xrealloc(left->items, (left->count + 1) * sizeof left->items[0]);
     left->items[left->count++] = found;
-}
-
-static void say_nothing(void *context, const char *sentence)
-{
-    (void)context;
-    (void)sentence;
 }
 
 static void delete_entries(const struct restore *r, uint64_t id)
@@ -230,13 +210,13 @@ static void delete_entries(const struct restore *r, uint64_t id)
     restore_close(r, &part);
 }
 
-void check_delete_leftovers(struct store *store, const struct guid *spaces, size_t count)
+void check_delete_leftovers(const struct check_leftovers *left, struct store *store,
+                            const struct guid *spaces, size_t count)
 {
-    struct leftovers left = { .store = store, .spaces = spaces, .space_count = count };
+    for (size_t i = 0; i < left->count; i++) {
+        const struct check_leftover *each = &left->items[i];
 
-    (void)store_inspect(store, note_leftover, say_nothing, &left);
-    for (size_t i = 0; i < left.count; i++)
-        delete_entries(&(struct restore){ .store = store, .space = left.items[i].space },
-                       left.items[i].id);
-    free(left.items);
+        if (is_of_share(spaces, count, &each->space))
+            delete_entries(&(struct restore){ .store = store, .space = each->space }, each->id);
+    }
 }

@@ -135,6 +135,6 @@ void check_adopt_all(struct check *check)
         shares[share_count++] = share->space;
     }
     if (share_count > 0)
-        check_delete_leftovers(check->store, shares, share_count);
+        check_delete_leftovers(&check->leftovers, check->store, shares, share_count);
     free(shares);
 }
