@@ -38,8 +38,9 @@ bool file_covers(struct backup_work *work, int from, int to, const char *name, b
 
 /* Opens a folder in another; make: makes it first, which fails if it is there. -1 with problem. */
 int folder_at(struct backup_work *work, int folder, const char *name, bool make);
-/* Makes a folder, if it is not there, durably, and opens it. -1 with problem. */
-int folder_make(struct backup_work *work, const char *path);
+/* Makes a folder, if it is not there, durably, and opens it. -1 with problem, and none was made.
+ * ret_made  it was not there; may be NULL */
+int folder_make(struct backup_work *work, const char *path, bool *ret_made);
 /* Removes a backup, or a part of one: the files of it and of its two folders. False: not all. */
 bool folder_remove(struct backup_work *work, int parent, const char *name);
 /* The two folders of a backup's files, and of a data folder's: makes them, makes their names durable, removes them

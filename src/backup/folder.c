@@ -25,20 +25,26 @@ int folder_at(struct backup_work *work, int folder, const char *name, bool make)
     return fd;
 }
 
-int folder_make(struct backup_work *work, const char *path)
+int folder_make(struct backup_work *work, const char *path, bool *ret_made)
 {
+    bool made = mkdir(path, 0700) == 0;
     int folder;
 
-    if (mkdir(path, 0700) < 0 && errno != EEXIST) {
+    if (!made && errno != EEXIST) {
         work_fail_errno(work, "make the folder %s", path);
         return -1;
     }
     folder = folder_at(work, AT_FDCWD, path, false);
-    if (folder < 0 || file_sync_name(folder))
-        return folder;
-    work_fail_errno(work, "sync the folder of %s", path);
-    close(folder);
-    return -1;
+    if (folder >= 0 && !file_sync_name(folder)) {
+        work_fail_errno(work, "sync the folder of %s", path);
+        close(folder);
+        folder = -1;
+    }
+    if (folder < 0 && made)
+        (void)rmdir(path);
+    if (ret_made)
+        *ret_made = made;
+    return folder;
 }
 
 bool folder_sync_all(struct backup_work *work, int folder)

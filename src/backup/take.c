@@ -45,7 +45,7 @@ static bool open_target(struct take *take, const char *to)
 {
     struct backup_work *work = take->work;
 
-    take->target = folder_make(work, to);
+    take->target = folder_make(work, to, NULL);
     if (take->target < 0)
         return false;
     if (lies_in(to, take->source->location))

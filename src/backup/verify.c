@@ -187,35 +187,37 @@ static bool is_empty(struct backup_work *work, int folder, const char *to)
     return empty;
 }
 
-/* What there is of it, when it has failed. */
-static void remove_restored(int folder)
+/* What there is of it, when it has failed. path: of the folder, where it was made for this; NULL: it stays */
+static void remove_restored(int folder, const char *path)
 {
     struct backup_work unheard = { 0 };
 
     (void)unlinkat(folder, "format", 0);
     (void)unlinkat(folder, "synced", 0);
     (void)folder_remove_parts(&unheard, folder);
+    if (path)
+        (void)rmdir(path);
 }
 
 bool backup_restore(struct backup_work *work, const char *folder, const char *to)
 {
     struct backup_list list;
-    bool restored = false;
-    int backup, made;
+    bool restored = false, is_new;
+    int backup, data;
 
     work_begin(work);
     backup = backup_open(work, folder, &list);
     if (backup < 0)
         return false;
     add_up(work, backup, &list);
-    made = folder_make(work, to);
-    if (made >= 0 && is_empty(work, made, to)) {
-        restored = restore_all(work, backup, made, &list);
+    data = folder_make(work, to, &is_new);
+    if (data >= 0 && is_empty(work, data, to)) {
+        restored = restore_all(work, backup, data, &list);
         if (!restored)
-            remove_restored(made);
+            remove_restored(data, is_new ? to : NULL);
     }
-    if (made >= 0)
-        close(made);
+    if (data >= 0)
+        close(data);
     backup_list_release(&list);
     close(backup);
     return restored;

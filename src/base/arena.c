@@ -110,6 +110,14 @@ void arena_free(struct arena *arena)
     free(arena->first);
 }
 
+void arena_free_secret(struct arena *arena)
+{
+    for (struct chunk *chunk = arena->newest; chunk != arena->first; chunk = chunk->older)
+        explicit_bzero(chunk->data, chunk->size);
+    explicit_bzero(arena + 1, arena->first->size - sizeof *arena);
+    arena_free(arena);
+}
+
 struct arena_mark arena_mark(const struct arena *arena)
 {
     return (struct arena_mark){ arena->newest, arena->newest->used };

@@ -17,6 +17,8 @@ struct arena;
 /* cap_bytes: the most this arena may ever hold. Small: the first chunk is a few KiB. */
 struct arena *arena_new(size_t cap_bytes);
 void arena_free(struct arena *arena);
+/* Of one that has held keys: wipes all of it first. */
+void arena_free_secret(struct arena *arena);
 
 /* A position in the arena: arena_rewind() frees all that was allocated after arena_mark(). */
 struct arena_mark {

@@ -15,8 +15,7 @@
 /* Pages that mincore(2) is asked for at once: 4 MiB. */
 #define PAGES_ASKED 1024u
 
-/* cachestat(2), of Linux 6.5, which the headers of Debian 12 do not know. */
-#define CACHESTAT   451
+/* cachestat(2) */
 struct cachestat_range {
     uint64_t offset, length;
 };
@@ -70,7 +69,7 @@ bool file_is_cached(int fd, uint64_t offset, uint64_t length)
 
     if (length == 0)
         return true;
-    if (syscall(CACHESTAT, fd, &range, &stat, 0) == 0)
+    if (syscall(FILE_CACHESTAT, fd, &range, &stat, 0) == 0)
         return stat.cached == end - page;
     for (; page < end; page += PAGES_ASKED) {
         uint64_t pages = end - page < PAGES_ASKED ? end - page : PAGES_ASKED;

@@ -14,6 +14,8 @@ ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset);
 /* Whether all these bytes of a file of ours are in the page cache now, so that nobody waits for a disk to
  * read them. False if that is not known. */
 bool file_is_cached(int fd, uint64_t offset, uint64_t length);
+/* The system call by which it is asked: cachestat(2), of Linux 6.5, which the headers of Debian 12 do not know. */
+#define FILE_CACHESTAT 451
 
 /* Makes a folder, and those above it, for the owner alone; as mkdir -p. False: errno. */
 bool file_make_folders(const char *folder);

@@ -1,6 +1,8 @@
 /* The record of a pending copy: see pending_copy.h. */
 #include "blob/pending_copy.h"
 
+#include "service/small_record.h"
+
 enum store_result pending_copy_read(struct snapshot *before, struct arena *arena,
                                     struct pending_copy *ret_pending)
 {
@@ -13,7 +15,7 @@ enum store_result pending_copy_read(struct snapshot *before, struct arena *arena
         return result;
     pending.previous = decode_u64(&rest);
     if (!decoder_ok(&rest) || !blob_decode(target, &pending.target))
-        return STORE_CORRUPT;
+        return record_is_unknown("the destination in the record of a pending copy", target);
     *ret_pending = pending;
     return STORE_OK;
 }

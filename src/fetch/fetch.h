@@ -1,7 +1,8 @@
-/* Getting what lies on other servers, for clients: one GET or HEAD over HTTP or HTTPS; and asking a server
- * of this machine by its Unix socket, for commands. The only place that connects to anything. A client chooses the URL, so nothing is taken on trust: which
- * addresses are connected to (addresses.h, checked on the very address of each connection,
- * redirects too), how long it takes, how much comes.
+/* Asking other servers by HTTP or HTTPS: for clients, whose URLs name sources of copies, and for the program's own
+ * commands, which ask a server of this machine by its Unix socket. Nothing else connects to anything.
+ *
+ * A client chooses the URL, so nothing is trusted: addresses are checked at each connection, those of redirects too
+ * (addresses.h); there are limits of time and of bytes.
  *
  * A fetch belongs to one thread at a time, which its functions block. */
 #ifndef LAGRA_FETCH_FETCH_H

@@ -10,19 +10,12 @@
 static enum error read_handle(struct file_gate *gate, uint64_t id, struct handle *ret_handle)
 {
     struct decision *d = gate->d;
-    struct bytes key = handle_key(d->arena, gate->node, id);
-    struct index_iterator *iterator = index_iterator_open(
-        d->store, gate->part->partition.space, key, key, bytes_from_string(""), d->access);
-    struct index_record record;
-    enum store_result result = index_iterator_next(iterator, &record);
+    struct bytes key = handle_key(d->arena, gate->node, id), value;
+    enum store_result result = decision_index_get(d, gate->part->partition.space, key, &value);
 
-    if (!result && !handle_decode(arena_copy(d->arena, record.key),
-                                  arena_copy(d->arena, record.value), ret_handle))
-        result = record_is_unknown("the entry of a handle", record.value);
-    index_iterator_close(iterator);
-    if (result)
-        return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
-    return OK;
+    if (!result && !handle_decode(key, value, ret_handle))
+        result = record_is_unknown("the entry of a handle", value);
+    return result ? decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result) : OK;
 }
 
 /* One that persists has answered what it was asked for by going. */

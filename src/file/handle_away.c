@@ -38,18 +38,14 @@ enum error handle_overdue_attempt(struct decision *d, void *of)
 /* The node of a handle that is kept. returns OK, E_ResourceNotFound, as decision_fail_store() */
 static enum error find_node(struct decision *d, uint64_t id, uint64_t *ret_node)
 {
-    struct bytes key = handle_return_key(d->arena, id);
-    struct index_iterator *iterator = index_iterator_open(d->store, file_state(d)->share.space, key,
-                                                          key, bytes_from_string(""), d->access);
-    struct index_record record;
-    enum store_result result = index_iterator_next(iterator, &record);
+    struct bytes value;
+    enum store_result result =
+        decision_index_get(d, file_state(d)->share.space, handle_return_key(d->arena, id), &value);
 
-    if (!result && !handle_return_decode(record.value, ret_node))
-        result = record_is_unknown("the way back to a handle", record.value);
-    decision_saw(d, index_iterator_sequence(iterator));
-    index_iterator_close(iterator);
     if (result == STORE_NOT_FOUND)
         return E_ResourceNotFound;
+    if (!result && !handle_return_decode(value, ret_node))
+        result = record_is_unknown("the way back to a handle", value);
     return result ? decision_fail_store(d, result) : OK;
 }
 

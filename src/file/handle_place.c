@@ -1,6 +1,7 @@
 /* The handles of a share in their order, and where in the tree they are. */
-#include "base/log.h"
 #include "file/handle_operations.h"
+
+#include "service/small_record.h"
 
 /* The names of the path, collected from the node upwards; the outermost first. */
 struct way {
@@ -84,10 +85,8 @@ enum store_result handle_next(struct decision *d, struct index_iterator *iterato
     do {
         result = index_iterator_next(iterator, &record);
         ++*work;
-        if (!result && !handle_decode(record.key, record.value, ret_handle)) {
-            log_line(LOG_ERROR, "the record of an open handle has an unknown form");
-            result = STORE_CORRUPT;
-        }
+        if (!result && !handle_decode(record.key, record.value, ret_handle))
+            result = record_is_unknown("the entry of a handle", record.value);
     } while (!result && !handle_counts(ret_handle, d->now, tree->state.reopened) &&
              *work < HANDLE_WORK_MAX);
     return result;

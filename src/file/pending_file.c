@@ -6,6 +6,7 @@
 #include "base/endian.h"
 #include "file/file_content.h"
 #include "file/gate.h"
+#include "service/small_record.h"
 
 /* ---- the record ---- */
 
@@ -31,7 +32,7 @@ enum store_result pending_file_read(struct snapshot *before, struct arena *arena
         return result;
     if (!decoder_ok(&rest) || !file_decode(target, &pending.target) ||
         pending.target.kind != TREE_FILE)
-        return STORE_CORRUPT;
+        return record_is_unknown("the destination in the record of a pending copy", target);
     *ret_pending = pending;
     return STORE_OK;
 }

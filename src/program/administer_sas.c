@@ -333,6 +333,6 @@ int administer_sas(const struct command_call *call)
     struct arena *arena = arena_new(ARENA_MAX);
     bool made = make_sas(call, arena);
 
-    arena_free(arena);
+    arena_free_secret(arena); /* it has copies of keys */
     return made && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -27,8 +27,6 @@
 #define RATE_MIB     32
 #define NUMBER_SIZE  24
 
-/* Places of the options; the rate has the same in both. */
-enum { RATE, FULL, STOPPED };
 const struct command_option back_up_options[] = {
     { "rate", "MIB", "read at most so many MiB a second (default: 32; 0: no limit)" },
     { "full", NULL, "copy everything, sharing nothing with the backup before" },
@@ -162,7 +160,7 @@ static bool step(struct backup_work *work)
 static bool begin_work(struct back_up *back_up, const struct command_call *call, uint64_t mib,
                        struct backup_work *ret_work)
 {
-    const char *rate = call->values[RATE];
+    const char *rate = command_value(call, "rate");
 
     *back_up = (struct back_up){ .call = call, .lock = -1 };
     if (rate && (!bytes_parse_u64(bytes_from_string(rate), RATE_MAX_MIB, &mib))) {
@@ -264,8 +262,8 @@ int back_up(const struct command_call *call)
     if (!begin_work(&back_up, call, RATE_MIB, &work))
         return 2;
     source.context = &back_up;
-    work.shares_nothing = call->values[FULL] != NULL;
-    if (!take_lock(&back_up) || (call->values[STOPPED] && !open_stopped(&back_up)))
+    work.shares_nothing = command_value(call, "full") != NULL;
+    if (!take_lock(&back_up) || (command_value(call, "stopped") && !open_stopped(&back_up)))
         return EXIT_FAILURE;
     done = backup_take(&work, &source, call->words[0], name + 1);
     if (back_up.store)

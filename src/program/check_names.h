@@ -48,8 +48,8 @@ struct check {
     size_t lost_count;
     bool salvages;
     struct check_leftovers leftovers; /* of a salvage */
-    uint64_t kinds[KINDS];  /* containers, queues, tables, shares */
-    uint64_t counts[KINDS]; /* blobs, messages, entities, files */
+    uint64_t kinds[KINDS];            /* containers, queues, tables, shares */
+    uint64_t counts[KINDS];           /* blobs, messages, entities, files */
     uint64_t findings;
     char *buffer; /* CHECK_READ_BYTES */
 };

@@ -31,7 +31,7 @@ const struct option_row option_rows[] = {
     { "fileKeepAliveTimeout", 0, "N",  "the same", LISTEN(FILE, keep_alive_s), SET_COUNT },
     { "managementPort",        0,  "PORT", "serve /metrics there (else not at all)",            MEMBER(management.port), SET_PORT },
     { "managementHost",        0,  "HOST", "address of that port (127.0.0.1); another one takes --managementToken", MEMBER(management.host), SET_TEXT },
-    { "managementToken",       0,  "FILE", "who asks there sends what is in FILE: Authorization: Bearer", MEMBER(management_token_path), SET_TEXT },
+    { "managementToken",       0,  "FILE", "who asks there sends what is in FILE: Authorization: Bearer", MEMBER(management_token_path), SET_FILE },
     { "smbHost",               0,  "HOST", "address of the File service's SMB endpoint (127.0.0.1); without it and --smbPort there is none", MEMBER(smb.host), SET_TEXT },
     { "smbPort",               0,  "PORT", "its port (1445)",                                   MEMBER(smb.port), SET_PORT },
     { "smbAllowUnencrypted",   0,  NULL,   "take SMB clients that do not encrypt, SMB 2.1 too", MEMBER(smb_allow_unencrypted), SET_TRUE },
@@ -49,15 +49,15 @@ const struct option_row option_rows[] = {
     { "scrubRate",             0,  "MIB",  "a scrub reads at most so many MiB a second (16)",   MEMBER(scrub_rate_mib), SET_COUNT },
     { "sandbox",               0,  "MODE", "off; on: open no other files and make no other system calls than serving takes; log: let the kernel log those calls", MEMBER(sandbox), SANDBOX },
     { "rehydrateSeconds",      0,  "N",    "an archived blob can be read again after N seconds, after N/10 with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
-    { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
-    { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
+    { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_FILE },
+    { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_FILE },
     { "pwd",                   0,  "TEXT", "password of --cert where that is a PFX file with its key", MEMBER(pfx_password), SET_SECRET },
     { "allowCopyFrom",         0,  "LIST", "addresses and CIDR blocks that sources of copies may have beyond the public internet", MEMBER(fetcher.allowed), SET_ADDRESSES },
-    { "copySourceCa",          0,  "FILE", "authorities (PEM) that sources of copies are trusted by (the system's)", MEMBER(fetcher.ca_path), SET_TEXT },
+    { "copySourceCa",          0,  "FILE", "authorities (PEM) that sources of copies are trusted by (the system's)", MEMBER(fetcher.ca_path), SET_FILE },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
-    { "debug",                'd', "FILE", "log every request to FILE too; opened again at SIGHUP",                 MEMBER(debug_path), SET_TEXT },
-    { "accessLog",             0,  "FILE", "log every request to FILE as a line of JSON (docs/logs.md); opened again at SIGHUP", MEMBER(access_log_path), SET_TEXT },
-    { "auditLog",              0,  "FILE", "the same of requests that may change something, and of changes of keys", MEMBER(audit_log_path), SET_TEXT },
+    { "debug",                'd', "FILE", "log every request to FILE too; opened again at SIGHUP",                 MEMBER(debug_path), SET_LOG },
+    { "accessLog",             0,  "FILE", "log every request to FILE as a line of JSON (docs/logs.md); opened again at SIGHUP", MEMBER(access_log_path), SET_LOG },
+    { "auditLog",              0,  "FILE", "the same of requests that may change something, and of changes of keys", MEMBER(audit_log_path), SET_LOG },
     { "slow",                  0,  "TIME", "log a request that takes so long, and where the time went: 200ms, 2s", MEMBER(slow_ms), SET_DURATION },
     { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
     { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
@@ -68,11 +68,11 @@ const struct option_row option_rows[] = {
     { "oauth",                 0,  "basic", "take bearer tokens unchecked but for their claims, for development (HTTPS)", MEMBER(oauth_basic), OAUTH },
     { "allowUncheckedTokens",  0,  NULL,   "take those of --oauth basic on other addresses than loopback: whoever reaches them may do everything", MEMBER(allow_unchecked_tokens), SET_TRUE },
     { "oauthIssuer",           0,  "URL",  "take bearer tokens of this issuer (iss), with --oauthKeys (HTTPS)", MEMBER(oauth_issuer), SET_TEXT },
-    { "oauthKeys",             0,  "FILE", "the issuer's public keys (JSON Web Key Set); read again at SIGHUP", MEMBER(oauth_keys_path), SET_TEXT },
+    { "oauthKeys",             0,  "FILE", "the issuer's public keys (JSON Web Key Set); read again at SIGHUP", MEMBER(oauth_keys_path), SET_FILE },
     { "oauthAudience",         0,  "TEXT", "take them for this audience (aud) too, beside Azure's", MEMBER(oauth_audience), SET_TEXT },
-    { "oauthRoles",            0,  "FILE", "who may do what, as az role assignment list prints it; read again at SIGHUP", MEMBER(oauth_roles_path), SET_TEXT },
-    { "oauthAccounts",         0,  "FILE", "in which subscription and resource group accounts are, as az storage account list prints it; read again at SIGHUP", MEMBER(oauth_accounts_path), SET_TEXT },
-    { "accountsFile",          0,  "FILE", "accounts as in AZURITE_ACCOUNTS, or one a line; read again at SIGHUP", MEMBER(accounts_path), SET_TEXT },
+    { "oauthRoles",            0,  "FILE", "who may do what, as az role assignment list prints it; read again at SIGHUP", MEMBER(oauth_roles_path), SET_FILE },
+    { "oauthAccounts",         0,  "FILE", "in which subscription and resource group accounts are, as az storage account list prints it; read again at SIGHUP", MEMBER(oauth_accounts_path), SET_FILE },
+    { "accountsFile",          0,  "FILE", "accounts as in AZURITE_ACCOUNTS, or one a line; read again at SIGHUP", MEMBER(accounts_path), SET_FILE },
     { "disallowPublicAccess",  0,  NULL,   "no container can be opened to the public, and none is", MEMBER(no_public_access), SET_TRUE },
     { "disableTelemetry",      0,  NULL,   "accepted for Azurite's sake: there is no telemetry", 0, IGNORE },
     { "config",                0,  "FILE", "read options from FILE too: NAME = VALUE a line; LAGRA_NAME in the environment and the command line outweigh it", MEMBER(config_path), CONFIG },
@@ -249,6 +249,8 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
 
     switch (row->action) {
     case SET_TEXT:
+    case SET_FILE:
+    case SET_LOG:
     case SET_SECRET:
     case CONFIG:
         memcpy(member, &value, sizeof value);

@@ -7,6 +7,8 @@
 
 enum option_action {
     SET_TEXT,
+    SET_FILE,   /* as SET_TEXT: the path of a file that is read */
+    SET_LOG,    /* as SET_TEXT: of a file that is written again and again */
     SET_SECRET, /* as SET_TEXT, and never printed */
     SET_PORT,
     SET_COUNT,

@@ -376,6 +376,8 @@ static const char *value_text(const struct option_row *row, const struct option_
 
     switch (row->action) {
     case SET_TEXT:
+    case SET_FILE:
+    case SET_LOG:
     case CONFIG:
         memcpy(&text, member, sizeof text);
         return text ? text : "";

@@ -22,13 +22,14 @@ static void add_name(const struct account *account, void *context)
     all->names[all->count++] = check_copy_text(account_name(account));
 }
 
-/* Whether an account has a container (or queue ..) with that space; its name goes behind `account/`. */
-static bool find_in(struct store *store, const char *account, enum kind kind,
-                    const struct guid *wanted, char *name, size_t size)
+/* Whether an account, whose space is `own`, has a container (or queue ..) with that space; its name goes behind
+ * `account/`. */
+static bool find_in(struct store *store, const char *account, const struct guid *own,
+                    enum kind kind, const struct guid *wanted, char *name, size_t size)
 {
     static const struct bytes first = { "", 0 };
-    struct guid in = account_space(check_kinds[kind].service, bytes_from_string(account));
-    struct space_iterator *iterator = space_iterator_open(store, in, first, first, STORE_MAY_BLOCK);
+    struct space_iterator *iterator =
+        space_iterator_open(store, *own, first, first, STORE_MAY_BLOCK);
     struct space_record record;
     bool found = false;
 
@@ -58,7 +59,7 @@ static bool find(const struct place_names *names, const struct account_names *al
                 snprintf(name, size, "%s", all->names[i]);
                 return true;
             }
-            if (find_in(names->store, all->names[i], kind, space, name, size))
+            if (find_in(names->store, all->names[i], &own, kind, space, name, size))
                 return true;
         }
     return false;

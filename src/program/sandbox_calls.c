@@ -7,10 +7,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "base/file.h"
 #include "program/sandbox.h"
-
-/* The same number on all processors; libseccomp knows its name since 2.5.5. */
-#define CACHESTAT 451
 
 /* By name: some are there on some processors only, and are left out on others. */
 static const char *const calls[] = {
@@ -76,7 +74,7 @@ static int allow_parts(scmp_filter_ctx filter, bool logs, unsigned *count)
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
                                   SCMP_A1(SCMP_CMP_EQ, controls[i]));
     if (result == 0)
-        result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, CACHESTAT, 0);
+        result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, FILE_CACHESTAT, 0);
     if (result == 0 && logs) /* each thread would be a line */
         result = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone3), 0);
     *count += 4;

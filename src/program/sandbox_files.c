@@ -93,27 +93,17 @@ static bool allow_named(const struct ruleset *ruleset, const char *path, uint64_
     return allow(ruleset, dirname(folder), access);
 }
 
-static bool is_log(const char *option)
-{
-    static const char *const logs[] = { "debug", "accessLog", "auditLog" };
-
-    for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++)
-        if (strcmp(option, logs[i]) == 0)
-            return true;
-    return false;
-}
-
 static bool allow_options(const struct ruleset *ruleset, const struct options *options)
 {
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
+        bool is_log = row->action == SET_LOG;
         const char *path;
 
-        if ((row->action != SET_TEXT && row->action != CONFIG) || !row->value ||
-            strcmp(row->value, "FILE") != 0)
+        if (!is_log && row->action != SET_FILE && row->action != CONFIG)
             continue;
         memcpy(&path, (const char *)options + row->offset, sizeof path);
-        if (path && !allow_named(ruleset, path, is_log(row->name) ? LOG : READ))
+        if (path && !allow_named(ruleset, path, is_log ? LOG : READ))
             return false;
     }
     if (options->in_memory)

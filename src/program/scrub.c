@@ -10,7 +10,6 @@
 
 #define POLL_NS 500000000
 
-enum { RATE, STATE };
 const struct command_option scrub_options_of_command[] = {
     { "rate", "MIB",
       "read at most so many MiB a second in this pass (default: --scrubRate of the server)" },
@@ -44,13 +43,16 @@ static void print_state(struct ask_answer *answer)
         ask_print_line(lines[i][0], ask_member(answer->arena, answer->body, lines[i][1]));
 }
 
-/* Asks until a pass has ended after `ended` others. False: said why not. */
-static bool follow(const struct command_call *call, uint64_t ended, struct ask_answer *ret_answer)
+/* Asks until a pass has ended after `ended` others. False: said why not.
+ * ret_json  progress is shown so, and the end is to be, too */
+static bool follow(const struct command_call *call, uint64_t ended, bool *ret_json,
+                   struct ask_answer *ret_answer)
 {
     static const struct timespec pause = { .tv_nsec = POLL_NS };
     struct progress progress;
 
     progress_begin(&progress, "records", call->json);
+    *ret_json = progress.json;
     while (ask_server(call, "scrub-state", NULL, 0, ret_answer)) {
         const struct progress_count count = { number(ret_answer, "records"), 0,
                                               number(ret_answer, "bytes"),
@@ -70,19 +72,20 @@ static bool follow(const struct command_call *call, uint64_t ended, struct ask_a
 
 int scrub_run(const struct command_call *call)
 {
-    const struct ask_argument rate = { "rate", call->values[RATE] };
+    const struct ask_argument rate = { "rate", command_value(call, "rate") };
+    bool follows = !command_value(call, "state"), json = call->json;
     struct ask_answer answer;
     uint64_t ended, errors;
-    bool asked = call->values[STATE] ? ask_server(call, "scrub-state", NULL, 0, &answer)
-                                     : ask_server(call, "scrub", &rate, 1, &answer);
+    bool asked = follows ? ask_server(call, "scrub", &rate, 1, &answer)
+                         : ask_server(call, "scrub-state", NULL, 0, &answer);
 
-    if (asked && !call->values[STATE]) {
+    if (asked && follows) {
         ended = number(&answer, "ended");
         arena_free(answer.arena);
-        asked = follow(call, ended, &answer);
+        asked = follow(call, ended, &json, &answer);
     }
     errors = asked ? number(&answer, "errors") : 0;
-    if (asked && call->json)
+    if (asked && json)
         printf("%.*s", BYTES_ARG(answer.body));
     else if (asked)
         print_state(&answer);

@@ -118,16 +118,9 @@ static enum error route_parts(struct flow *flow)
     batch->answers = arena_array(work->call.arena, batch->asked->count, sizeof *batch->answers);
     for (size_t i = 0; i < batch->asked->count; i++) {
         struct work *part = &batch->works[i];
-        struct request *request = &batch->asked->parts[i].request;
         enum error e, found = OK;
 
-        request->authority = work->call.request->authority;
-        request->peer = work->call.request->peer;
-        request->is_forwarded = work->call.request->is_forwarded;
-        request->secure = work->call.request->secure;
-        request->listener_tag = work->call.request->listener_tag;
-        work_init(part, work->call.endpoint, work->call.arena, request, &batch->response);
-        part->answer.of_part = true;
+        work_init_part(part, work, &batch->asked->parts[i].request, &batch->response);
         part->error = route_part(&part->call, &work->call);
         if (part->error)
             continue;

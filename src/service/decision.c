@@ -152,6 +152,23 @@ void decision_leave_owner(struct decision *d, struct decision_part *owner)
         decision_leave(d, owner);
 }
 
+enum store_result decision_index_get(struct decision *d, struct guid space, struct bytes key,
+                                     struct bytes *ret_value)
+{
+    struct index_iterator *iterator =
+        index_iterator_open(d->store, space, key, key, bytes_from_string(""), d->access);
+    struct index_record record;
+    enum store_result result = index_iterator_next(iterator, &record);
+
+    if (!result && !bytes_equal(record.key, key))
+        result = STORE_NOT_FOUND;
+    if (!result)
+        *ret_value = arena_copy(d->arena, record.value);
+    decision_saw(d, index_iterator_sequence(iterator));
+    index_iterator_close(iterator);
+    return result;
+}
+
 /* ---- failing ---- */
 
 void decision_defer_collection(struct decision *d)

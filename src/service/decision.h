@@ -149,6 +149,9 @@ struct snapshot *decision_take_snapshot(struct decision *d);
 void decision_read_clock(struct decision *d);
 /* Something of another partition was read: its sequence must be durable before the answer goes. */
 void decision_saw(struct decision *d, uint64_t sequence);
+/* The value of one entry of a space's index, in the arena. returns as index_iterator_next() */
+enum store_result decision_index_get(struct decision *d, struct guid space, struct bytes key,
+                                     struct bytes *ret_value);
 /* Tells it once this attempt's changes are committed, in the order in which it was added. */
 void decision_tell(struct decision *d, struct decision_news *news);
 /* Does a stored access policy permit the operation, if anything does? */

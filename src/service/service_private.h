@@ -62,6 +62,9 @@ static inline bool work_is_gated(const struct work *work)
 /* Prepares a zeroed work for a request. */
 void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
                const struct request *request, struct response *response);
+/* The same for a part of a batch, whose request came as that of the whole did. */
+void work_init_part(struct work *part, const struct work *whole, struct request *request,
+                    struct response *response);
 /* As deciding_check(). */
 enum error work_check(struct work *work);
 /* One attempt; returns as deciding_attempt(). */

@@ -49,17 +49,10 @@ static void identify(struct work *part, const struct work *transaction)
 static enum error prepare(struct work *work, struct work *part, struct batch_part *asked)
 {
     struct call *call = &part->call;
-    struct request *request = &asked->request;
     enum error e;
 
-    request->authority = work->call.request->authority;
-    request->peer = work->call.request->peer;
-    request->is_forwarded = work->call.request->is_forwarded;
-    request->secure = work->call.request->secure;
-    request->listener_tag = work->call.request->listener_tag;
-    request->content_length = asked->body.len;
-    work_init(part, work->call.endpoint, work->call.arena, request, work->answer.response);
-    part->answer.of_part = true;
+    asked->request.content_length = asked->body.len;
+    work_init_part(part, work, &asked->request, work->answer.response);
     e = route_part(&part->call, &work->call);
     if (e)
         return e;

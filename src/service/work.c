@@ -14,6 +14,20 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
     response_init(response, arena);
 }
 
+void work_init_part(struct work *part, const struct work *whole, struct request *request,
+                    struct response *response)
+{
+    const struct request *came = whole->call.request;
+
+    request->authority = came->authority;
+    request->peer = came->peer;
+    request->is_forwarded = came->is_forwarded;
+    request->secure = came->secure;
+    request->listener_tag = came->listener_tag;
+    work_init(part, whole->call.endpoint, whole->call.arena, request, response);
+    part->answer.of_part = true;
+}
+
 void work_move(struct work *work, struct arena *arena)
 {
     assert(work->decision.part_count == 0 && !work->is_grouped);

@@ -1,6 +1,8 @@
 /* See pending_source.h. */
 #include "source/pending_source.h"
 
+#include "service/small_record.h"
+
 #define VERSION 1
 
 enum { FLAG_OWN = 1, FLAG_OTHER = 2 };
@@ -52,7 +54,7 @@ enum store_result pending_record_read(struct snapshot *before, struct arena *are
         return result;
     decoder_init(ret_rest, record.value);
     if (decode_u8(ret_rest) != VERSION)
-        return STORE_CORRUPT;
+        return record_is_unknown("the record of a pending copy", record.value);
     decode_source(ret_rest, ret_source);
     *ret_target = decode_bytes(ret_rest);
     return STORE_OK;

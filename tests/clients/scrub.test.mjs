@@ -50,6 +50,8 @@ test('a store that is whole, then one with a damaged blob, which is named; metri
     const whole = await scrub(server, '--rate', '1000');
     assert.equal(whole.code, 0, whole.errors);
     assert.ok(JSON.parse(whole.output.trim().split('\n').at(-1)).bytes >= 6 * MiB);
+    const noTerminal = await run(['scrub', '--location', server.location, '--rate', '1000']);
+    assert.ok(noTerminal.output.trim().split('\n').every((line) => JSON.parse(line)), 'where there is no terminal it is JSON to its end');
     assert.equal(await metric('lagra_scrub_errors_total'), 0);
 
     await damage(join(server.location, 'extents', '00000001'), pattern(3 * MiB, 2).subarray(0, 4096));

@@ -397,10 +397,14 @@ static void expect_damage(struct state *s, const char *words)
     assert_false(verify(s));
     assert_non_null(strstr(s->work.problem, words));
     assert_false(restore(s));
-    run(s, "test -z \"$(ls -A $F)\"", s->restored);
+    run(s, "test ! -e $F", s->restored);
+    run(s, "mkdir $F", s->restored);
+    assert_false(restore(s));
+    run(s, "test -z \"$(ls -A $F)\" && rmdir $F", s->restored);
 }
 
-/* Rule: damage, what is missing and what is too many is found, and nothing is restored of it. */
+/* Rule: damage, what is missing and what is too many is found, and nothing is restored of it: a folder that was there stays
+ * empty, another is not made. */
 static void damage_is_found(void **state)
 {
     struct state s;
