@@ -14,7 +14,7 @@ struct accounts {
     struct lock lock;                           /* of who changes them */
     size_t count; /* under the lock, as the next; also of those that are not present */
     uint64_t lists;
-    struct account_limits limits; /* of those that have none of their own */
+    struct account_limits limits;     /* of those that have none of their own */
     struct reservation *reservations; /* under the lock */
 };
 
