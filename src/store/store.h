@@ -195,7 +195,8 @@ bool fetch_set_wait(struct fetch_set *set, struct waiter *waiter);
 
 /* ---- snapshots ---- */
 
-/* One committed state of one partition, from open to close. Belongs to one thread at a time. */
+/* One committed state of one partition, from open to close: in a local engine that of the opening, in a remote one that
+ * of the first read (or of snapshot_hold(), or a commit). Belongs to one thread at a time. */
 struct snapshot;
 
 /* Never waits. The access applies to all reads through the snapshot. */

@@ -43,6 +43,8 @@ struct cursor {
     struct store *store;
     struct bytes key;
     struct bytes value;
+    bool
+        is_gone; /* an iterator's, at its end: that the space is dropped was only seen when it was read */
 };
 
 /* The first member of an engine's stage. */

@@ -24,8 +24,16 @@ struct client {
     bool is_dead;
 };
 
+/* Over at any moment: what a test can tell apart is only what happened meanwhile. */
+struct pause {
+    struct pause *next;
+    struct client *client;
+    struct waiter *waiter;
+};
+
 struct fake {
     struct fake_options options;
+    struct pause *pauses;
     struct fake_objects objects;
     struct client *clients;
     struct flight *first, **end;
@@ -80,6 +88,12 @@ void fake_free(struct fake *fake)
         port_op_free(flight->op);
         flight_free(flight);
     }
+    while (fake->pauses) {
+        struct pause *pause = fake->pauses;
+
+        fake->pauses = pause->next;
+        free(pause);
+    }
     while (fake->clients) {
         struct client *client = fake->clients;
 
@@ -105,11 +119,23 @@ static void client_send(struct port *port, const char *object, struct port_op *o
     fake->end = &flight->next;
 }
 
+static void client_pause(struct port *port, unsigned ms, struct waiter *waiter)
+{
+    struct client *client = (struct client *)(void *)port;
+    struct pause *pause = xcalloc(1, sizeof *pause);
+
+    (void)ms;
+    assert(!client->is_dead);
+    *pause = (struct pause){ client->fake->pauses, client, waiter };
+    client->fake->pauses = pause;
+}
+
 struct port *fake_client(struct fake *fake)
 {
     struct client *client = xcalloc(1, sizeof *client);
 
     client->port.send = client_send;
+    client->port.pause = client_pause;
     client->fake = fake;
     client->next = fake->clients;
     fake->clients = client;
@@ -198,10 +224,34 @@ static void answer(struct fake *fake, struct flight *flight)
         op->done(op);
 }
 
+/* Ends one, of a client that lives, by lot; with nothing else in flight, whichever. False: there is none. */
+static bool end_pause(struct fake *fake, bool is_idle)
+{
+    struct pause **at = &fake->pauses;
+    struct pause *ended = NULL;
+
+    while (*at && !ended) {
+        if ((*at)->client->is_dead || is_idle || fake_random(fake, 4) == 0) {
+            ended = *at;
+            *at = ended->next;
+        } else {
+            at = &(*at)->next;
+        }
+    }
+    if (!ended)
+        return false;
+    if (!ended->client->is_dead)
+        ended->waiter->wake(ended->waiter);
+    free(ended);
+    return true;
+}
+
 bool fake_step(struct fake *fake)
 {
     struct flight *flight = choose(fake);
 
+    if (fake->pauses && end_pause(fake, !flight))
+        return true;
     if (!flight)
         return false;
     if (!flight->is_applied)

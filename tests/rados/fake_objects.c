@@ -3,6 +3,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/crc.h"
+
 /* Of an object's rows and the op together (osd_max_object_size is of the same order). */
 #define OBJECT_BYTES_MAX (128u << 20)
 
@@ -26,24 +28,33 @@ static void clear(struct fake_object *object)
     for (uint32_t i = 0; i < object->count; i++)
         free_row(&object->rows[i]);
     object->count = 0;
+    object->row_bytes = 0;
+    free((void *)(uintptr_t)object->data.ptr);
+    object->data = (struct bytes){ NULL, 0 };
 }
 
 void fake_objects_release(struct fake_objects *objects)
 {
-    while (objects->first) {
-        struct fake_object *object = objects->first;
+    for (unsigned i = 0; i < FAKE_BUCKETS; i++)
+        while (objects->buckets[i]) {
+            struct fake_object *object = objects->buckets[i];
 
-        objects->first = object->next;
-        clear(object);
-        free(object->rows);
-        free(object->name);
-        free(object);
-    }
+            objects->buckets[i] = object->next;
+            clear(object);
+            free(object->rows);
+            free(object->name);
+            free(object);
+        }
+}
+
+static unsigned bucket_of(const char *name)
+{
+    return crc32c(0, name, strlen(name)) % FAKE_BUCKETS;
 }
 
 struct fake_object *fake_objects_find(const struct fake_objects *objects, const char *name)
 {
-    struct fake_object *object = objects->first;
+    struct fake_object *object = objects->buckets[bucket_of(name)];
 
     while (object && strcmp(object->name, name) != 0)
         object = object->next;
@@ -58,8 +69,8 @@ static struct fake_object *find_or_make(struct fake_objects *objects, const char
         return object;
     object = xcalloc(1, sizeof *object);
     object->name = xstrdup(name);
-    object->next = objects->first;
-    objects->first = object;
+    object->next = objects->buckets[bucket_of(name)];
+    objects->buckets[bucket_of(name)] = object;
     return object;
 }
 
@@ -118,10 +129,16 @@ static enum port_result check_step(const struct fake_object *object, const struc
             return PORT_ABSENT;
         *is_there = false;
         return PORT_OK;
+    case PORT_WRITE:
+        if (is_full)
+            return PORT_FULL;
+        *is_there = true;
+        return PORT_OK;
     case PORT_REMOVE:
     case PORT_REMOVE_RANGE:
     case PORT_GET:
     case PORT_LIST:
+    case PORT_READ:
         break;
     }
     return *is_there ? PORT_OK : PORT_ABSENT;
@@ -135,8 +152,8 @@ static enum port_result check(const struct fake_object *object, const struct por
 
     if (op->bytes > PORT_OP_BYTES_MAX)
         return PORT_TOO_LARGE;
-    for (uint32_t i = 0; is_there && i < object->count; i++)
-        bytes += object->rows[i].key.len + object->rows[i].value.len;
+    if (is_there)
+        bytes += object->row_bytes;
     if (op->is_write && bytes > OBJECT_BYTES_MAX)
         return PORT_TOO_LARGE;
     for (const struct port_step *step = op->first; step; step = step->next) {
@@ -155,7 +172,9 @@ static void set(struct fake_object *object, struct bytes key, struct bytes value
     uint32_t place = place_of(object, key);
     struct port_row row = { copy(key), copy(value) };
 
+    object->row_bytes += key.len + value.len;
     if (place < object->count && bytes_equal(object->rows[place].key, key)) {
+        object->row_bytes -= object->rows[place].key.len + object->rows[place].value.len;
         free_row(&object->rows[place]);
         object->rows[place] = row;
         return;
@@ -175,8 +194,10 @@ static void cut(struct fake_object *object, uint32_t from, uint32_t to)
 {
     if (from >= to)
         return;
-    for (uint32_t i = from; i < to; i++)
+    for (uint32_t i = from; i < to; i++) {
+        object->row_bytes -= object->rows[i].key.len + object->rows[i].value.len;
         free_row(&object->rows[i]);
+    }
     memmove(&object->rows[from], &object->rows[to], (object->count - to) * sizeof object->rows[0]);
     object->count -= to - from;
 }
@@ -219,6 +240,17 @@ static void get(const struct fake_object *object, struct port_op *op, struct por
     step->rows[0] = (struct port_row){ step->key, arena_copy(op->arena, row->value) };
 }
 
+static void read_data(const struct fake_object *object, struct port_op *op, struct port_step *step)
+{
+    struct bytes rest = bytes_from(object->data, step->offset);
+
+    if (rest.len > step->max)
+        rest.len = step->max;
+    step->rows = arena_array(op->arena, 1, sizeof step->rows[0]);
+    step->rows[0] = (struct port_row){ .value = arena_copy(op->arena, rest) };
+    step->row_count = 1;
+}
+
 static void apply_step(struct fake_object *object, struct port_op *op, struct port_step *step)
 {
     uint32_t place = 0;
@@ -249,6 +281,14 @@ static void apply_step(struct fake_object *object, struct port_op *op, struct po
         break;
     case PORT_LIST:
         list(object, op, step);
+        break;
+    case PORT_WRITE:
+        object->is_there = true;
+        free((void *)(uintptr_t)object->data.ptr);
+        object->data = copy(step->value);
+        break;
+    case PORT_READ:
+        read_data(object, op, step);
         break;
     case PORT_COMPARE:
         break;

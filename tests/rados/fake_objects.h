@@ -11,10 +11,13 @@ struct fake_object {
     bool is_there;
     struct port_row *rows; /* keys and values on the heap */
     uint32_t count, capacity;
+    size_t row_bytes;
+    struct bytes data; /* on the heap */
 };
 
+#define FAKE_BUCKETS 4096u
 struct fake_objects {
-    struct fake_object *first;
+    struct fake_object *buckets[FAKE_BUCKETS]; /* by name */
 };
 
 void fake_objects_release(struct fake_objects *objects);

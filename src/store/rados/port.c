@@ -42,7 +42,7 @@ void port_op_free(struct port_op *op)
 
 static bool is_writing(enum port_verb verb)
 {
-    return verb != PORT_COMPARE && verb != PORT_GET && verb != PORT_LIST;
+    return verb != PORT_COMPARE && verb != PORT_GET && verb != PORT_LIST && verb != PORT_READ;
 }
 
 static void assert_key(struct bytes key)
@@ -130,8 +130,28 @@ struct port_step *port_list(struct port_op *op, struct bytes after, struct bytes
     return step;
 }
 
+void port_write(struct port_op *op, struct bytes bytes)
+{
+    add(op, PORT_WRITE, nothing, bytes);
+}
+
+struct port_step *port_read(struct port_op *op, uint64_t offset, uint32_t length)
+{
+    struct port_step *step = add(op, PORT_READ, nothing, nothing);
+
+    step->offset = offset;
+    step->max = length;
+    return step;
+}
+
 void port_send(struct port *port, const char *object, struct port_op *op)
 {
     assert(op->first && op->done);
     port->send(port, object, op);
+}
+
+void port_pause(struct port *port, unsigned ms, struct waiter *waiter)
+{
+    assert(ms > 0 && waiter);
+    port->pause(port, ms, waiter);
 }

@@ -18,6 +18,7 @@
 #define LAGRA_STORE_RADOS_PORT_H
 
 #include "base/arena.h"
+#include "base/waiter.h"
 
 /* OSDs return no more in one read op, whatever is asked (osd_max_omap_entries_per_request). */
 #define PORT_ROWS_MAX     1024u
@@ -44,6 +45,8 @@ enum port_verb {
     PORT_DELETE_OBJECT, /* with all rows */
     PORT_GET,           /* row */
     PORT_LIST,          /* rows after `key` that begin with `value` */
+    PORT_WRITE,         /* all bytes of the object: `value` */
+    PORT_READ,          /* `max` of its bytes from `offset` on; fewer at its end */
 };
 
 struct port_row {
@@ -55,9 +58,11 @@ struct port_step {
     enum port_verb verb;
     bool is_exclusive;       /* PORT_CREATE */
     struct bytes key, value; /* in the arena of the op */
-    uint32_t max;            /* PORT_LIST: rows, 1..PORT_ROWS_MAX */
+    uint32_t max;            /* PORT_LIST: rows, 1..PORT_ROWS_MAX. PORT_READ: bytes */
+    uint64_t offset;         /* PORT_READ */
 
-    /* The answer of PORT_GET (one row or none) and PORT_LIST, in the arena of the op. */
+    /* The answer of PORT_GET (one row or none), PORT_LIST and PORT_READ (one, without a key), in the arena of the
+     * op. */
     struct port_row *rows;
     uint32_t row_count;
     bool is_cut; /* there are more */
@@ -91,11 +96,18 @@ struct port_step *port_get(struct port_op *op, struct bytes key);
 struct port_step *port_list(struct port_op *op, struct bytes after, struct bytes prefix,
                             uint32_t max);
 
+/* An object has rows, or bytes; in a pool of pieces bytes only. */
+void port_write(struct port_op *op, struct bytes bytes);
+struct port_step *port_read(struct port_op *op, uint64_t offset, uint32_t length);
+
 /* A client's view of one pool. The first member of an implementation's. */
 struct port {
     void (*send)(struct port *port, const char *object, struct port_op *op);
+    void (*pause)(struct port *port, unsigned ms, struct waiter *waiter);
 };
 /* Never waits. object: NUL-terminated, copied. Any thread. */
 void port_send(struct port *port, const char *object, struct port_op *op);
+/* Wakes the waiter, once, after about so long; never in this call. Any thread. */
+void port_pause(struct port *port, unsigned ms, struct waiter *waiter);
 
 #endif

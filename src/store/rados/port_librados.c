@@ -5,8 +5,15 @@
 #include <rados/librados.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
+
+struct rest {
+    struct rest *next;
+    struct waiter *waiter;
+    uint64_t until_ms;
+};
 
 struct cluster {
     struct port port; /* first */
@@ -15,12 +22,18 @@ struct cluster {
     struct lock lock;
     pthread_cond_t settled;
     unsigned in_flight; /* under lock */
+    struct rest *rests; /* under lock */
+    bool is_closing;    /* under lock */
+    pthread_cond_t rest_added;
+    pthread_t sleeper;
 };
 
 /* What librados fills in for one step that reads. */
 struct read_step {
     struct port_step *step;
     rados_omap_iter_t rows;
+    char *bytes; /* of PORT_READ */
+    size_t length;
     unsigned char is_cut;
     int result; /* the op's own result says more */
 };
@@ -88,8 +101,12 @@ static void add_write(rados_write_op_t op, const struct port_step *step)
     case PORT_DELETE_OBJECT:
         rados_write_op_remove(op);
         break;
+    case PORT_WRITE:
+        rados_write_op_write_full(op, step->value.ptr, step->value.len);
+        break;
     case PORT_GET:
     case PORT_LIST:
+    case PORT_READ:
         assert(false);
     }
 }
@@ -113,11 +130,17 @@ static void add_read(struct flight *flight, struct port_step *step)
                                      arena_string(arena, step->value), step->max, &read->rows,
                                      &read->is_cut, &read->result);
         break;
+    case PORT_READ:
+        read->bytes = arena_bytes(arena, step->max);
+        rados_read_op_read(flight->read, step->offset, step->max, read->bytes, &read->length,
+                           &read->result);
+        break;
     case PORT_CREATE:
     case PORT_SET:
     case PORT_REMOVE:
     case PORT_REMOVE_RANGE:
     case PORT_DELETE_OBJECT:
+    case PORT_WRITE:
         assert(false);
     }
     read->step = step;
@@ -153,7 +176,15 @@ static void take_rows(struct flight *flight, const struct read_step *read)
 {
     struct arena *arena = flight->op->arena;
     struct port_step *step = read->step;
-    unsigned count = rados_omap_iter_size(read->rows);
+    unsigned count;
+
+    if (step->verb == PORT_READ) {
+        step->rows = arena_array(arena, 1, sizeof step->rows[0]);
+        step->rows[0] = (struct port_row){ .value = bytes_of(read->bytes, read->length) };
+        step->row_count = 1;
+        return;
+    }
+    count = rados_omap_iter_size(read->rows);
 
     step->rows = arena_array(arena, count, sizeof step->rows[0]);
     step->is_cut = read->is_cut != 0;
@@ -218,6 +249,63 @@ static void cluster_send(struct port *port, const char *object, struct port_op *
     assert(code == 0); /* it only queues */
 }
 
+/* ---- pauses ---- */
+
+/* Under the lock. One that is over; *ret_ms: else, so long until the first is; -1: there is none. */
+static struct rest *take_rest(struct cluster *cluster, int *ret_ms)
+{
+    uint64_t now = clock_monotonic_ms();
+
+    *ret_ms = -1;
+    for (struct rest **at = &cluster->rests; *at; at = &(*at)->next) {
+        struct rest *rest = *at;
+
+        if (rest->until_ms <= now || cluster->is_closing) {
+            *at = rest->next;
+            return rest;
+        }
+        if (*ret_ms < 0 || rest->until_ms - now < (uint64_t)*ret_ms)
+            *ret_ms = (int)(rest->until_ms - now);
+    }
+    return NULL;
+}
+
+static void *end_rests(void *argument)
+{
+    struct cluster *cluster = argument;
+
+    lock_take(&cluster->lock);
+    for (;;) {
+        int ms;
+        struct rest *rest = take_rest(cluster, &ms);
+
+        if (rest) {
+            lock_give(&cluster->lock);
+            rest->waiter->wake(rest->waiter);
+            free(rest);
+            lock_take(&cluster->lock);
+        } else if (cluster->is_closing) {
+            break;
+        } else {
+            lock_wait(&cluster->lock, &cluster->rest_added, ms);
+        }
+    }
+    lock_give(&cluster->lock);
+    return NULL;
+}
+
+static void cluster_pause(struct port *port, unsigned ms, struct waiter *waiter)
+{
+    struct cluster *cluster = (struct cluster *)(void *)port;
+    struct rest *rest = xcalloc(1, sizeof *rest);
+
+    lock_take(&cluster->lock);
+    *rest = (struct rest){ cluster->rests, waiter, clock_monotonic_ms() + ms };
+    cluster->rests = rest;
+    pthread_cond_signal(&cluster->rest_added);
+    lock_give(&cluster->lock);
+}
+
 /* ---- opening ---- */
 
 bool port_open_librados(const char *conf, const char *pool, struct port **ret_port,
@@ -244,8 +332,17 @@ bool port_open_librados(const char *conf, const char *pool, struct port **ret_po
         return false;
     }
     cluster->port.send = cluster_send;
+    cluster->port.pause = cluster_pause;
     lock_init(&cluster->lock, RANK_SYNCER);
     lock_condition_init(&cluster->settled);
+    lock_condition_init(&cluster->rest_added);
+    if (pthread_create(&cluster->sleeper, NULL, end_rests, cluster)) {
+        *ret_problem = "a thread cannot be started";
+        rados_ioctx_destroy(cluster->pool);
+        rados_shutdown(cluster->rados);
+        free(cluster);
+        return false;
+    }
     *ret_port = &cluster->port;
     return true;
 }
@@ -265,6 +362,12 @@ void port_close_librados(struct port *port)
     struct cluster *cluster = (struct cluster *)(void *)port;
 
     port_settle_librados(port);
+    lock_take(&cluster->lock);
+    cluster->is_closing = true;
+    pthread_cond_signal(&cluster->rest_added);
+    lock_give(&cluster->lock);
+    pthread_join(cluster->sleeper, NULL);
+    pthread_cond_destroy(&cluster->rest_added);
     rados_ioctx_destroy(cluster->pool);
     rados_shutdown(cluster->rados);
     pthread_cond_destroy(&cluster->settled);

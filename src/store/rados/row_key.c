@@ -7,6 +7,7 @@
 
 #define LANES_LOG2_MAX 4
 #define FENCE_DIGITS   8
+#define TASK_DIGITS    (16 + 32)
 
 #define ESCAPE         '\x01'
 #define ESCAPED_END    '\x01'
@@ -27,18 +28,28 @@ static void add_escaped(struct text *key, struct bytes raw)
     }
 }
 
+static void add_end(struct text *key)
+{
+    text_add_char(key, ESCAPE);
+    text_add_char(key, ESCAPED_END);
+}
+
 static void begin(struct text *key, struct arena *arena, char kind, struct bytes partition_key)
 {
     text_init(key, arena, partition_key.len + 16);
     text_add_char(key, kind);
     add_escaped(key, partition_key);
-    text_add_char(key, ESCAPE);
-    text_add_char(key, ESCAPED_END);
+    add_end(key);
 }
 
 struct bytes row_key_bounds(void)
 {
     return bytes_of("A", 1);
+}
+
+struct bytes row_key_looked(void)
+{
+    return bytes_of("W", 1);
 }
 
 struct bytes row_key_fence(struct arena *arena, uint32_t incarnation)
@@ -66,6 +77,93 @@ struct bytes row_key_record(struct arena *arena, enum record_family family,
     add_escaped(&key, record_key);
     return text_bytes(&key);
 }
+
+struct bytes row_key_index(struct arena *arena, struct bytes index_key, struct bytes partition_key)
+{
+    struct text key;
+
+    begin(&key, arena, 'I', index_key);
+    add_escaped(&key, partition_key);
+    add_end(&key);
+    return text_bytes(&key);
+}
+
+struct bytes row_key_index_prefix(struct arena *arena, struct bytes index_key)
+{
+    struct text key;
+
+    text_init(&key, arena, index_key.len + 16);
+    text_add_char(&key, 'I');
+    add_escaped(&key, index_key);
+    return text_bytes(&key);
+}
+
+struct bytes row_key_counter(struct arena *arena, struct bytes name)
+{
+    struct text key;
+
+    text_init(&key, arena, name.len + 16);
+    text_add_char(&key, 'N');
+    add_escaped(&key, name);
+    return text_bytes(&key);
+}
+
+struct bytes row_key_decided(struct arena *arena, struct bytes partition_key, uint32_t incarnation,
+                             uint64_t number)
+{
+    struct text key;
+
+    begin(&key, arena, 'P', partition_key);
+    text_printf(&key, "c%08x%016llx", incarnation, (unsigned long long)number);
+    return text_bytes(&key);
+}
+
+struct bytes row_key_piece(struct arena *arena, struct bytes partition_key, uint32_t extent,
+                           uint64_t offset)
+{
+    struct text key;
+
+    begin(&key, arena, 'P', partition_key);
+    text_printf(&key, "p%08x%016llx", extent, (unsigned long long)offset);
+    return text_bytes(&key);
+}
+
+struct bytes row_key_prepared(struct arena *arena, struct bytes partition_key, uint32_t number)
+{
+    struct text key;
+
+    begin(&key, arena, 'P', partition_key);
+    text_printf(&key, "x%08x", number);
+    return text_bytes(&key);
+}
+
+struct bytes row_key_prepared_prefix(struct arena *arena, struct bytes partition_key)
+{
+    struct text key;
+
+    begin(&key, arena, 'P', partition_key);
+    text_add_char(&key, 'x');
+    return text_bytes(&key);
+}
+
+struct bytes row_key_task(struct arena *arena, instant due, const struct guid *id)
+{
+    struct text key;
+
+    text_init(&key, arena, 1 + TASK_DIGITS);
+    text_printf(&key, "T%016llx", (unsigned long long)due);
+    for (size_t i = 0; i < sizeof id->b; i++)
+        text_printf(&key, "%02x", id->b[i]);
+    return text_bytes(&key);
+}
+
+struct bytes row_key_slot(struct arena *arena, struct bytes partition_key)
+{
+    return arena_printf(arena, "X%02x",
+                        crc32c(0, partition_key.ptr, partition_key.len) / 16 % ROW_SLOTS);
+}
+
+/* ---- reading ---- */
 
 /* Takes an escaped key off the front of *from: up to END, or, if that may be missing, all of it. */
 static bool take_escaped(struct bytes *from, struct arena *arena, bool has_end,
@@ -101,53 +199,127 @@ static bool take_escaped(struct bytes *from, struct arena *arena, bool has_end,
     return !has_end;
 }
 
-static bool read_fence(struct bytes digits, struct row_name *ret_name)
+static bool read_hex(struct bytes digits, uint64_t *ret_value)
 {
-    uint32_t value = 0;
+    uint64_t value = 0;
 
-    if (digits.len != FENCE_DIGITS)
-        return false;
     for (size_t i = 0; i < digits.len; i++) {
         int digit = bytes_hex_digit(digits.ptr[i]);
 
         if (digit < 0)
             return false;
-        value = value << 4 | (uint32_t)digit;
+        value = value << 4 | (uint64_t)digit;
     }
-    *ret_name = (struct row_name){ .kind = ROW_FENCE, .incarnation = value };
+    *ret_value = value;
     return true;
+}
+
+static bool read_fence(struct bytes digits, struct row_name *ret_name)
+{
+    uint64_t value;
+
+    if (digits.len != FENCE_DIGITS || !read_hex(digits, &value))
+        return false;
+    *ret_name = (struct row_name){ .kind = ROW_FENCE, .incarnation = (uint32_t)value };
+    return true;
+}
+
+static bool read_task(struct bytes digits, struct row_name *ret_name)
+{
+    struct row_name name = { .kind = ROW_TASK };
+    uint64_t value;
+
+    if (digits.len != TASK_DIGITS || !read_hex(bytes_of(digits.ptr, 16), &name.due))
+        return false;
+    for (size_t i = 0; i < sizeof name.id.b; i++) {
+        if (!read_hex(bytes_of(digits.ptr + 16 + 2 * i, 2), &value))
+            return false;
+        name.id.b[i] = (uint8_t)value;
+    }
+    *ret_name = name;
+    return true;
+}
+
+/* Of a row of one partition, behind the partition's key. */
+static bool read_partition_row(struct bytes rest, struct arena *arena, struct row_name *name)
+{
+    char kind = rest.len > 0 ? rest.ptr[0] : '\0';
+
+    rest = bytes_from(rest, 1);
+    switch (kind) {
+    case 'h':
+        name->kind = ROW_HEADER;
+        return rest.len == 0;
+    case 'i':
+        name->kind = ROW_INNER;
+        return take_escaped(&rest, arena, false, &name->record_key);
+    case 'c':
+        name->kind = ROW_DECIDED;
+        return rest.len > 0;
+    case 'p':
+        name->kind = ROW_PIECE;
+        return rest.len > 0;
+    case 'x':
+        name->kind = ROW_PREPARED;
+        return rest.len > 0;
+    default:
+        return false;
+    }
+}
+
+static bool read_index(struct bytes rest, struct arena *arena, struct row_name *name)
+{
+    name->kind = ROW_INDEX;
+    return take_escaped(&rest, arena, true, &name->record_key) &&
+           take_escaped(&rest, arena, true, &name->partition_key) && rest.len == 0;
 }
 
 bool row_key_read(struct bytes key, struct arena *arena, struct row_name *ret_name)
 {
-    struct row_name name = { .kind = ROW_LISTED };
     struct bytes rest = bytes_from(key, 1);
+    struct row_name name = { .kind = ROW_BOUNDS };
+    bool is_read = false;
 
-    if (bytes_equal(key, row_key_bounds())) {
-        *ret_name = (struct row_name){ .kind = ROW_BOUNDS };
-        return true;
+    switch (key.len > 0 ? key.ptr[0] : '\0') {
+    case 'A':
+        is_read = rest.len == 0;
+        break;
+    case 'F':
+        is_read = read_fence(rest, &name);
+        break;
+    case 'I':
+        is_read = read_index(rest, arena, &name);
+        break;
+    case 'L':
+        name.kind = ROW_LISTED;
+        is_read = take_escaped(&rest, arena, true, &name.partition_key) &&
+                  take_escaped(&rest, arena, false, &name.record_key);
+        break;
+    case 'N':
+        name.kind = ROW_COUNTER;
+        is_read = take_escaped(&rest, arena, false, &name.record_key);
+        break;
+    case 'P':
+        is_read = take_escaped(&rest, arena, true, &name.partition_key) &&
+                  read_partition_row(rest, arena, &name);
+        break;
+    case 'T':
+        is_read = read_task(rest, &name);
+        break;
+    case 'W':
+        name.kind = ROW_LOOKED;
+        is_read = rest.len == 0;
+        break;
+    case 'X':
+        name.kind = ROW_SLOT;
+        is_read = rest.len == 2;
+        break;
+    default:
+        break;
     }
-    if (key.len > 0 && key.ptr[0] == 'F')
-        return read_fence(rest, ret_name);
-    if (key.len == 0 || (key.ptr[0] != 'L' && key.ptr[0] != 'P'))
-        return false;
-    if (!take_escaped(&rest, arena, true, &name.partition_key))
-        return false;
-    if (key.ptr[0] == 'P') {
-        if (bytes_is(rest, "h")) {
-            name.kind = ROW_HEADER;
-            *ret_name = name;
-            return true;
-        }
-        if (rest.len == 0 || rest.ptr[0] != 'i')
-            return false;
-        name.kind = ROW_INNER;
-        rest = bytes_from(rest, 1);
-    }
-    if (!take_escaped(&rest, arena, false, &name.record_key))
-        return false;
-    *ret_name = name;
-    return true;
+    if (is_read)
+        *ret_name = name;
+    return is_read;
 }
 
 unsigned space_lanes(const struct guid *space)
@@ -173,4 +345,18 @@ void shard_name(const struct guid *space, unsigned lane, uint64_t number,
         at += snprintf(ret_name + at, 3, "%02x", space->b[i]);
     snprintf(ret_name + at, (size_t)(SHARD_NAME_SIZE - at), ".%02x.%016llx", lane,
              (unsigned long long)number);
+}
+
+bool shard_name_space(const char *name, struct guid *ret_space)
+{
+    uint64_t value;
+
+    if (strlen(name) + 1 != SHARD_NAME_SIZE || strncmp(name, "s.", 2) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof ret_space->b; i++) {
+        if (!read_hex(bytes_of(name + 2 + 2 * i, 2), &value))
+            return false;
+        ret_space->b[i] = (uint8_t)value;
+    }
+    return true;
 }

@@ -3,12 +3,21 @@
  *   'A'                                the bounds of the shard: sorts first, and is never deleted, so
  *                                      that a scan has a live row to begin at
  *   'F' incarnation, 8 hex digits      a fence: the front end of that number may not commit
+ *   'I' index key END partition END    a record of an index
  *   'L' partition END record           a LISTED record; apart, so that an iterator reads nothing else
+ *   'N' name                           a counter
+ *   'P' partition END 'c' transaction  a transaction that was decided here
  *   'P' partition END 'h'              the header of a partition
  *   'P' partition END 'i' record       an INNER record
+ *   'P' partition END 'p' piece        references to a piece
+ *   'P' partition END 'x' number       a part of the changes that a transaction has prepared
+ *   'T' due, id                        a deferred task
+ *   'W'                                up to when tasks have been looked for
+ *   'X' slot, 2 hex digits             the partition that is locked, or none: overwritten, never deleted
  *
- * Keys must not contain 00, as librados takes some of them as C strings. So partition and record keys
- * are written with 00 as 01 02 and 01 as 01 03, and END is 01 01. Any thread. */
+ * Keys must not contain 00, as librados takes some of them as C strings. So partition, record and index keys
+ * and names are written with 00 as 01 02 and 01 as 01 03, and END is 01 01; numbers are in hex digits. Any
+ * thread. */
 #ifndef LAGRA_STORE_RADOS_ROW_KEY_H
 #define LAGRA_STORE_RADOS_ROW_KEY_H
 
@@ -16,22 +25,55 @@
 
 /* "s.", space, lane, number of the shard; NUL included. */
 #define SHARD_NAME_SIZE (2 + 32 + 1 + 2 + 1 + 16 + 1)
+#define ROW_SLOTS       64u
 
-enum row_kind { ROW_BOUNDS, ROW_FENCE, ROW_LISTED, ROW_HEADER, ROW_INNER };
+enum row_kind {
+    ROW_BOUNDS,
+    ROW_FENCE,
+    ROW_INDEX,
+    ROW_LISTED,
+    ROW_COUNTER,
+    ROW_DECIDED,
+    ROW_HEADER,
+    ROW_INNER,
+    ROW_PIECE,
+    ROW_PREPARED,
+    ROW_TASK,
+    ROW_LOOKED,
+    ROW_SLOT,
+};
 
 struct bytes row_key_bounds(void);
+struct bytes row_key_looked(void);
 /* The others are made in the arena. */
 struct bytes row_key_fence(struct arena *arena, uint32_t incarnation);
 struct bytes row_key_header(struct arena *arena, struct bytes partition_key);
 struct bytes row_key_record(struct arena *arena, enum record_family family,
                             struct bytes partition_key, struct bytes record_key);
+struct bytes row_key_index(struct arena *arena, struct bytes index_key, struct bytes partition_key);
+/* Where the records of an index whose keys begin so are. */
+struct bytes row_key_index_prefix(struct arena *arena, struct bytes index_key);
+struct bytes row_key_counter(struct arena *arena, struct bytes name);
+struct bytes row_key_decided(struct arena *arena, struct bytes partition_key, uint32_t incarnation,
+                             uint64_t number);
+struct bytes row_key_piece(struct arena *arena, struct bytes partition_key, uint32_t extent,
+                           uint64_t offset);
+struct bytes row_key_prepared(struct arena *arena, struct bytes partition_key, uint32_t number);
+/* All of a partition's. */
+struct bytes row_key_prepared_prefix(struct arena *arena, struct bytes partition_key);
+struct bytes row_key_task(struct arena *arena, instant due, const struct guid *id);
+struct bytes row_key_slot(struct arena *arena, struct bytes partition_key);
 
 struct row_name {
     enum row_kind kind;
-    uint32_t incarnation;                   /* of a fence */
-    struct bytes partition_key, record_key; /* in the arena; where the kind has them */
+    uint32_t incarnation; /* of a fence */
+    struct bytes partition_key,
+        record_key; /* in the arena; where the kind has them; record_key: also that of
+                                             * an index, and the name of a counter */
+    instant due;    /* of a task, */
+    struct guid id; /* which this is too */
 };
-/* False: not of that form. */
+/* False: not of that form. Of the kinds of one partition that are no records only the partition is told. */
 bool row_key_read(struct bytes key, struct arena *arena, struct row_name *ret_name);
 
 /* Lanes: a partition's lane never changes. The low 3 bits of a space's id are log2 of how many it has
@@ -40,5 +82,7 @@ unsigned space_lanes(const struct guid *space);
 unsigned partition_lane(const struct guid *space, struct bytes partition_key);
 void shard_name(const struct guid *space, unsigned lane, uint64_t number,
                 char ret_name[SHARD_NAME_SIZE]);
+/* The space in a name of a shard. False: it is none. */
+bool shard_name_space(const char *name, struct guid *ret_space);
 
 #endif

@@ -1,75 +1,42 @@
-#include "store/rados/shard.h"
-
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "store/rados/row_key.h"
+#include "store/rados/shard_private.h"
 
 /* So many commits to partitions that are in the group already are passed over to find others. */
 #define PASSED_MAX 256u
 
-struct shard {
-    struct port *port;
-    char *name;
-    struct lock lock;
-    struct shard_commit *waiting, **end; /* under lock */
-    bool is_busy;                        /* under lock: an op is in flight, or is being made */
-
-    /* Of whoever has made it busy. */
-    struct shard_commit *group;
-    struct bytes row;           /* of the bounds, on the heap, as it was read last */
-    struct shard_bounds bounds; /* that it says */
-    enum port_result refusal;   /* of the op that the look is about */
-    struct port_step *bounds_step, *fence_step;
-};
-
-static struct bytes heap_copy(struct bytes from)
+struct shard *shard_new_unread(struct port *port, const char *name, bool may_create)
 {
-    char *to = xmalloc(from.len + 1);
+    struct shard *shard = xcalloc(1, sizeof *shard);
 
-    if (from.len > 0)
-        memcpy(to, from.ptr, from.len);
-    return bytes_of(to, from.len);
-}
-
-static enum store_result set_bounds(struct shard *shard, struct bytes row)
-{
-    struct shard_bounds bounds;
-    struct bytes copy = heap_copy(row);
-    enum store_result result = shard_bounds_read(copy, &bounds);
-
-    if (result) {
-        free((void *)(uintptr_t)copy.ptr);
-        return result;
-    }
-    free((void *)(uintptr_t)shard->row.ptr);
-    shard->row = copy;
-    shard->bounds = bounds;
-    return STORE_OK;
+    shard->port = port;
+    shard->name = xstrdup(name);
+    shard->may_create = may_create;
+    shard->end = &shard->waiting;
+    lock_init(&shard->lock, RANK_SYNCER);
+    return shard;
 }
 
 enum store_result shard_new(struct port *port, const char *name, struct bytes row,
                             struct shard **ret_shard)
 {
-    struct shard *shard = xcalloc(1, sizeof *shard);
-    enum store_result result = set_bounds(shard, row);
+    struct shard *shard = shard_new_unread(port, name, false);
+    enum store_result result = shard_set_bounds(shard, row);
 
-    if (result) {
-        free(shard);
-        return result;
-    }
-    shard->port = port;
-    shard->name = xstrdup(name);
-    shard->end = &shard->waiting;
-    lock_init(&shard->lock, RANK_SYNCER);
-    *ret_shard = shard;
-    return STORE_OK;
+    if (result)
+        shard_free(shard);
+    else
+        *ret_shard = shard;
+    return result;
 }
 
 void shard_free(struct shard *shard)
 {
     assert(!shard->is_busy && !shard->waiting);
+    shard_counters_free(shard);
     lock_release(&shard->lock);
     free((void *)(uintptr_t)shard->row.ptr);
     free(shard->name);
@@ -86,6 +53,37 @@ void shard_create(struct port *port, const char *name, const struct shard_bounds
     port_send(port, name, op);
 }
 
+/* ---- hints of tasks ---- */
+
+void shard_hinted(struct shard *shard, uint64_t minute)
+{
+    lock_take(&shard->lock);
+    shard->hints[shard->next_hint++ % SHARD_HINTS] = minute;
+    lock_give(&shard->lock);
+}
+
+static bool has_hint(struct shard *shard, uint64_t minute)
+{
+    bool has = false;
+
+    lock_take(&shard->lock);
+    for (unsigned i = 0; i < SHARD_HINTS; i++)
+        has = has || shard->hints[i] == minute;
+    lock_give(&shard->lock);
+    return has;
+}
+
+/* Takes the dues of tasks as they will be. False: a hint is missing; the commit says for which minute. */
+static bool are_hinted(struct shard *shard, struct shard_commit *commit)
+{
+    for (const struct shard_task *t = commit->tasks; t; t = t->next) {
+        commit->minute = shard_task_due(shard, t) / SHARD_MINUTE;
+        if (!has_hint(shard, commit->minute))
+            return false;
+    }
+    return true;
+}
+
 /* ---- the op of a group ---- */
 
 static size_t commit_bytes(const struct shard_commit *commit)
@@ -94,13 +92,26 @@ static size_t commit_bytes(const struct shard_commit *commit)
 
     for (const struct shard_change *c = commit->changes; c; c = c->next)
         bytes += c->key.len + c->value.len;
+    for (const struct shard_task *t = commit->tasks; t; t = t->next)
+        bytes += t->value.len;
     return bytes;
 }
 
-static bool has_partition(const struct shard_commit *group, struct bytes partition_key)
+static bool share_a_check(const struct shard_commit *a, const struct shard_commit *b)
+{
+    for (const struct shard_check *x = a->checks; x; x = x->next)
+        for (const struct shard_check *y = b->checks; y; y = y->next)
+            if (bytes_equal(x->key, y->key))
+                return true;
+    return false;
+}
+
+/* Must the commit go after those in the group? */
+static bool is_behind(const struct shard_commit *group, const struct shard_commit *commit)
 {
     for (; group; group = group->next)
-        if (bytes_equal(group->partition_key, partition_key))
+        if (bytes_equal(group->partition_key, commit->partition_key) ||
+            share_a_check(group, commit))
             return true;
     return false;
 }
@@ -120,7 +131,7 @@ static void fill_group(struct shard *shard)
 
         if (count > 0 && bytes + more > SHARD_GROUP_BYTES)
             break;
-        if (has_partition(shard->group, commit->partition_key)) {
+        if (is_behind(shard->group, commit)) {
             from = &commit->next;
             passed++;
             continue;
@@ -136,67 +147,17 @@ static void fill_group(struct shard *shard)
     }
 }
 
-static void add_commit(struct port_op *op, struct shard_commit *commit)
-{
-    struct bytes key = row_key_header(op->arena, commit->partition_key);
-    struct partition_header after =
-        partition_header_after(&commit->seen, commit->now, commit->attempt);
-
-    port_compare(op, key, partition_header_write(op->arena, &commit->seen));
-    port_set(op, key, partition_header_write(op->arena, &after));
-    for (const struct shard_change *c = commit->changes; c; c = c->next) {
-        if (c->is_removal)
-            port_remove(op, c->key);
-        else
-            port_set(op, c->key, c->value);
-    }
-    commit->tries++;
-}
-
 static void group_done(struct port_op *op);
 static void look_done(struct port_op *op);
 
-static void send_group(struct shard *shard)
-{
-    struct port_op *op = port_op_new(group_done, shard);
-    bool is_fenced = false;
-
-    port_compare(op, row_key_bounds(), shard->row);
-    for (struct shard_commit *c = shard->group; c; c = c->next) {
-        assert(c->attempt.incarnation == shard->group->attempt.incarnation);
-        if (c->has_pieces && !is_fenced) {
-            is_fenced = true;
-            port_compare(op, row_key_fence(op->arena, c->attempt.incarnation),
-                         (struct bytes){ NULL, 0 });
-        }
-        add_commit(op, c);
-    }
-    port_send(shard->port, shard->name, op);
-}
-
-/* Reads what the guards of the group compare, as it is now. */
-static void send_look(struct shard *shard)
-{
-    struct port_op *op = port_op_new(look_done, shard);
-
-    shard->bounds_step = port_get(op, row_key_bounds());
-    shard->fence_step = NULL;
-    for (struct shard_commit *c = shard->group; c; c = c->next) {
-        c->header = port_get(op, row_key_header(op->arena, c->partition_key));
-        if (c->has_pieces && !shard->fence_step)
-            shard->fence_step = port_get(op, row_key_fence(op->arena, c->attempt.incarnation));
-    }
-    port_send(shard->port, shard->name, op);
-}
-
 /* ---- going on ---- */
 
-/* As the bounds say that are known here. */
-static bool may_commit(const struct shard *shard, const struct shard_commit *commit)
+static bool all_hinted(struct shard *shard)
 {
-    return shard->bounds.state == SHARD_LIVE &&
-           commit->attempt.incarnation >= shard->bounds.incarnation_floor &&
-           shard_bounds_have(&shard->bounds, commit->partition_key);
+    for (struct shard_commit *c = shard->group; c; c = c->next)
+        if (!are_hinted(shard, c))
+            return false;
+    return true;
 }
 
 /* Sends what is left of the group, else the next one, if any. What is left goes alone: with others it
@@ -204,7 +165,7 @@ static bool may_commit(const struct shard *shard, const struct shard_commit *com
  * group that does not fit the bounds is looked at first: they may be old, and nobody is woken in a call of his own. */
 static void proceed(struct shard *shard)
 {
-    bool is_idle, fits = true;
+    bool is_idle;
 
     lock_take(&shard->lock);
     if (!shard->group)
@@ -214,13 +175,11 @@ static void proceed(struct shard *shard)
     lock_give(&shard->lock);
     if (is_idle)
         return;
-    for (const struct shard_commit *c = shard->group; c; c = c->next)
-        fits = fits && may_commit(shard, c);
     shard->refusal = PORT_REFUSED;
-    if (fits)
-        send_group(shard);
+    if (shard_knows(shard) && all_hinted(shard))
+        shard_send_group(shard, group_done);
     else
-        send_look(shard);
+        shard_send_look(shard, look_done);
 }
 
 /* Takes commits with a result out of the group, and returns them. */
@@ -272,10 +231,12 @@ static void group_done(struct port_op *op)
     /* Each of these may be the second answer to an op whose first application succeeded. port.h (6) */
     if (result == PORT_REFUSED || result == PORT_FULL || result == PORT_TOO_LARGE) {
         shard->refusal = result;
-        send_look(shard);
+        shard_send_look(shard, look_done);
         return;
     }
-    if (result != PORT_OK)
+    if (result == PORT_OK)
+        shard_counters_applied(shard);
+    else
         log_line(LOG_ERROR, "shard %s: commit: %s", shard->name, port_result_text(result));
     end_all(shard, result == PORT_OK       ? STORE_OK
                    : result == PORT_ABSENT ? STORE_NOT_FOUND /* never made again under its name */
@@ -285,50 +246,51 @@ static void group_done(struct port_op *op)
 
 /* ---- after a refusal ---- */
 
-static struct bytes only_row(const struct port_step *step)
+/* Made, or found to be there: in any case it is looked at again. */
+static void create_done(struct port_op *op)
 {
-    return step->row_count > 0 ? step->rows[0].value : (struct bytes){ NULL, 0 };
+    struct shard *shard = op->context;
+    enum port_result result = op->result;
+
+    port_op_free(op);
+    if (result == PORT_OK || result == PORT_EXISTS) {
+        shard_send_look(shard, look_done);
+        return;
+    }
+    log_line(LOG_ERROR, "shard %s: it cannot be made: %s", shard->name, port_result_text(result));
+    end_all(shard, result == PORT_FULL ? STORE_FULL : STORE_IO);
+    proceed_and_wake(shard);
 }
 
-/* What became of a commit of a group that was refused, or not sent yet; STORE_WAIT: to be sent. */
-static enum store_result outcome(const struct shard *shard, const struct shard_commit *commit)
+static void take_outcomes(struct shard *shard)
 {
-    bool was_sent = commit->tries > 0;
-    struct partition_header header;
-    enum store_result result = partition_header_read(only_row(commit->header), &header);
-
-    if (!result)
-        result = partition_header_outcome(&header, &commit->seen, commit->attempt);
-    if (result == STORE_CORRUPT || result == STORE_UNKNOWN)
-        return was_sent ? STORE_UNKNOWN : STORE_CONFLICT;
-    if (result != STORE_WAIT)
-        return result;
-    if (shard->bounds.state == SHARD_SEALED)
-        return STORE_NOT_FOUND;
-    if (!shard_bounds_have(&shard->bounds, commit->partition_key))
-        /* If it was applied, it has moved with its header. */
-        return was_sent ? STORE_UNKNOWN : STORE_CONFLICT;
-    if (!may_commit(shard, commit) ||
-        (commit->has_pieces && shard->fence_step && only_row(shard->fence_step).len > 0))
-        return STORE_IO;
-    if (shard->refusal != PORT_REFUSED)
-        return shard->refusal == PORT_FULL ? STORE_FULL : STORE_IO;
-    return commit->tries >= SHARD_TRIES_MAX ? STORE_CONFLICT : STORE_WAIT;
+    for (struct shard_commit *c = shard->group; c; c = c->next) {
+        c->result = shard_outcome(shard, c);
+        c->minute = 0;
+        if (c->result == STORE_WAIT && !are_hinted(shard, c))
+            c->result = STORE_BUSY;
+    }
 }
 
 static void look_done(struct port_op *op)
 {
     struct shard *shard = op->context;
 
+    if (op->result == PORT_ABSENT && shard->may_create && shard->row.len == 0) {
+        static const struct shard_bounds all = { .state = SHARD_LIVE, .epoch = 1 };
+
+        port_op_free(op);
+        shard_create(shard->port, shard->name, &all, create_done, shard);
+        return;
+    }
     if (op->result == PORT_ABSENT) {
         end_all(shard, STORE_NOT_FOUND);
-    } else if (op->result != PORT_OK || set_bounds(shard, only_row(shard->bounds_step))) {
+    } else if (op->result != PORT_OK || shard_take_look(shard)) {
         log_line(LOG_ERROR, "shard %s: look: %s", shard->name,
                  op->result ? port_result_text(op->result) : "its bounds cannot be read");
         end_all(shard, STORE_UNKNOWN);
     } else {
-        for (struct shard_commit *c = shard->group; c; c = c->next)
-            c->result = outcome(shard, c);
+        take_outcomes(shard);
     }
     port_op_free(op);
     proceed_and_wake(shard);

@@ -8,10 +8,12 @@
  *
  * Invariants:
  *  (1) At most one op of this shard is in flight.
- *  (2) A partition is in an op once: two commits on the same state would both pass their guards, since
- *      compares see the state before the op.
+ *  (2) A partition, and a row that is checked, is in an op once: two commits on the same state would
+ *      both pass their guards, since compares see the state before the op.
  *  (3) A commit is answered STORE_OK only after an op that had it was applied on all replicas.
- *  (4) A commit whose outcome is not known is STORE_UNKNOWN, and is not sent again. */
+ *  (4) A commit whose outcome is not known is STORE_UNKNOWN, and is not sent again.
+ *  (5) Nobody has looked for tasks that are due when one that a commit adds is, and there is a hint of it
+ *      before it is there: else it would be forgotten (tests/rados/model/todo.pml). */
 #ifndef LAGRA_STORE_RADOS_SHARD_H
 #define LAGRA_STORE_RADOS_SHARD_H
 
@@ -33,7 +35,30 @@ struct shard_change {
     bool is_removal;
 };
 
-/* One commit of one partition. The caller's, from shard_commit() until the waiter is woken. */
+/* A row that is compared beside the header and the bounds. */
+struct shard_check {
+    struct shard_check *next;
+    struct bytes key, value; /* empty value: no such row, or an empty one */
+    struct port_step *step;  /* the shard's */
+};
+
+/* What is added to a counter of the shard. */
+struct shard_count {
+    struct shard_count *next;
+    struct bytes name;
+    int64_t delta;
+};
+
+/* A deferred task; due later than was asked for where tasks have been looked for already. */
+#define SHARD_MINUTE (60 * TICKS_PER_SECOND)
+struct shard_task {
+    struct shard_task *next;
+    instant due;
+    struct guid id;
+    struct bytes value;
+};
+
+/* One commit of one partition, or another change of its header. The caller's, from shard_commit() until the waiter is woken. */
 struct shard_commit {
     struct bytes partition_key;
     struct partition_header seen; /* version 0: absent */
@@ -41,17 +66,26 @@ struct shard_commit {
     struct attempt attempt; /* all commits of one incarnation */
     bool has_pieces;        /* the fence of the attempt's incarnation is compared */
     const struct shard_change *changes;
+    const struct shard_count *counts;
+    struct shard_task *tasks;             /* their dues are changed */
+    struct shard_check *checks;           /* may be sent again, so compared each time */
+    const struct partition_header *after; /* NULL: as a commit leaves it */
+    bool is_any_state;                    /* also in a sealed shard */
+    bool has_no_header; /* may be done again: neither compares nor changes the header */
     struct waiter *waiter;
 
     /* Before the waiter is woken:
      *   STORE_OK         done and durable
      *   STORE_CONFLICT   the partition has changed, or lies in another shard by now: decide again
      *   STORE_NOT_FOUND  the space is dropped
+     *   STORE_BUSY       a check does not hold, or (`minute` is not 0) there is no hint for a task that is
+     *                    due in that minute; nothing was changed
      *   STORE_FULL       the pool is; nothing was changed
      *   STORE_UNKNOWN
      *   STORE_IO         too large; or the incarnation is fenced: this front end was taken for dead, and
      *                    must not commit any more */
     enum store_result result;
+    uint64_t minute;
 
     /* The shard's. */
     struct shard_commit *next;
@@ -65,6 +99,10 @@ struct shard;
  * returns STORE_OK, STORE_CORRUPT */
 enum store_result shard_new(struct port *port, const char *name, struct bytes row,
                             struct shard **ret_shard);
+/* One of which nothing is known yet. may_create: the first commit makes it, if it is not there. */
+struct shard *shard_new_unread(struct port *port, const char *name, bool may_create);
+/* There is a hint for tasks that are due in this minute. */
+void shard_hinted(struct shard *shard, uint64_t minute);
 /* Nothing may be in flight or waiting. */
 void shard_free(struct shard *shard);
 /* Any thread; never waits, and never wakes the waiter in this call. */

@@ -8,6 +8,8 @@
 #define BOUNDS_SIZE_MIN (2 + 8 + 8 + 8 + 4 + 4 + 4 + CRC_SIZE)
 #define ATTEMPT_SIZE    12
 #define HEADER_ROW_SIZE (2 + 8 + HEADER_ATTEMPTS * ATTEMPT_SIZE + CRC_SIZE)
+#define LOCK_SIZE       (ATTEMPT_SIZE + 16 + 8 + 8)
+#define FLAG_LOCKED     1
 
 static void add_be32(struct text *row, uint32_t value)
 {
@@ -102,21 +104,52 @@ bool shard_bounds_have(const struct shard_bounds *bounds, struct bytes partition
 
 /* ---- headers ---- */
 
+static void add_attempt(struct text *row, struct attempt attempt)
+{
+    add_be32(row, attempt.incarnation);
+    add_be64(row, attempt.number);
+}
+
+static struct attempt read_attempt(const char *from)
+{
+    return (struct attempt){ be32_get(from), be64_get(from + 4) };
+}
+
 struct bytes partition_header_write(struct arena *arena, const struct partition_header *header)
 {
+    const struct partition_lock *lock = &header->lock;
     struct text row;
 
-    if (header->version == 0)
+    if (header->version == 0 && !partition_is_locked(header))
         return (struct bytes){ NULL, 0 };
-    text_init(&row, arena, HEADER_ROW_SIZE);
+    text_init(&row, arena, HEADER_ROW_SIZE + LOCK_SIZE + lock->primary_key.len);
     text_add_char(&row, ROW_VERSION);
-    text_add_char(&row, 0);
+    text_add_char(&row, partition_is_locked(header) ? FLAG_LOCKED : 0);
     add_be64(&row, header->version);
-    for (size_t i = 0; i < HEADER_ATTEMPTS; i++) {
-        add_be32(&row, header->attempts[i].incarnation);
-        add_be64(&row, header->attempts[i].number);
+    for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
+        add_attempt(&row, header->attempts[i]);
+    if (partition_is_locked(header)) {
+        add_attempt(&row, lock->transaction);
+        text_add(&row, bytes_of(lock->primary_space.b, sizeof lock->primary_space.b));
+        add_be64(&row, lock->primary_version);
+        add_be64(&row, lock->version_to_be);
+        text_add(&row, lock->primary_key);
     }
     return with_crc(&row);
+}
+
+static bool read_lock(struct bytes from, struct partition_lock *ret_lock)
+{
+    const char *at = from.ptr;
+
+    if (from.len < LOCK_SIZE)
+        return false;
+    ret_lock->transaction = read_attempt(at);
+    memcpy(ret_lock->primary_space.b, at + ATTEMPT_SIZE, sizeof ret_lock->primary_space.b);
+    ret_lock->primary_version = be64_get(at + ATTEMPT_SIZE + 16);
+    ret_lock->version_to_be = be64_get(at + ATTEMPT_SIZE + 24);
+    ret_lock->primary_key = bytes_from(from, LOCK_SIZE);
+    return ret_lock->transaction.number > 0;
 }
 
 enum store_result partition_header_read(struct bytes row, struct partition_header *ret_header)
@@ -127,36 +160,73 @@ enum store_result partition_header_read(struct bytes row, struct partition_heade
         *ret_header = header;
         return STORE_OK;
     }
-    if (row.len != HEADER_ROW_SIZE || !crc_is_right(row) || row.ptr[0] != ROW_VERSION ||
-        row.ptr[1] != 0)
+    if (row.len < HEADER_ROW_SIZE || !crc_is_right(row) || row.ptr[0] != ROW_VERSION)
         return STORE_CORRUPT;
     header.version = be64_get(row.ptr + 2);
-    for (size_t i = 0; i < HEADER_ATTEMPTS; i++) {
-        const char *at = row.ptr + 10 + i * ATTEMPT_SIZE;
+    for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
+        header.attempts[i] = read_attempt(row.ptr + 10 + i * ATTEMPT_SIZE);
+    if (row.ptr[1] == FLAG_LOCKED) {
+        size_t plain = HEADER_ROW_SIZE - CRC_SIZE;
 
-        header.attempts[i] = (struct attempt){ be32_get(at), be64_get(at + 4) };
-    }
-    if (header.version == 0)
+        if (!read_lock(bytes_of(row.ptr + plain, row.len - plain - CRC_SIZE), &header.lock))
+            return STORE_CORRUPT;
+    } else if (row.ptr[1] != 0 || row.len != HEADER_ROW_SIZE || header.version == 0) {
         return STORE_CORRUPT;
+    }
     *ret_header = header;
     return STORE_OK;
+}
+
+static struct partition_header next_header(const struct partition_header *seen, uint64_t version,
+                                           struct attempt attempt)
+{
+    struct partition_header after = { .version = version, .attempts = { attempt } };
+    size_t count = 1;
+
+    for (size_t i = 0; i < HEADER_ATTEMPTS && count < HEADER_ATTEMPTS; i++)
+        if (seen->attempts[i].incarnation != attempt.incarnation)
+            after.attempts[count++] = seen->attempts[i];
+    return after;
 }
 
 struct partition_header partition_header_after(const struct partition_header *seen, instant now,
                                                struct attempt attempt)
 {
-    struct partition_header after = {
-        .version = now > seen->version ? now : seen->version + 1,
-        .attempts = { attempt },
-    };
-
-    memcpy(&after.attempts[1], &seen->attempts[0], sizeof after.attempts - sizeof attempt);
-    return after;
+    return next_header(seen, now > seen->version ? now : seen->version + 1, attempt);
 }
 
-static bool attempt_equal(struct attempt a, struct attempt b)
+struct partition_header partition_header_settled(const struct partition_header *locked)
+{
+    return next_header(locked, locked->lock.version_to_be, locked->lock.transaction);
+}
+
+struct partition_header partition_header_unlocked(const struct partition_header *locked)
+{
+    struct partition_header unlocked = *locked;
+
+    unlocked.lock = (struct partition_lock){ .version_to_be = 0 };
+    return unlocked;
+}
+
+bool attempt_equal(struct attempt a, struct attempt b)
 {
     return a.incarnation == b.incarnation && a.number == b.number;
+}
+
+static bool lock_equal(const struct partition_lock *a, const struct partition_lock *b)
+{
+    return attempt_equal(a->transaction, b->transaction) &&
+           guid_equal(&a->primary_space, &b->primary_space) &&
+           bytes_equal(a->primary_key, b->primary_key) &&
+           a->primary_version == b->primary_version && a->version_to_be == b->version_to_be;
+}
+
+bool partition_header_equal(const struct partition_header *a, const struct partition_header *b)
+{
+    for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
+        if (!attempt_equal(a->attempts[i], b->attempts[i]))
+            return false;
+    return a->version == b->version && lock_equal(&a->lock, &b->lock);
 }
 
 static bool remembers(const struct partition_header *header, struct attempt attempt)
@@ -167,14 +237,47 @@ static bool remembers(const struct partition_header *header, struct attempt atte
     return false;
 }
 
+/* Of this front end: its ops on one partition follow each other, so that it is its last. */
+static bool remembers_another_of(const struct partition_header *header, struct attempt attempt)
+{
+    for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
+        if (header->attempts[i].incarnation == attempt.incarnation)
+            return true;
+    return false;
+}
+
 enum store_result partition_header_outcome(const struct partition_header *now,
                                            const struct partition_header *seen,
+                                           const struct partition_header *after,
                                            struct attempt attempt)
 {
-    if (remembers(now, attempt))
+    if (remembers(now, attempt) || partition_header_equal(now, after))
         return STORE_OK;
-    if (now->version == seen->version)
+    if (partition_header_equal(now, seen))
         return STORE_WAIT;
+    if (now->version == seen->version)
+        return STORE_CONFLICT; /* locked, by another */
+    if (remembers_another_of(now, attempt))
+        return STORE_CONFLICT;
     /* Also of a partition that was absent: the last place is free as long as none was pushed out. */
     return remembers(now, seen->attempts[0]) ? STORE_CONFLICT : STORE_UNKNOWN;
+}
+
+/* ---- other rows ---- */
+
+struct bytes row_value_write(struct arena *arena, struct bytes value)
+{
+    struct text row;
+
+    text_init(&row, arena, value.len + CRC_SIZE);
+    text_add(&row, value);
+    return with_crc(&row);
+}
+
+bool row_value_read(struct bytes row, struct bytes *ret_value)
+{
+    if (!crc_is_right(row))
+        return false;
+    *ret_value = bytes_of(row.ptr, row.len - CRC_SIZE);
+    return true;
 }

@@ -10,9 +10,18 @@
  *            4  length of lo, then lo: the least partition key
  *            4  length of hi, then hi: partition keys are below; empty: no end
  *   header   1  version (1)
- *            1  flags: 0. A lock, holds, limbs: each sets one, when it is built. Others are refused
+ *            1  flags: 1 it is locked. Holds, limbs: each sets one, when it is built. Others are refused
  *            8  version of the partition: never returns, 0 is an absent header
- *            4 x (4 incarnation, 8 number)  the newest attempts, the newest first; 0, 0: none */
+ *            4 x (4 incarnation, 8 number)  the newest attempt of each of the front ends that have written
+ *               last, the newest first; 0, 0: none (decision: 480)
+ *            if it is locked, by a transaction over several partitions:
+ *            12 the attempt that is the transaction
+ *            16 space of the partition that decides, its primary
+ *            8  version of the primary, as it was seen
+ *            8  version of this partition, once it is settled
+ *            .. key of the primary
+ *
+ * The value of any other row is the bytes that were given and their CRC-32C. */
 #ifndef LAGRA_STORE_RADOS_SHARD_ROWS_H
 #define LAGRA_STORE_RADOS_SHARD_ROWS_H
 
@@ -41,27 +50,52 @@ struct attempt {
 };
 #define HEADER_ATTEMPTS 4
 
+struct partition_lock {
+    struct attempt transaction; /* number 0: it is not locked */
+    struct guid primary_space;
+    struct bytes primary_key;
+    uint64_t primary_version;
+    uint64_t version_to_be;
+};
+
 struct partition_header {
     uint64_t version;
     struct attempt attempts[HEADER_ATTEMPTS];
+    struct partition_lock lock;
 };
+static inline bool partition_is_locked(const struct partition_header *header)
+{
+    return header->lock.transaction.number > 0;
+}
 
 /* Of an absent header: an empty row. */
 struct bytes partition_header_write(struct arena *arena, const struct partition_header *header);
-/* An empty row is an absent header. returns STORE_OK, STORE_CORRUPT */
+/* An empty row is an absent header. The key of a primary points into the row. returns STORE_OK,
+ * STORE_CORRUPT */
 enum store_result partition_header_read(struct bytes row, struct partition_header *ret_header);
 
 /* The header that a commit leaves. now: its instant. */
 struct partition_header partition_header_after(const struct partition_header *seen, instant now,
                                                struct attempt attempt);
-/* What became of an attempt on `seen`, which was refused, by the header as it is now.
+/* The header that settling a locked one leaves, and the one that rolling it back does. */
+struct partition_header partition_header_settled(const struct partition_header *locked);
+struct partition_header partition_header_unlocked(const struct partition_header *locked);
+bool partition_header_equal(const struct partition_header *a, const struct partition_header *b);
+bool attempt_equal(struct attempt a, struct attempt b);
+/* What became of an attempt to make `after` of `seen`, which was refused, by the header as it is now.
  *
  * returns STORE_OK        it was applied: it was resent, and its first answer lost
  *         STORE_WAIT      the partition has not changed: it was refused for another reason
- *         STORE_CONFLICT  the partition has changed, and not by it
- *         STORE_UNKNOWN   more commits since than the header remembers (decision: 396) */
+ *         STORE_CONFLICT  the partition has changed, and not by it; or is locked
+ *         STORE_UNKNOWN   more front ends have written since than the header remembers (decisions: 396, 480) */
 enum store_result partition_header_outcome(const struct partition_header *now,
                                            const struct partition_header *seen,
+                                           const struct partition_header *after,
                                            struct attempt attempt);
+
+/* The value of a row that is not compared by guards, in the arena. */
+struct bytes row_value_write(struct arena *arena, struct bytes value);
+/* Points into the row. False: it is damaged. */
+bool row_value_read(struct bytes row, struct bytes *ret_value);
 
 #endif

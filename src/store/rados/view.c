@@ -1,289 +1,420 @@
 #include "store/rados/view.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/lock.h"
 #include "base/log.h"
-#include "store/rados/row_key.h"
+#include "store/rados/view_rows.h"
 #include "store/record_value.h"
 
-/* What is known of a partition stays until the view is closed. */
-#define VIEW_ARENA_MAX (64u << 20)
-
-/* A row that was read, or looked for and not there. */
-struct known_row {
-    struct known_row *next;
-    struct bytes key;
-    bool is_there;
-    struct bytes value;
-};
-
-/* The first rows of a family, without a gap. */
-struct known_run {
-    const struct port_row *rows;
-    uint32_t count;
-    bool is_cut; /* there are more behind the last */
+enum step {
+    UNREAD,    /* nothing is known */
+    FIRST,     /* the first read is under way */
+    FATE,      /* of the transaction that has locked the partition */
+    RESOLVING, /* that lock; then it is read again */
+    READ,      /* there is a state; perhaps a later read is under way */
+    ENDED,
 };
 
 struct view {
-    struct port *port;
+    struct shards *shards;
     struct arena *arena;
-    char *object; /* in the arena */
-    struct bytes bounds, partition_key;
+    struct partition partition; /* the key in the arena */
+    atomic_uint holders;
 
-    bool is_read; /* the first read has been answered: what follows is known */
+    enum step step;
+    enum store_result ended; /* the state is gone, or cannot be read */
     struct bytes header_row;
     struct partition_header header;
-    struct known_run runs[2]; /* by family */
-    struct known_row *rows;
-    enum store_result ended; /* the state is gone, or cannot be read */
+    bool is_gone;
+    struct view_rows rows[2]; /* by family */
+    uint32_t page;
 
-    /* Of the read under way. Its steps are of the op. */
-    struct port_step *header_step, *run_steps[2], *row_step;
-
-    struct lock lock;
-    struct port_op *op;    /* under lock: under way, or answered */
-    bool is_answered;      /* under lock */
-    bool is_closed;        /* under lock: whoever is answered frees it */
-    struct waiter *waiter; /* under lock */
+    struct arrival *arrival; /* of what is under way; NULL: nothing */
+    const struct port_step *bounds_step, *header_step, *run_steps[2], *at_step;
+    enum record_family reading;
+    struct bytes reading_from;
 };
 
-struct view *view_open(struct port *port, const char *object, struct bytes bounds,
-                       struct bytes partition_key)
+static const struct bytes none;
+
+struct view *view_open(struct shards *shards, const struct partition *partition)
 {
-    struct arena *arena = arena_new(VIEW_ARENA_MAX);
     struct view *view = xcalloc(1, sizeof *view);
 
-    view->port = port;
-    view->arena = arena;
-    view->object = arena_string(arena, bytes_from_string(object));
-    view->bounds = arena_copy(arena, bounds);
-    view->partition_key = arena_copy(arena, partition_key);
-    lock_init(&view->lock, RANK_SYNCER);
+    view->shards = shards;
+    view->arena = arena_new(VIEW_ARENA_MAX);
+    view->partition =
+        (struct partition){ partition->space, arena_copy(view->arena, partition->key) };
+    atomic_init(&view->holders, 1);
+    view->page = VIEW_PAGE_ROWS;
     return view;
 }
 
-static void view_free(struct view *view)
+struct view *view_share(struct view *view)
 {
-    if (view->op)
-        port_op_free(view->op);
-    lock_release(&view->lock);
-    arena_free(view->arena);
-    free(view);
+    atomic_fetch_add(&view->holders, 1);
+    return view;
 }
 
 void view_close(struct view *view)
 {
-    bool is_under_way;
-
-    lock_take(&view->lock);
-    assert(!view->waiter);
-    is_under_way = view->op && !view->is_answered;
-    view->is_closed = true;
-    lock_give(&view->lock);
-    if (!is_under_way)
-        view_free(view);
+    if (!view || atomic_fetch_sub(&view->holders, 1) > 1)
+        return;
+    arrival_drop(view->arrival);
+    arena_free(view->arena);
+    free(view);
 }
 
-/* ---- reading ---- */
-
-static void read_done(struct port_op *op)
+const struct partition *view_partition(const struct view *view)
 {
-    struct view *view = op->context;
-    struct waiter *waiter;
-    bool is_closed;
+    return &view->partition;
+}
 
-    lock_take(&view->lock);
-    view->is_answered = true;
-    is_closed = view->is_closed;
-    waiter = view->waiter;
-    view->waiter = NULL;
-    lock_give(&view->lock);
-    if (is_closed)
-        view_free(view);
-    else if (waiter)
-        waiter->wake(waiter);
+/* ---- asking ---- */
+
+static struct bytes family_key(struct arena *arena, const struct view *view,
+                               enum record_family family)
+{
+    return row_key_record(arena, family, view->partition.key, none);
 }
 
 static void send(struct view *view, struct port_op *op)
 {
-    lock_take(&view->lock);
-    assert(!view->op);
-    view->op = op;
-    view->is_answered = false;
-    lock_give(&view->lock);
-    port_send(view->port, view->object, op);
+    char object[SHARD_NAME_SIZE];
+
+    assert(!view->arrival);
+    shards_place(view->shards, &view->partition, object);
+    view->arrival = arrival_send(shards_port(view->shards), object, op);
 }
 
-static void send_first_read(struct view *view)
+static struct port_op *begin_op(struct view *view)
 {
-    struct port_op *op = port_op_new(read_done, view);
-    struct bytes none = { NULL, 0 };
-    struct bytes listed = row_key_record(op->arena, RECORD_LISTED, view->partition_key, none);
-    struct bytes inner = row_key_record(op->arena, RECORD_INNER, view->partition_key, none);
+    struct port_op *op = arrival_op();
 
-    port_compare(op, row_key_bounds(), view->bounds);
-    view->header_step = port_get(op, row_key_header(op->arena, view->partition_key));
-    view->run_steps[RECORD_LISTED] = port_list(op, none, listed, VIEW_LISTED_ROWS);
-    view->run_steps[RECORD_INNER] = port_list(op, none, inner, VIEW_INNER_ROWS);
+    view->bounds_step = port_get(op, row_key_bounds());
+    view->header_step = port_get(op, row_key_header(op->arena, view->partition.key));
+    return op;
+}
+
+static void ask_first(struct view *view)
+{
+    struct port_op *op = begin_op(view);
+
+    view->run_steps[RECORD_LISTED] =
+        port_list(op, none, family_key(op->arena, view, RECORD_LISTED), VIEW_LISTED_ROWS);
+    view->run_steps[RECORD_INNER] =
+        port_list(op, none, family_key(op->arena, view, RECORD_INNER), VIEW_INNER_ROWS);
+    view->step = FIRST;
     send(view, op);
 }
 
-static void send_row_read(struct view *view, struct bytes row_key)
+/* from: of a row. */
+static void ask_more(struct view *view, enum record_family family, struct bytes from, bool is_run)
 {
-    struct port_op *op = port_op_new(read_done, view);
+    struct port_op *op = begin_op(view);
 
-    port_compare(op, row_key_bounds(), view->bounds);
-    port_compare(op, row_key_header(op->arena, view->partition_key), view->header_row);
-    view->row_step = port_get(op, row_key);
-    send(view, op);
-}
-
-/* ---- the answer ---- */
-
-static void take_run(struct view *view, enum record_family family)
-{
-    const struct port_step *step = view->run_steps[family];
-    struct port_row *rows = arena_array(view->arena, step->row_count, sizeof rows[0]);
-
-    for (uint32_t i = 0; i < step->row_count; i++)
-        rows[i] = (struct port_row){ arena_copy(view->arena, step->rows[i].key),
-                                     arena_copy(view->arena, step->rows[i].value) };
-    view->runs[family] = (struct known_run){ rows, step->row_count, step->is_cut };
-}
-
-static enum store_result take_first_read(struct view *view)
-{
-    if (view->header_step->row_count > 0)
-        view->header_row = arena_copy(view->arena, view->header_step->rows[0].value);
-    if (partition_header_read(view->header_row, &view->header)) {
-        log_line(LOG_ERROR, "shard %s: a header cannot be read", view->object);
-        return STORE_CORRUPT;
+    view->reading = family;
+    view->reading_from = arena_copy(view->arena, from);
+    view->at_step = port_get(op, from);
+    view->run_steps[family] = NULL;
+    if (is_run) {
+        view->run_steps[family] =
+            port_list(op, from, family_key(op->arena, view, family), view->page);
+        view->page = view->page < PORT_ROWS_MAX / 2 ? 2 * view->page : PORT_ROWS_MAX;
     }
-    take_run(view, RECORD_LISTED);
-    take_run(view, RECORD_INNER);
-    view->is_read = true;
+    send(view, op);
+}
+
+/* ---- what was answered ---- */
+
+static struct bytes only_row(const struct port_step *step)
+{
+    return step->row_count > 0 ? step->rows[0].value : none;
+}
+
+static enum store_result end(struct view *view, enum store_result result)
+{
+    view->step = ENDED;
+    view->ended = result;
+    return result;
+}
+
+static enum store_result damaged(struct view *view, const char *what)
+{
+    log_line(LOG_ERROR, "rados: %s of a partition cannot be read", what);
+    return end(view, STORE_CORRUPT);
+}
+
+static struct arrival *take_arrival(struct view *view)
+{
+    struct arrival *arrival = view->arrival;
+
+    view->arrival = NULL;
+    return arrival;
+}
+
+/* Of the shard, as it is now. */
+static enum store_result take_bounds(struct view *view)
+{
+    struct shard_bounds bounds;
+
+    if (shard_bounds_read(only_row(view->bounds_step), &bounds))
+        return damaged(view, "the shard");
+    if (!shard_bounds_have(&bounds, view->partition.key))
+        return end(view, STORE_IO); /* there are no splits yet */
+    if (bounds.state == SHARD_SEALED && view->step == FIRST)
+        view->is_gone = true;
+    return bounds.state == SHARD_SEALED
+               ? end(view, view->is_gone ? STORE_NOT_FOUND : STORE_CONFLICT)
+               : STORE_OK;
+}
+
+/* There is a state, and no lock in its way. */
+static void take_state(struct view *view)
+{
+    view->step = READ;
+}
+
+static enum store_result take_first(struct view *view, const struct port_op *op)
+{
+    enum store_result result;
+
+    if (op->result == PORT_ABSENT) { /* nobody has written anything there yet */
+        for (unsigned family = 0; family < 2; family++)
+            view_rows_none(&view->rows[family], view->arena);
+        take_state(view);
+        return STORE_OK;
+    }
+    if (op->result)
+        return end(view, STORE_IO);
+    result = take_bounds(view);
+    if (result)
+        return result;
+    view->header_row = arena_copy(view->arena, only_row(view->header_step));
+    if (partition_header_read(view->header_row, &view->header))
+        return damaged(view, "the header");
+    for (unsigned family = 0; family < 2; family++) {
+        view->rows[family].runs = NULL;
+        view_rows_add(&view->rows[family], view->arena,
+                      family_key(view->arena, view, (enum record_family)family), NULL,
+                      view->run_steps[family]);
+    }
+    if (!partition_is_locked(&view->header)) {
+        take_state(view);
+        return STORE_OK;
+    }
+    view->step = FATE;
+    return STORE_WAIT;
+}
+
+static enum store_result take_fate(struct view *view, const struct arrival *arrival)
+{
+    switch (fate_told(arrival, &view->header.lock, NULL)) {
+    case FATE_OPEN:
+        take_state(view);
+        return STORE_OK;
+    case FATE_UNREADABLE:
+        return end(view, STORE_IO);
+    case FATE_DECIDED:
+    case FATE_DEAD:
+        break;
+    }
+    view->step = RESOLVING;
+    return STORE_WAIT;
+}
+
+static enum store_result take_more(struct view *view, const struct port_op *op)
+{
+    enum store_result result;
+
+    if (op->result)
+        return end(view, op->result == PORT_ABSENT ? STORE_CONFLICT : STORE_IO);
+    result = take_bounds(view);
+    if (result)
+        return result;
+    if (!bytes_equal(only_row(view->header_step), view->header_row))
+        return end(view, STORE_CONFLICT);
+    view_rows_add(&view->rows[view->reading], view->arena, view->reading_from, view->at_step,
+                  view->run_steps[view->reading]);
     return STORE_OK;
 }
 
-static enum store_result take_row(struct view *view)
+static enum store_result take(struct view *view, const struct arrival *arrival)
 {
-    const struct port_step *step = view->row_step;
-    struct known_row *row = arena_alloc(view->arena, sizeof *row);
-
-    row->key = arena_copy(view->arena, step->key);
-    row->is_there = step->row_count > 0;
-    if (row->is_there)
-        row->value = arena_copy(view->arena, step->rows[0].value);
-    row->next = view->rows;
-    view->rows = row;
-    return STORE_OK;
-}
-
-/* Takes in what was answered, if anything. returns as view_get(), STORE_WAIT while it is under way */
-static enum store_result take_answer(struct view *view)
-{
-    struct port_op *op;
-    bool is_under_way;
-
-    lock_take(&view->lock);
-    is_under_way = view->op && !view->is_answered;
-    op = is_under_way ? NULL : view->op;
-    if (op)
-        view->op = NULL;
-    lock_give(&view->lock);
-    if (is_under_way)
+    switch (view->step) {
+    case FIRST:
+        return take_first(view, arrival_answer(arrival));
+    case FATE:
+        return take_fate(view, arrival);
+    case RESOLVING:
+        view->step = UNREAD;
         return STORE_WAIT;
-    if (!op)
-        return view->ended;
-    if (op->result == PORT_OK)
-        view->ended = view->is_read ? take_row(view) : take_first_read(view);
-    else
-        view->ended = op->result == PORT_REFUSED  ? STORE_CONFLICT
-                      : op->result == PORT_ABSENT ? STORE_NOT_FOUND
-                                                  : STORE_IO;
-    port_op_free(op);
+    case READ:
+        return take_more(view, arrival_answer(arrival));
+    case UNREAD:
+    case ENDED:
+        break;
+    }
+    assert(false);
+    return STORE_IO;
+}
+
+/* Sends what the step needs. */
+static void go_on(struct view *view)
+{
+    if (view->step == UNREAD)
+        ask_first(view);
+    else if (view->step == FATE)
+        view->arrival = fate_ask(view->shards, &view->header.lock);
+    else if (view->step == RESOLVING)
+        view->arrival = resolve_start(view->shards, &view->partition);
+}
+
+enum store_result view_begin(struct view *view)
+{
+    while (view->step != ENDED) {
+        struct arrival *arrival;
+        enum store_result result;
+
+        if (!view->arrival && view->step == READ)
+            return STORE_OK;
+        if (!view->arrival)
+            go_on(view);
+        if (!arrival_has_come(view->arrival))
+            return STORE_WAIT;
+        arrival = take_arrival(view);
+        result = take(view, arrival);
+        arrival_drop(arrival);
+        if (result && result != STORE_WAIT)
+            return result;
+    }
     return view->ended;
 }
 
 /* ---- answering from memory ---- */
 
-/* Whether it is known if the row is there; the rest is set if it is. */
-static bool is_known(const struct view *view, enum record_family family, struct bytes row_key,
-                     bool *ret_is_there, struct bytes *ret_value)
+static bool is_record(struct view *view, struct bytes row, struct bytes *ret_value)
 {
-    const struct known_run *run = &view->runs[family];
-    uint32_t low = 0, high = run->count;
-
-    *ret_is_there = false;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = bytes_compare(run->rows[middle].key, row_key);
-
-        if (order == 0) {
-            *ret_is_there = true;
-            *ret_value = run->rows[middle].value;
-            return true;
-        }
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < run->count || !run->is_cut)
+    if (row_value_read(row, ret_value))
         return true;
-    for (const struct known_row *row = view->rows; row; row = row->next)
-        if (bytes_equal(row->key, row_key)) {
-            *ret_is_there = row->is_there;
-            *ret_value = row->value;
-            return true;
-        }
+    (void)damaged(view, "a record");
     return false;
 }
 
 enum store_result view_get(struct view *view, enum record_family family, struct bytes key,
                            struct arena *arena, struct record *ret_record)
 {
-    enum store_result result = take_answer(view);
+    enum store_result result = view_begin(view);
+    const struct view_run *run;
     struct bytes row_key, value;
-    bool is_there;
+    uint32_t place;
 
     if (result)
         return result;
-    if (!view->is_read) {
-        send_first_read(view);
+    row_key = row_key_record(arena, family, view->partition.key, key);
+    run = view_rows_find(&view->rows[family], row_key);
+    if (!run) {
+        ask_more(view, family, row_key, false);
         return STORE_WAIT;
     }
-    row_key = row_key_record(arena, family, view->partition_key, key);
-    if (!is_known(view, family, row_key, &is_there, &value)) {
-        send_row_read(view, row_key);
-        return STORE_WAIT;
-    }
-    if (!is_there)
+    place = view_run_place(run, row_key);
+    if (place == run->count || !bytes_equal(run->rows[place].key, row_key))
         return STORE_NOT_FOUND;
-    result = record_value_read(value, arena, ret_record);
-    if (result)
-        log_line(LOG_ERROR, "shard %s: a record cannot be read", view->object);
-    return result;
+    if (!is_record(view, run->rows[place].value, &value) ||
+        record_value_read(value, arena, ret_record))
+        return damaged(view, "a record");
+    return STORE_OK;
 }
 
-void view_wait(struct view *view, struct waiter *waiter)
+/* The first key behind, as none has a byte of 00. */
+static struct bytes key_behind(struct arena *arena, struct bytes key)
 {
-    bool is_answered;
+    return arena_printf(arena, "%.*s\x01", BYTES_ARG(key));
+}
 
-    lock_take(&view->lock);
-    assert(view->op && !view->waiter);
-    is_answered = view->is_answered;
-    if (!is_answered)
-        view->waiter = waiter;
-    lock_give(&view->lock);
-    if (is_answered)
-        waiter->wake(waiter);
+/* The first row at or after a key of a row. */
+static enum store_result next_row(struct view *view, enum record_family family, struct bytes from,
+                                  struct arena *arena, const struct port_row **ret_row)
+{
+    for (;;) {
+        const struct view_run *run = view_rows_find(&view->rows[family], from);
+        uint32_t place;
+
+        if (!run) {
+            ask_more(view, family, from, true);
+            return STORE_WAIT;
+        }
+        place = view_run_place(run, from);
+        if (place < run->count) {
+            *ret_row = &run->rows[place];
+            return STORE_OK;
+        }
+        if (run->is_to_end)
+            return STORE_NOT_FOUND;
+        from = key_behind(arena, run->to);
+    }
+}
+
+enum store_result view_next(struct view *view, enum record_family family, struct bytes key,
+                            bool is_behind, struct arena *arena, struct bytes *ret_key,
+                            struct bytes *ret_value)
+{
+    enum store_result result = view_begin(view);
+    const struct port_row *row;
+    struct row_name name;
+    struct bytes from;
+
+    if (result)
+        return result;
+    from = row_key_record(arena, family, view->partition.key, key);
+    if (is_behind)
+        from = key_behind(arena, from);
+    result = next_row(view, family, from, arena, &row);
+    if (result)
+        return result;
+    if (!row_key_read(row->key, arena, &name) || !is_record(view, row->value, ret_value))
+        return damaged(view, "a record");
+    *ret_key = name.record_key;
+    return STORE_OK;
+}
+
+enum store_result view_read_all(struct view *view)
+{
+    enum store_result result = view_begin(view);
+
+    if (result)
+        return result == STORE_NOT_FOUND && view->is_gone ? STORE_OK : result;
+    for (unsigned family = 0; family < 2; family++) {
+        const struct view_run *run;
+        struct bytes from = family_key(view->arena, view, (enum record_family)family);
+
+        while ((run = view_rows_find(&view->rows[family], from)) && !run->is_to_end)
+            from = key_behind(view->arena, run->to);
+        if (!run) {
+            if (arena_held(view->arena) > VIEW_ARENA_MAX / 2)
+                return STORE_SHORTAGE;
+            ask_more(view, (enum record_family)family, from, true);
+            return STORE_WAIT;
+        }
+    }
+    return STORE_OK;
+}
+
+struct arrival *view_arrival(struct view *view)
+{
+    assert(view->arrival);
+    return view->arrival;
+}
+
+bool view_is_gone(const struct view *view)
+{
+    return view->is_gone;
 }
 
 const struct partition_header *view_header(const struct view *view)
 {
-    assert(view->is_read);
+    assert(view->step == READ);
     return &view->header;
 }

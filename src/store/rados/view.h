@@ -1,45 +1,62 @@
-/* One state of one partition, read without blocking: what a snapshot of the store will be made of.
+/* One state of one partition, read without blocking: what a snapshot of the store is made of.
  *
  * The first read takes, in one op, the header and the first records of both families: all there is of a
  * small partition. What it shows, or shows not to be there, is answered from memory from then on. Each
- * later read compares the header with the first one's, so all answers are of one state, or
- * STORE_CONFLICT: the state is gone. What was read is durable, since RADOS lets a read wait for the writes
- * before it.
+ * later read takes the header too, so all answers are of one state, or STORE_CONFLICT: the state is gone. What was
+ * read is durable, since RADOS lets a read wait for the writes before it. Where the first read finds the
+ * partition locked it sees to it that a decided transaction is settled first; what an open one will do it does not
+ * show (resolve.h).
  *
  * Nothing is locked, and the view may be as old as it likes: a commit compares the header again.
- * A view belongs to one thread at a time. */
+ * A view belongs to one thread at a time; several may hold it. */
 #ifndef LAGRA_STORE_RADOS_VIEW_H
 #define LAGRA_STORE_RADOS_VIEW_H
 
-#include "base/waiter.h"
-#include "store/rados/port.h"
-#include "store/rados/shard_rows.h"
+#include "store/rados/resolve.h"
 
-/* Of the first read. Records beyond are read one by one. */
+/* Of the first read. */
 #define VIEW_LISTED_ROWS 16u
 #define VIEW_INNER_ROWS  48u
+/* Of a later one, the first time; more each time. */
+#define VIEW_PAGE_ROWS   128u
+/* What a view may hold of a partition: view_read_all() */
+#define VIEW_ARENA_MAX   (256u << 20)
 
 struct view;
 
-/* Never waits; reads nothing. object: of the shard; bounds: its row as it was read, however long ago. */
-struct view *view_open(struct port *port, const char *object, struct bytes bounds,
-                       struct bytes partition_key);
-/* A read that is under way is dropped. No waiter may be waiting. */
+/* Never waits; reads nothing. Has one holder. */
+struct view *view_open(struct shards *shards, const struct partition *partition);
+struct view *view_share(struct view *view);
+/* A read that is under way is dropped with the last holder. */
 void view_close(struct view *view);
+const struct partition *view_partition(const struct view *view);
 
-/* *ret_record: value and pieces in the arena; the key is not set.
- * returns STORE_OK
- *         STORE_NOT_FOUND  no such record; or the shard is not there: the space is dropped
- *         STORE_WAIT       it is being fetched: view_wait(), then the same call again
- *         STORE_CONFLICT   the partition has changed, or the bounds of the shard: open another view
- *         STORE_CORRUPT, logged; STORE_IO
+/* All of these:
+ *   STORE_OK
+ *   STORE_WAIT       it is being fetched: view_arrival(), then the same call again
+ *   STORE_NOT_FOUND  no such record, or none behind; or the space is dropped
+ *   STORE_CONFLICT   the partition has changed: open another view
+ *   STORE_CORRUPT, logged; STORE_IO
  * Where the state is gone or cannot be read, all further calls return the same. */
+
+/* Reads what there is to see at first, if that was not done yet. */
+enum store_result view_begin(struct view *view);
+/* *ret_record: value and pieces in the arena; the key is not set. */
 enum store_result view_get(struct view *view, enum record_family family, struct bytes key,
                            struct arena *arena, struct record *ret_record);
-/* After STORE_WAIT: wakes the waiter, once, when the call is to be repeated; perhaps in this call. */
-void view_wait(struct view *view, struct waiter *waiter);
+/* The first record at or after a key, or (is_behind) after it. Its key is unescaped into the arena; the encoded
+ * value (record_value.h) is valid as long as the view is. */
+enum store_result view_next(struct view *view, enum record_family family, struct bytes key,
+                            bool is_behind, struct arena *arena, struct bytes *ret_key,
+                            struct bytes *ret_value);
+/* Reads all that there is, so that it can be read from memory whatever is committed meanwhile. */
+enum store_result view_read_all(struct view *view);
+/* After STORE_WAIT: what is to be waited for. It is the view's. */
+struct arrival *view_arrival(struct view *view);
 
-/* The header that a commit on this state compares; after the first answer. */
+/* After the first answer. */
+bool view_is_gone(const struct view *view);
+/* The header that a commit on this state compares. */
 const struct partition_header *view_header(const struct view *view);
 
 #endif

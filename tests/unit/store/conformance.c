@@ -8,7 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../rados/live.h"
 #include "late.h"
+#include "store/rados/open.h"
 
 #define RUNS_MAX        96
 #define ARENA_MAX_BYTES (256u << 20)
@@ -43,10 +45,36 @@ static enum store_result open_embedded(const char *folder, struct store **ret_st
     return result;
 }
 
+static void close_pool(void *of)
+{
+    live_free(of);
+}
+
+/* The store on RADOS over a pool in memory, of this store alone, which applies some ops twice and answers some
+ * late. */
+static enum store_result open_rados(const char *folder, struct store **ret_store)
+{
+    struct live *live = live_new((struct fake_options){ .seed = 7, .resent = 20, .late = 10 });
+    const struct rados_options options = {
+        .records = live_port(live),
+        .pieces = live_port(live),
+        .closed = close_pool,
+        .closed_of = live,
+    };
+    const char *problem = NULL;
+    enum store_result result = store_open_rados(&options, ret_store, &problem);
+
+    (void)folder;
+    if (result)
+        print_message("not opened: %s\n", problem);
+    return result;
+}
+
 static const struct engine engines[] = {
-    { "memory", false, open_memory },
-    { "late", false, open_late },
-    { "embedded", true, open_embedded },
+    { "memory", false, false, open_memory },
+    { "late", false, false, open_late },
+    { "embedded", true, false, open_embedded },
+    { "rados", false, true, open_rados },
 };
 
 const struct engine *engine_by_name(const char *name)
@@ -136,7 +164,8 @@ int conformance_run(const char *group, const struct conformance_test *tests, siz
         for (size_t t = 0; t < count; t++) {
             char *name;
 
-            if (tests[t].wanted == STORES_ON_DISK && !engines[e].on_disk)
+            if ((tests[t].wanted == STORES_ON_DISK && !engines[e].on_disk) ||
+                (tests[t].wanted == LOCAL_STORES && engines[e].is_remote))
                 continue;
             if (only && strcmp(only, engines[e].name) != 0)
                 continue;

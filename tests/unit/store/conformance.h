@@ -17,7 +17,7 @@
 
 struct engine {
     const char *name;
-    bool on_disk;
+    bool on_disk, is_remote; /* store.h, "two kinds of engine" */
     /* Opens, or opens again, the store in a folder (which memory ignores). */
     enum store_result (*open)(const char *folder, struct store **ret_store);
 };
@@ -38,7 +38,7 @@ struct fixture {
     struct partition partition;
 };
 
-enum engines_wanted { EVERY_STORE, STORES_ON_DISK };
+enum engines_wanted { EVERY_STORE, STORES_ON_DISK, LOCAL_STORES };
 
 struct conformance_test {
     const char *name;
@@ -66,6 +66,8 @@ enum store_result commit_new(struct store *store, struct partition partition,
 uint64_t put_text(struct store *store, struct partition partition, const char *key,
                   const char *value);
 uint64_t delete_key(struct store *store, struct partition partition, const char *key);
+/* A snapshot that shows the state of this moment until it is closed, in every engine. */
+struct snapshot *open_held(struct store *store, struct partition partition);
 /* The value's text in the arena, "(none)" when there is no such record. */
 const char *get_text(struct snapshot *snapshot, struct arena *arena, const char *key);
 const char *get_now(struct store *store, struct partition partition, struct arena *arena,

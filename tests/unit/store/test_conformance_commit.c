@@ -71,7 +71,7 @@ static void stale_commit_changes_nothing(void **state)
     uint64_t sequence = 12345;
 
     put_text(f->store, f->partition, "old", "1");
-    stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    stale = open_held(f->store, f->partition);
     put_text(f->store, f->partition, "other key", "2");
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("new"), bytes_from_string("3"), NULL, 0);
@@ -94,7 +94,7 @@ static void stale_commit_changes_nothing(void **state)
 static void any_change_is_a_conflict(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *seen_empty = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct snapshot *seen_empty = open_held(f->store, f->partition);
     struct changes *changes = changes_new(f->arena);
     struct changes *inner = changes_new(f->arena);
     struct snapshot *seen_one;
@@ -107,13 +107,13 @@ static void any_change_is_a_conflict(void **state)
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     snapshot_close(seen_empty);
-    seen_one = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    seen_one = open_held(f->store, f->partition);
     delete_key(f->store, f->partition, "k");
     assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_one, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     snapshot_close(seen_one);
-    seen_one = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    seen_one = open_held(f->store, f->partition);
     assert_int_equal(commit_new(f->store, f->partition, inner, NULL), STORE_OK);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_one, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
@@ -160,7 +160,7 @@ static void snapshot_never_changes(void **state)
     put_text(f->store, f->partition, "a", "1");
     put_text(f->store, f->partition, "c", "1");
     put_text(f->store, f->partition, "d", "1");
-    before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    before = open_held(f->store, f->partition);
     scan = scan_open(before, RECORD_LISTED, nothing, nothing);
     assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
     assert_true(bytes_is(record.key, "a"));
@@ -168,7 +168,7 @@ static void snapshot_never_changes(void **state)
     put_text(f->store, f->partition, "a", "2");
     put_text(f->store, f->partition, "b", "2");
     delete_key(f->store, f->partition, "c");
-    after = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    after = open_held(f->store, f->partition);
     delete_key(f->store, f->partition, "a");
 
     assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
@@ -396,14 +396,14 @@ static void newest_snapshots(void **state)
 {
     struct fixture *f = *state;
     struct partition other = partition_of(f->partition.space, "other");
-    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    struct snapshot *beside = snapshot_open(f->store, other, STORE_MAY_BLOCK), *behind;
+    struct snapshot *before = open_held(f->store, f->partition);
+    struct snapshot *beside = open_held(f->store, other), *behind;
     bool can_tell = snapshot_is_newest(before);
 
     assert_int_equal(snapshot_is_newest(beside), can_tell);
     put_text(f->store, f->partition, "k", "1");
     assert_false(snapshot_is_newest(before));
-    behind = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    behind = open_held(f->store, f->partition);
     assert_int_equal(snapshot_is_newest(behind), can_tell);
     put_text(f->store, other, "k", "1");
     assert_false(snapshot_is_newest(before));

@@ -16,8 +16,6 @@
 #include "store/rados/view.h"
 #include "store/record_value.h"
 
-#define OBJECT "shard"
-
 enum { FRONT_ENDS = 3, WORKERS = 4, PARTITIONS = 3, STEPS = 1500, SEEDS = 150 };
 
 enum phase { IDLE, READING, COMMITTING };
@@ -39,9 +37,8 @@ struct worker {
 
 struct front_end {
     struct port *port;
+    struct shards *shards;
     struct shard *shard;
-    uint32_t incarnation;
-    uint64_t attempts;
     bool is_dead;
     struct worker workers[WORKERS];
 };
@@ -49,7 +46,8 @@ struct front_end {
 struct world {
     struct fake *fake;
     struct arena *arena;
-    struct bytes bounds;
+    struct guid space; /* of one lane */
+    char object[SHARD_NAME_SIZE];
     struct front_end ends[FRONT_ENDS];
     unsigned seen[PARTITIONS];    /* the greatest that was acknowledged or read */
     unsigned applied[PARTITIONS]; /* acknowledged */
@@ -60,11 +58,6 @@ struct world {
 
 static const char *const names[PARTITIONS] = { "a", "b", "c" };
 static struct front_end lost[SEEDS + 1]; /* what dead ones leave in memory */
-
-static void ignore(struct port_op *op)
-{
-    port_op_free(op);
-}
 
 static void wake(struct waiter *waiter)
 {
@@ -94,8 +87,9 @@ static void begin_read(struct world *world, struct worker *worker)
 {
     worker->partition = fake_random(world->fake, PARTITIONS);
     worker->floor = world->seen[worker->partition];
-    worker->view = view_open(worker->end->port, OBJECT, world->bounds,
-                             bytes_from_string(names[worker->partition]));
+    worker->view =
+        view_open(worker->end->shards,
+                  &(struct partition){ world->space, bytes_from_string(names[worker->partition]) });
     worker->phase = READING;
     worker->is_woken = true;
 }
@@ -107,14 +101,16 @@ static void begin_commit(struct worker *worker)
 
     worker->change = (struct shard_change){
         .key = row_key_record(worker->arena, RECORD_INNER, partition, bytes_from_string("n")),
-        .value = record_value_encode(worker->arena,
-                                     arena_printf(worker->arena, "%u", worker->value), NULL, 0),
+        .value = row_value_write(
+            worker->arena,
+            record_value_encode(worker->arena, arena_printf(worker->arena, "%u", worker->value),
+                                NULL, 0)),
     };
     worker->commit = (struct shard_commit){
         .partition_key = partition,
         .seen = *view_header(worker->view),
         .now = worker->value,
-        .attempt = { end->incarnation, ++end->attempts },
+        .attempt = shards_next_attempt(end->shards),
         .changes = &worker->change,
         .waiter = &worker->waiter,
     };
@@ -132,7 +128,7 @@ static void go_on_reading(struct world *world, struct worker *worker)
 
     if (result == STORE_WAIT) {
         worker->is_woken = false;
-        view_wait(worker->view, &worker->waiter);
+        arrival_wait(view_arrival(worker->view), &worker->waiter);
         return;
     }
     assert_true(result == STORE_OK || result == STORE_NOT_FOUND);
@@ -184,8 +180,9 @@ static void kill_front_end(struct world *world, struct front_end *end)
 
 static void start(struct world *world, struct front_end *end, uint32_t incarnation)
 {
-    *end = (struct front_end){ .port = fake_client(world->fake), .incarnation = incarnation };
-    assert_int_equal(shard_new(end->port, OBJECT, world->bounds, &end->shard), STORE_OK);
+    *end = (struct front_end){ .port = fake_client(world->fake) };
+    end->shards = shards_new(end->port, incarnation);
+    end->shard = shards_take(end->shards, world->object);
     for (unsigned i = 0; i < WORKERS; i++)
         end->workers[i] =
             (struct worker){ .waiter = { .wake = wake }, .end = end, .arena = arena_new(1u << 20) };
@@ -206,18 +203,20 @@ static void finish(struct world *world, struct front_end *end)
             go_idle(worker);
         arena_free(worker->arena);
     }
-    shard_free(end->shard);
+    shards_give(end->shards, world->object);
+    shards_free(end->shards);
 }
 
 static void expect_count(struct world *world, unsigned partition)
 {
     struct bytes key = row_key_record(world->arena, RECORD_INNER,
                                       bytes_from_string(names[partition]), bytes_from_string("n"));
-    struct bytes row = fake_row(world->fake, OBJECT, key);
+    struct bytes row = fake_row(world->fake, world->object, key);
     struct record record;
     uint64_t value = 0;
 
     if (row.ptr) {
+        assert_true(row_value_read(row, &row));
         assert_int_equal(record_value_read(row, world->arena, &record), STORE_OK);
         assert_true(bytes_parse_u64(record.value, UINT32_MAX, &value));
     }
@@ -232,13 +231,9 @@ static void expect_count(struct world *world, unsigned partition)
 static void run_seed(uint64_t seed, unsigned *applied, unsigned *conflicts)
 {
     struct world world = { .seed = seed, .arena = arena_new(1u << 20) };
-    const struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 1 };
 
     world.fake = fake_new((struct fake_options){ .seed = seed });
-    world.bounds = shard_bounds_write(world.arena, &bounds);
-    shard_create(fake_client(world.fake), OBJECT, &bounds, ignore, NULL);
-    while (fake_step(world.fake))
-        ;
+    shard_name(&world.space, 0, 0, world.object);
     fake_set_faults(world.fake, 8, 3);
     for (uint32_t i = 0; i < FRONT_ENDS; i++)
         start(&world, &world.ends[i], i + 1);

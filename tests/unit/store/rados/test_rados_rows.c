@@ -203,24 +203,45 @@ static void outcomes(void **state)
     (void)state;
     for (unsigned before = 0; before <= 6; before++) {
         for (unsigned others = 0; others <= 6; others++) {
-            struct partition_header seen = { .version = 0 }, now, applied;
+            struct partition_header seen = { .version = 0 }, now, applied, becomes;
             bool is_known = others < HEADER_ATTEMPTS;
 
             for (unsigned i = 0; i < before; i++)
                 seen = partition_header_after(&seen, 0, (struct attempt){ 2, i + 1 });
             now = seen;
-            applied = partition_header_after(&seen, 0, mine);
+            applied = becomes = partition_header_after(&seen, 0, mine);
             for (unsigned i = 0; i < others; i++) {
-                now = partition_header_after(&now, 0, (struct attempt){ 3, i + 1 });
-                applied = partition_header_after(&applied, 0, (struct attempt){ 3, i + 1 });
+                now = partition_header_after(&now, 0, (struct attempt){ 3 + i, 1 });
+                applied = partition_header_after(&applied, 0, (struct attempt){ 3 + i, 1 });
             }
-            assert_int_equal(partition_header_outcome(&now, &seen, mine), others == 0 ? STORE_WAIT
-                                                                          : is_known
-                                                                              ? STORE_CONFLICT
-                                                                              : STORE_UNKNOWN);
-            assert_int_equal(partition_header_outcome(&applied, &seen, mine),
+            assert_int_equal(partition_header_outcome(&now, &seen, &becomes, mine),
+                             others == 0 ? STORE_WAIT
+                             : is_known  ? STORE_CONFLICT
+                                         : STORE_UNKNOWN);
+            assert_int_equal(partition_header_outcome(&applied, &seen, &becomes, mine),
                              others < HEADER_ATTEMPTS ? STORE_OK : STORE_UNKNOWN);
         }
+    }
+}
+
+/* One front end may write as often as it likes: it does not push out what others, or itself, have done before.
+ * decision: 480 */
+static void one_writer(void **state)
+{
+    const struct partition_header absent = { .version = 0 };
+    const struct attempt mine = { 1, 9 };
+    struct partition_header seen = partition_header_after(&absent, 0, (struct attempt){ 1, 1 });
+    struct partition_header becomes = partition_header_after(&seen, 0, mine);
+    struct partition_header now = seen, applied = becomes, own = seen;
+
+    (void)state;
+    for (uint64_t i = 1; i <= 20; i++) {
+        now = partition_header_after(&now, 0, (struct attempt){ 2, i });
+        applied = partition_header_after(&applied, 0, (struct attempt){ 2, i });
+        own = partition_header_after(&own, 0, (struct attempt){ 1, 10 + i });
+        assert_int_equal(partition_header_outcome(&now, &seen, &becomes, mine), STORE_CONFLICT);
+        assert_int_equal(partition_header_outcome(&applied, &seen, &becomes, mine), STORE_OK);
+        assert_int_equal(partition_header_outcome(&own, &seen, &becomes, mine), STORE_CONFLICT);
     }
 }
 
@@ -234,6 +255,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(headers, set_up, tear_down),
         cmocka_unit_test(outcomes),
+        cmocka_unit_test(one_writer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@ struct fixture {
     struct port *port;
     struct shard *shard;
     struct arena *arena;
+    uint32_t incarnation;
     uint64_t attempts;
 };
 
@@ -58,6 +59,7 @@ static struct fixture *fixture_new(uint64_t seed)
     struct fixture *f = calloc(1, sizeof *f);
     const struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 1 };
 
+    f->incarnation = SELF;
     f->fake = fake_new((struct fake_options){ .seed = seed });
     f->port = fake_client(f->fake);
     f->arena = arena_new(64u << 20);
@@ -128,7 +130,7 @@ static struct tried *prepare(struct fixture *f, const char *partition, const cha
         .partition_key = name,
         .seen = header_of(f, partition),
         .now = 1000,
-        .attempt = { SELF, ++f->attempts },
+        .attempt = { f->incarnation, ++f->attempts },
         .changes = &tried->change,
         .waiter = &tried->waiter,
     };
@@ -388,7 +390,8 @@ static void forgotten_attempt(void **state)
         bool was_applied = false;
 
         for (unsigned i = 0; i < HEADER_ATTEMPTS; i++)
-            header = partition_header_after(&header, 2000, (struct attempt){ SELF + 1, i + 1 });
+            header = partition_header_after(&header, 2000,
+                                            (struct attempt){ SELF + 1 + (uint32_t)i, 1 });
         port_set(others, row_key_header(f->arena, bytes_from_string("p")),
                  partition_header_write(f->arena, &header));
         fake_set_faults(f->fake, 1, 0);
@@ -475,9 +478,10 @@ static void take_results(struct front_end *end, struct counts counts[PARTITIONS]
 
 static void start(struct front_end *end, struct fake *fake, uint32_t incarnation)
 {
-    *end = (struct front_end){ .f = { .fake = fake, .port = fake_client(fake) } };
+    *end = (struct front_end){
+        .f = { .fake = fake, .port = fake_client(fake), .incarnation = incarnation }
+    };
     end->f.arena = arena_new(64u << 20);
-    end->f.attempts = (uint64_t)incarnation << 32;
     open_shard(&end->f);
 }
 

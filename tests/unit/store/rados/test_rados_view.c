@@ -14,14 +14,15 @@
 #include "store/rados/view.h"
 #include "store/record_value.h"
 
-#define OBJECT "shard"
-#define B(s)   bytes_from_string(s)
+#define B(s) bytes_from_string(s)
 
 struct fixture {
     struct fake *fake;
     struct port *port;
+    struct shards *shards;
+    struct guid space; /* of one lane */
+    char object[SHARD_NAME_SIZE];
     struct arena *arena;
-    struct bytes bounds;
     uint64_t version;
 };
 
@@ -46,7 +47,7 @@ static void set_row(struct fixture *f, struct bytes key, struct bytes value)
     struct port_op *op = op_new();
 
     port_set(op, key, value);
-    port_send(f->port, OBJECT, op);
+    port_send(f->port, f->object, op);
 }
 
 static int set_up(void **state)
@@ -56,9 +57,10 @@ static int set_up(void **state)
 
     f->fake = fake_new((struct fake_options){ .seed = 3 });
     f->port = fake_client(f->fake);
+    f->shards = shards_new(f->port, 1);
     f->arena = arena_new(64u << 20);
-    f->bounds = shard_bounds_write(f->arena, &bounds);
-    set_row(f, row_key_bounds(), f->bounds);
+    shard_name(&f->space, 0, 0, f->object);
+    set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
     run(f);
     *state = f;
     return 0;
@@ -69,6 +71,7 @@ static int tear_down(void **state)
     struct fixture *f = *state;
 
     run(f);
+    shards_free(f->shards);
     arena_free(f->arena);
     fake_free(f->fake);
     free(f);
@@ -84,8 +87,8 @@ static void put(struct fixture *f, const char *partition, enum record_family fam
 
     port_set(op, row_key_header(f->arena, B(partition)), partition_header_write(f->arena, &header));
     port_set(op, row_key_record(f->arena, family, B(partition), B(key)),
-             record_value_encode(f->arena, B(value), NULL, 0));
-    port_send(f->port, OBJECT, op);
+             row_value_write(f->arena, record_value_encode(f->arena, B(value), NULL, 0)));
+    port_send(f->port, f->object, op);
 }
 
 struct counted {
@@ -107,7 +110,7 @@ static enum store_result get(struct fixture *f, struct view *view, enum record_f
     while ((result = view_get(view, family, B(key), f->arena, ret_record)) == STORE_WAIT) {
         struct counted counted = { .waiter = { .wake = wake } };
 
-        view_wait(view, &counted.waiter);
+        arrival_wait(view_arrival(view), &counted.waiter);
         run(f);
         assert_int_equal(counted.woken, 1);
     }
@@ -116,7 +119,7 @@ static enum store_result get(struct fixture *f, struct view *view, enum record_f
 
 static struct view *open_view(struct fixture *f, const char *partition)
 {
-    return view_open(f->port, OBJECT, f->bounds, B(partition));
+    return view_open(f->shards, &(struct partition){ f->space, B(partition) });
 }
 
 static void expect(struct fixture *f, struct view *view, enum record_family family, const char *key,
@@ -220,16 +223,38 @@ static void changed_partition(void **state)
     view_close(view);
 }
 
+/* Bounds that change and still have the partition are none of a reader's business; the end of the space is. */
 static void changed_bounds(void **state)
 {
     struct fixture *f = *state;
-    const struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 2 };
-    struct view *view = open_view(f, "p");
+    struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 2 };
+    struct view *view, *seen;
     struct record record;
+    char key[8];
 
+    for (unsigned i = 0; i < VIEW_LISTED_ROWS + 3; i++) {
+        snprintf(key, sizeof key, "%04u", i);
+        put(f, "p", RECORD_LISTED, key, key);
+    }
+    run(f);
+    view = open_view(f, "p");
+    seen = open_view(f, "p");
+    expect(f, view, RECORD_LISTED, "0000", "0000");
+    expect(f, seen, RECORD_LISTED, "0000", "0000");
     set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
     run(f);
-    assert_int_equal(get(f, view, RECORD_LISTED, "a", &record), STORE_CONFLICT);
+    expect(f, view, RECORD_LISTED, "0017", "0017");
+    bounds.state = SHARD_SEALED;
+    set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
+    run(f);
+    assert_int_equal(get(f, view, RECORD_LISTED, "0018", &record), STORE_CONFLICT);
+    view_close(view);
+    expect(f, seen, RECORD_LISTED, "0000", "0000");
+    assert_false(view_is_gone(seen));
+    view_close(seen);
+    view = open_view(f, "p");
+    expect(f, view, RECORD_LISTED, "0000", NULL);
+    assert_true(view_is_gone(view));
     view_close(view);
 }
 
@@ -251,11 +276,11 @@ static void damage(void **state)
     struct view *view;
 
     put(f, "p", RECORD_LISTED, "a", "v");
-    set_row(f, row_key_record(f->arena, RECORD_LISTED, B("p"), B("b")), B(""));
+    set_row(f, row_key_record(f->arena, RECORD_LISTED, B("p"), B("b")), B("not summed up"));
     run(f);
     view = open_view(f, "p");
-    assert_int_equal(get(f, view, RECORD_LISTED, "b", &record), STORE_CORRUPT);
     expect(f, view, RECORD_LISTED, "a", "v");
+    assert_int_equal(get(f, view, RECORD_LISTED, "b", &record), STORE_CORRUPT);
     view_close(view);
     set_row(f, row_key_header(f->arena, B("p")), B("damaged"));
     run(f);
@@ -264,17 +289,75 @@ static void damage(void **state)
     view_close(view);
 }
 
-static void dropped_space(void **state)
+/* A shard that is not there has nothing yet. */
+static void absent_shard(void **state)
 {
     struct fixture *f = *state;
     struct port_op *op = op_new();
     struct view *view = open_view(f, "p");
 
     port_delete_object(op);
-    port_send(f->port, OBJECT, op);
+    port_send(f->port, f->object, op);
     expect(f, view, RECORD_LISTED, "a", NULL);
     expect(f, view, RECORD_LISTED, "a", NULL);
+    assert_false(view_is_gone(view));
+    assert_int_equal(view_header(view)->version, 0);
     view_close(view);
+}
+
+static enum store_result wait_again(struct fixture *f, struct view *view)
+{
+    struct counted counted = { .waiter = { .wake = wake } };
+
+    arrival_wait(view_arrival(view), &counted.waiter);
+    run(f);
+    assert_int_equal(counted.woken, 1);
+    return STORE_WAIT;
+}
+
+/* Records one after another, in growing pages; all of them once the view is held, whatever is written then. */
+static void scans_and_holds(void **state)
+{
+    struct fixture *f = *state;
+    struct view *view, *late;
+    struct bytes key = { NULL, 0 }, value;
+    enum store_result result;
+    char text[8];
+    unsigned seen = 0;
+
+    for (unsigned i = 0; i < 700; i++) {
+        snprintf(text, sizeof text, "%04u", i);
+        put(f, "p", RECORD_INNER, text, text);
+    }
+    put(f, "q", RECORD_INNER, "0000", "another's");
+    run(f);
+    view = open_view(f, "p");
+    late = open_view(f, "p");
+    do {
+        result = view_next(view, RECORD_INNER, key, seen > 0, f->arena, &key, &value);
+        if (result == STORE_WAIT) {
+            (void)wait_again(f, view);
+        } else if (result == STORE_OK) {
+            snprintf(text, sizeof text, "%04u", seen++);
+            assert_true(bytes_is(key, text));
+        }
+    } while (result != STORE_NOT_FOUND);
+    assert_int_equal(seen, 700);
+    view_close(view);
+
+    view = open_view(f, "p");
+    while ((result = view_read_all(view)) == STORE_WAIT)
+        (void)wait_again(f, view);
+    assert_int_equal(result, STORE_OK);
+    expect(f, late, RECORD_INNER, "0000", "0000");
+    put(f, "p", RECORD_INNER, "0600", "new");
+    run(f);
+    expect(f, view, RECORD_INNER, "0600", "0600");
+    while ((result = view_read_all(late)) == STORE_WAIT)
+        (void)wait_again(f, late);
+    assert_int_equal(result, STORE_CONFLICT);
+    view_close(view);
+    view_close(late);
 }
 
 /* Closed before the answer, and after it without another look. */
@@ -292,7 +375,7 @@ static void closed_early(void **state)
     assert_int_equal(view_get(view, RECORD_LISTED, B("a"), f->arena, &record), STORE_WAIT);
     assert_int_equal(view_get(view, RECORD_LISTED, B("a"), f->arena, &record), STORE_WAIT);
     run(f);
-    view_wait(view, &counted.waiter);
+    arrival_wait(view_arrival(view), &counted.waiter);
     assert_int_equal(counted.woken, 1);
     view_close(view);
 }
@@ -306,7 +389,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(changed_bounds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(behind_a_write, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(dropped_space, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(absent_shard, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(scans_and_holds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(closed_early, set_up, tear_down),
     };
 

@@ -1,0 +1,31 @@
+#include "store/rados/blocking.h"
+
+#include "base/sleeper.h"
+
+struct arrival *send_block(struct port *port, const char *object, struct port_op *op)
+{
+    struct arrival *arrival = arrival_send(port, object, op);
+
+    arrival_block(arrival);
+    return arrival;
+}
+
+enum port_result run_block(struct port *port, const char *object, struct port_op *op)
+{
+    struct arrival *arrival = send_block(port, object, op);
+    enum port_result result = arrival_answer(arrival)->result;
+
+    arrival_drop(arrival);
+    return result;
+}
+
+enum store_result apply_block(struct apply *apply, struct shards *shards, const struct guid *space)
+{
+    struct sleeper sleeper;
+
+    sleeper_init(&sleeper);
+    apply_start(apply, shards, space, sleeper_arm(&sleeper));
+    sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+    return apply->commit.result;
+}

@@ -1,0 +1,141 @@
+/* What is fetched for readers that do not wait: views and walks are kept from one repetition of a decision to
+ * the next, so that it reads on where it was, in the same state. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/rados/rados_private.h"
+
+struct kept {
+    struct kept *next;
+    struct view *view; /* or */
+    struct walk *walk;
+};
+
+struct rados_fetches {
+    struct fetch_set base;
+    struct kept *kept;
+    struct arrival *awaited; /* of something kept; NULL: nothing is being fetched */
+};
+
+static struct rados_fetches *fetches_of(struct fetch_set *set)
+{
+    return (struct rados_fetches *)(void *)set;
+}
+
+struct fetch_set *rados_fetch_set_open(struct store *base)
+{
+    struct rados_fetches *fetches = xcalloc(1, sizeof *fetches);
+
+    fetches->base.store = base;
+    return &fetches->base;
+}
+
+static void forget(struct rados_fetches *fetches)
+{
+    while (fetches->kept) {
+        struct kept *kept = fetches->kept;
+
+        fetches->kept = kept->next;
+        view_close(kept->view);
+        walk_close(kept->walk);
+        free(kept);
+    }
+    fetches->awaited = NULL;
+}
+
+void rados_fetch_set_close(struct fetch_set *set)
+{
+    forget(fetches_of(set));
+    free(set);
+}
+
+void rados_fetch_set_begin(struct fetch_set *set, bool is_repetition)
+{
+    if (!is_repetition)
+        forget(fetches_of(set));
+    fetches_of(set)->awaited = NULL;
+}
+
+bool rados_fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
+{
+    struct rados_fetches *fetches = fetches_of(set);
+    struct arrival *awaited = fetches->awaited;
+
+    if (!awaited)
+        return false;
+    fetches->awaited = NULL;
+    arrival_wait(awaited, waiter);
+    return true;
+}
+
+static void keep(struct rados_fetches *fetches, struct view *view, struct walk *walk)
+{
+    struct kept *kept = xcalloc(1, sizeof *kept);
+
+    *kept = (struct kept){ fetches->kept, view, walk };
+    fetches->kept = kept;
+}
+
+static bool is_view_of(const struct view *view, const struct partition *partition)
+{
+    const struct partition *its = view_partition(view);
+
+    return guid_equal(&its->space, &partition->space) && bytes_equal(its->key, partition->key);
+}
+
+struct view *rados_fetch_view(struct rados *rados, struct store_access access,
+                              const struct partition *partition)
+{
+    struct rados_fetches *fetches = access.fetches ? fetches_of(access.fetches) : NULL;
+    struct view *view;
+
+    for (struct kept *kept = fetches ? fetches->kept : NULL; kept; kept = kept->next)
+        if (kept->view && is_view_of(kept->view, partition))
+            return view_share(kept->view);
+    view = view_open(rados->shards, partition);
+    if (fetches)
+        keep(fetches, view_share(view), NULL);
+    return view;
+}
+
+void rados_forget_view(struct store_access access, struct view *view)
+{
+    if (!access.fetches)
+        return;
+    for (struct kept **at = &fetches_of(access.fetches)->kept; *at; at = &(*at)->next) {
+        struct kept *kept = *at;
+
+        if (kept->view != view)
+            continue;
+        *at = kept->next;
+        view_close(view);
+        free(kept);
+        return;
+    }
+}
+
+struct walk *rados_fetch_walk(struct rados *rados, struct store_access access,
+                              const struct guid *space, enum walk_kind kind)
+{
+    struct rados_fetches *fetches = access.fetches ? fetches_of(access.fetches) : NULL;
+    struct walk *walk;
+
+    for (struct kept *kept = fetches ? fetches->kept : NULL; kept; kept = kept->next)
+        if (kept->walk && walk_is_of(kept->walk, space, kind))
+            return walk_share(kept->walk);
+    walk = walk_open(rados->shards, space, kind);
+    if (fetches)
+        keep(fetches, NULL, walk_share(walk));
+    return walk;
+}
+
+enum store_result rados_await(struct store_access access, struct arrival *arrival)
+{
+    if (access.may_block) {
+        arrival_block(arrival);
+        return STORE_OK;
+    }
+    assert(access.fetches);
+    fetches_of(access.fetches)->awaited = arrival;
+    return STORE_WAIT;
+}

@@ -1,0 +1,77 @@
+#include "store/rados/keeper.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "store/rados/blocking.h"
+#include "store/rados/own_tasks.h"
+#include "store/rados/todo.h"
+
+struct keeper {
+    struct rados *rados;
+    pthread_t thread;
+    struct lock lock;
+    pthread_cond_t stop;
+    bool is_stopping; /* under lock */
+};
+
+void keeper_pass(struct rados *rados, bool is_all)
+{
+    struct own_task task, after;
+    bool has_after = false;
+    struct arena *arena = arena_new(64u << 20);
+
+    while (todo_next_own(rados, clock_now(), is_all, has_after ? &after : NULL, arena, &task)) {
+        if (own_task_do(rados, &task, is_all) && todo_end_own(rados, &task))
+            log_line(LOG_ERROR, "rados: a task of the store's own stays");
+        after = task;
+        has_after = true;
+    }
+    arena_free(arena);
+}
+
+static void *keep(void *argument)
+{
+    struct keeper *keeper = argument;
+
+    lock_take(&keeper->lock);
+    while (!keeper->is_stopping) {
+        lock_give(&keeper->lock);
+        keeper_pass(keeper->rados, false);
+        lock_take(&keeper->lock);
+        if (!keeper->is_stopping)
+            lock_wait(&keeper->lock, &keeper->stop, KEEPER_STEP_MS);
+    }
+    lock_give(&keeper->lock);
+    return NULL;
+}
+
+struct keeper *keeper_start(struct rados *rados)
+{
+    struct keeper *keeper = xcalloc(1, sizeof *keeper);
+
+    keeper->rados = rados;
+    lock_init(&keeper->lock, RANK_PARTITION);
+    lock_condition_init(&keeper->stop);
+    if (pthread_create(&keeper->thread, NULL, keep, keeper) == 0)
+        return keeper;
+    pthread_cond_destroy(&keeper->stop);
+    lock_release(&keeper->lock);
+    free(keeper);
+    return NULL;
+}
+
+void keeper_stop(struct keeper *keeper)
+{
+    lock_take(&keeper->lock);
+    keeper->is_stopping = true;
+    pthread_cond_signal(&keeper->stop);
+    lock_give(&keeper->lock);
+    pthread_join(keeper->thread, NULL);
+    pthread_cond_destroy(&keeper->stop);
+    lock_release(&keeper->lock);
+    free(keeper);
+}

@@ -1,0 +1,236 @@
+/* The engine on RADOS: coming up, going down, and its row of operations. */
+#include "store/rados/open.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/endian.h"
+#include "base/log.h"
+#include "store/rados/blocking.h"
+#include "store/rados/keeper.h"
+#include "store/rados/piece_reads.h"
+#include "store/rados/rados_private.h"
+#include "store/rados/staged.h"
+#include "store/rados/todo.h"
+
+/* The object that says what the pool is, and who has come up. */
+#define ROOT         "lagra"
+#define FORMAT       "lagra store on rados 1"
+#define OPEN_TRIES   64u
+/* A record is a row, and a row is what recovery of a shard copies. */
+#define INLINE_BYTES (4u << 10)
+#define RECORD_BYTES (1u << 20)
+#define COMMIT_BYTES (4u << 20)
+/* What is settled in the background is settled by then, or the cluster does not answer. */
+
+static enum store_result failed(const char *problem, const char **ret_problem)
+{
+    *ret_problem = problem;
+    return STORE_IO;
+}
+
+/* The next number of a front end: none comes twice. */
+static enum store_result take_incarnation(struct port *port, uint32_t *ret_incarnation,
+                                          const char **ret_problem)
+{
+    const struct bytes format_key = bytes_from_string("format"),
+                       number_key = bytes_from_string("incarnation"),
+                       format = bytes_from_string(FORMAT);
+
+    for (unsigned tries = 0; tries < OPEN_TRIES; tries++) {
+        struct port_op *op = arrival_op(), *change;
+        struct port_step *format_row = port_get(op, format_key), *row = port_get(op, number_key);
+        struct arrival *arrival = send_block(port, ROOT, op);
+        bool is_absent = op->result == PORT_ABSENT;
+        uint32_t number = 0;
+        enum port_result result;
+        char be[4];
+
+        if ((op->result && !is_absent) ||
+            (!is_absent &&
+             (format_row->row_count == 0 || !bytes_equal(format_row->rows[0].value, format)))) {
+            arrival_drop(arrival);
+            return failed("the pool holds something else, or cannot be read", ret_problem);
+        }
+        if (!is_absent && row->row_count > 0 && row->rows[0].value.len == sizeof be)
+            number = be32_get(row->rows[0].value.ptr);
+        be32_put(be, number + 1);
+        change = arrival_op();
+        if (is_absent) {
+            port_create(change, true);
+            port_set(change, format_key, format);
+        } else {
+            port_compare(change, number_key, row->rows[0].value);
+        }
+        port_set(change, number_key, bytes_of(be, sizeof be));
+        arrival_drop(arrival);
+        result = run_block(port, ROOT, change);
+        if (result == PORT_OK) {
+            *ret_incarnation = number + 1;
+            return STORE_OK;
+        }
+        if (result != PORT_REFUSED && result != PORT_EXISTS)
+            return failed("the pool cannot be written", ret_problem);
+    }
+    return failed("too many come up at once", ret_problem);
+}
+
+static bool rados_healthy(struct store *base)
+{
+    (void)base; /* what does not answer now may answer again */
+    return true;
+}
+
+static struct store_limits rados_limits(const struct store *base)
+{
+    (void)base;
+    return (struct store_limits){
+        .inline_bytes = INLINE_BYTES,
+        .record_bytes = RECORD_BYTES,
+        .commit_bytes = COMMIT_BYTES,
+        .group_parts = 1,
+    };
+}
+
+static void rados_wait_durable(struct store *base, uint64_t sequence, struct waiter *waiter)
+{
+    outcomes_wait(rados_of(base)->outcomes, sequence, waiter);
+}
+
+static enum store_result rados_settled(struct store *base, uint64_t sequence)
+{
+    return outcomes_of(rados_of(base)->outcomes, sequence);
+}
+
+static enum store_result rados_piece_check(struct store *base, const struct piece *piece,
+                                           uint32_t offset, uint32_t length,
+                                           struct piece_file *ret_file, struct waiter *waiter)
+{
+    (void)base;
+    (void)piece;
+    (void)offset;
+    (void)length;
+    (void)ret_file;
+    (void)waiter;
+    return STORE_NOT_FOUND;
+}
+
+static void rados_piece_give(struct store *base, const struct piece_file *file)
+{
+    (void)base;
+    (void)file;
+    assert(false); /* there are none */
+}
+
+/* Until nothing that was begun goes on. */
+static void wait_until_idle(struct rados *rados)
+{
+    lock_take(&rados->lock);
+    while (rados->commits > 0)
+        lock_wait(&rados->lock, &rados->is_idle, -1);
+    lock_give(&rados->lock);
+}
+
+static void rados_collect_now(struct store *base, struct store_usage *ret_usage)
+{
+    struct rados *rados = rados_of(base);
+    struct staged_usage usage;
+
+    wait_until_idle(rados);
+    todo_forget(rados);
+    keeper_pass(rados, true);
+    staged_wait(rados->staged);
+    usage = staged_usage(rados->staged);
+    *ret_usage = (struct store_usage){
+        .piece_bytes = (uint64_t)usage.live,
+        .allocated_bytes = (uint64_t)(usage.live + usage.released) + staged_bytes(rados->staged),
+        .pending_bytes = (uint64_t)usage.released,
+    };
+}
+
+static void rados_close(struct store *base)
+{
+    struct rados *rados = rados_of(base);
+
+    wait_until_idle(rados);
+    keeper_stop(rados->keeper);
+    assert(!rados->oldest);
+    staged_wait(rados->staged);
+    todo_free(rados->todo);
+    piece_reads_free(rados->piece_reads);
+    staged_free(rados->staged);
+    outcomes_free(rados->outcomes);
+    shards_free(rados->shards);
+    deferred_release(&rados->deferred);
+    pthread_cond_destroy(&rados->is_idle);
+    lock_release(&rados->lock);
+    if (rados->closed)
+        rados->closed(rados->closed_of);
+    free(rados);
+}
+
+static const struct store_operations rados_operations = {
+    .close = rados_close,
+    .healthy = rados_healthy,
+    .limits = rados_limits,
+    .fetch_set_open = rados_fetch_set_open,
+    .fetch_set_close = rados_fetch_set_close,
+    .fetch_set_begin = rados_fetch_set_begin,
+    .fetch_set_wait = rados_fetch_set_wait,
+    .snapshot_open = rados_snapshot_open,
+    .snapshot_close = rados_snapshot_close,
+    .snapshot_hold = rados_snapshot_hold,
+    .get = rados_get,
+    .commit = rados_commit,
+    .wait_durable = rados_wait_durable,
+    .settled = rados_settled,
+    .scan_cursor = rados_scan_cursor,
+    .space_cursor = rados_space_cursor,
+    .row_cursor = rados_row_cursor,
+    .delete_row = todo_discard,
+    .count = rados_count,
+    .cursor_seek = rados_cursor_seek,
+    .cursor_next = rados_cursor_next,
+    .cursor_close = rados_cursor_close,
+    .stage_open = rados_stage_open,
+    .stage_write = rados_stage_write,
+    .stage_finish = rados_stage_finish,
+    .stage_pieces = rados_stage_pieces,
+    .stage_close = rados_stage_close,
+    .piece_read = rados_piece_read,
+    .piece_check = rados_piece_check,
+    .piece_give = rados_piece_give,
+    .collect_now = rados_collect_now,
+};
+
+enum store_result store_open_rados(const struct rados_options *options, struct store **ret_store,
+                                   const char **ret_problem)
+{
+    uint32_t incarnation;
+    enum store_result result = take_incarnation(options->records, &incarnation, ret_problem);
+    struct rados *rados;
+
+    if (result)
+        return result;
+    rados = xcalloc(1, sizeof *rados);
+    rados->base.operations = &rados_operations;
+    rados->base.deferred = &rados->deferred;
+    deferred_init(&rados->deferred);
+    rados->port = options->records;
+    rados->pieces = options->pieces;
+    rados->closed = options->closed;
+    rados->closed_of = options->closed_of;
+    rados->grace = options->grace_ticks > 0 ? options->grace_ticks : RADOS_GRACE_TICKS;
+    rados->shards = shards_new(rados->port, incarnation);
+    rados->outcomes = outcomes_new();
+    rados->staged = staged_new(rados->pieces, incarnation);
+    rados->piece_reads = piece_reads_new();
+    rados->todo = todo_new();
+    lock_init(&rados->lock, RANK_PARTITION);
+    lock_condition_init(&rados->is_idle);
+    rados->keeper = keeper_start(rados);
+    if (!rados->keeper)
+        return failed("a thread cannot be started", ret_problem);
+    *ret_store = &rados->base;
+    return STORE_OK;
+}

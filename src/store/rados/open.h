@@ -1,0 +1,22 @@
+/* The engine on RADOS, over any port. */
+#ifndef LAGRA_STORE_RADOS_OPEN_H
+#define LAGRA_STORE_RADOS_OPEN_H
+
+#include "store/rados/port.h"
+#include "store/store.h"
+
+/* So long a piece stays that nothing refers to any longer: whoever has read its name may still read it. */
+#define RADOS_GRACE_TICKS (10 * 60 * TICKS_PER_SECOND)
+
+struct rados_options {
+    struct port *records, *pieces; /* pools; may be one. Of the caller, until `closed` */
+    void (*closed)(void *of);      /* the store is closed, and nothing is in flight; or NULL */
+    void *closed_of;
+    uint64_t grace_ticks; /* 0: RADOS_GRACE_TICKS */
+};
+/* Takes a number in the cluster that no front end had before. It waits for the cluster.
+ * *ret_problem: a sentence if the result is not STORE_OK (static). Start-up. */
+enum store_result store_open_rados(const struct rados_options *options, struct store **ret_store,
+                                   const char **ret_problem);
+
+#endif

@@ -1,0 +1,212 @@
+#include "store/rados/own_tasks.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/rados/blocking.h"
+#include "store/rados/piece_rows.h"
+#include "store/rados/seal.h"
+#include "store/rados/task_row.h"
+
+#define OWN_ARENA_MAX     (64u << 20)
+/* A partition that is found locked again so often is left for later. */
+#define RESOLVE_TRIES_MAX 8u
+
+static struct bytes only_row(const struct port_step *step)
+{
+    return step->row_count > 0 ? step->rows[0].value : (struct bytes){ NULL, 0 };
+}
+
+/* ---- forgetting ---- */
+
+/* Is a partition not locked by the transaction, after whatever has locked it is settled? */
+static bool is_settled(struct rados *rados, const struct partition *partition,
+                       struct attempt transaction)
+{
+    for (unsigned tries = 0; tries < RESOLVE_TRIES_MAX; tries++) {
+        struct port_op *op = arrival_op();
+        struct port_step *row = port_get(op, row_key_header(op->arena, partition->key));
+        struct partition_header header;
+        struct arrival *arrival;
+        enum port_result result;
+        char object[SHARD_NAME_SIZE];
+        bool is_locked;
+
+        shards_place(rados->shards, partition, object);
+        arrival = send_block(rados->port, object, op);
+        result = arrival_answer(arrival)->result;
+        is_locked =
+            result != PORT_ABSENT &&
+            (result || partition_header_read(only_row(row), &header) ||
+             (partition_is_locked(&header) && attempt_equal(header.lock.transaction, transaction)));
+        arrival_drop(arrival);
+        if (!is_locked)
+            return true;
+        arrival = resolve_start(rados->shards, partition);
+        arrival_block(arrival);
+        arrival_drop(arrival);
+    }
+    return false;
+}
+
+static bool remove_decided(struct rados *rados, const struct own_task *task, struct bytes key,
+                           struct arena *arena)
+{
+    struct apply apply;
+    struct part_work work;
+
+    part_work_init(&work);
+    part_work_remove(&work, arena, key);
+    apply.commit = (struct shard_commit){
+        .partition_key = task->partition.key,
+        .attempt = shards_next_attempt(rados->shards),
+        .changes = work.changes,
+        .has_no_header = true,
+        .is_any_state = true,
+    };
+    return apply_block(&apply, rados->shards, &task->partition.space) == STORE_OK;
+}
+
+/* The row that says that it was decided goes once no partition is locked by it: a look, not the answer of a
+ * settling op. */
+static bool forget(struct rados *rados, const struct own_task *task, struct arena *arena)
+{
+    struct partition others[COMMIT_PARTS_MAX];
+    struct port_op *op = arrival_op();
+    struct port_step *row;
+    struct attempt transaction;
+    struct arrival *arrival;
+    struct bytes key, value;
+    char object[SHARD_NAME_SIZE];
+    size_t count = 0;
+    bool is_done;
+
+    if (!attempt_read(task->payload, &transaction)) {
+        port_op_free(op);
+        return false;
+    }
+    shards_place(rados->shards, &task->partition, object);
+    key = row_key_decided(arena, task->partition.key, transaction.incarnation, transaction.number);
+    row = port_get(op, key);
+    arrival = send_block(rados->port, object, op);
+    is_done = op->result == PORT_ABSENT || (op->result == PORT_OK && row->row_count == 0);
+    if (!is_done && op->result == PORT_OK && row_value_read(only_row(row), &value) &&
+        decided_read(arena_copy(arena, value), others, &count)) {
+        is_done = true;
+        for (size_t i = 0; i < count; i++)
+            is_done = is_done && is_settled(rados, &others[i], transaction);
+        is_done = is_done && remove_decided(rados, task, key, arena);
+    }
+    arrival_drop(arrival);
+    return is_done;
+}
+
+/* ---- pieces ---- */
+
+/* May those be deleted that were released so long ago? */
+static bool is_past(struct rados *rados, instant released, bool is_all)
+{
+    return rados_oldest_opened(rados) > released &&
+           (is_all || clock_now() >= released + rados->grace);
+}
+
+static bool collect(struct rados *rados, const struct own_task *task, bool is_all)
+{
+    struct bytes rest = task->payload;
+    struct piece_change piece;
+
+    if (!is_past(rados, task->due - rados->grace, is_all))
+        return false;
+    while (piece_name_take(&rest, &piece)) {
+        staged_delete(rados->staged, piece.extent, piece.offset);
+        staged_used(rados->staged, 0, -(int64_t)piece.length);
+    }
+    return rest.len == 0;
+}
+
+/* ---- dropped spaces ---- */
+
+/* Removes a page of rows of a sealed shard, and deletes the pieces that they name. Tasks, and what is needed to settle
+ * transactions, stay. returns false: a failure; *ret_is_over: there are no more */
+static bool empty_page(struct rados *rados, const char *object, struct bytes *after,
+                       struct arena *arena, bool *ret_is_over)
+{
+    struct port_op *op = arrival_op(), *removal = arrival_op();
+    struct port_step *list = port_list(op, *after, (struct bytes){ NULL, 0 }, PORT_ROWS_MAX);
+    struct arrival *arrival = send_block(rados->port, object, op);
+    bool is_empty = true, is_done = op->result == PORT_OK;
+
+    *ret_is_over = !is_done || !list->is_cut;
+    for (uint32_t i = 0; is_done && i < list->row_count; i++) {
+        const struct port_row *row = &list->rows[i];
+        struct piece_change piece;
+        struct row_name name;
+        struct arena_mark mark = arena_mark(arena);
+        bool is_read = row_key_read(row->key, arena, &name);
+
+        arena_rewind(arena, mark);
+        if (!is_read ||
+            (name.kind != ROW_LISTED && name.kind != ROW_INNER && name.kind != ROW_INDEX &&
+             name.kind != ROW_PIECE && name.kind != ROW_COUNTER))
+            continue;
+        if (name.kind == ROW_PIECE && piece_row_name(row->key, row->value, &piece)) {
+            staged_delete(rados->staged, piece.extent, piece.offset);
+            staged_used(rados->staged, -(int64_t)piece.length, 0);
+        }
+        port_remove(removal, row->key);
+        is_empty = false;
+    }
+    if (is_done && list->row_count > 0)
+        *after = arena_copy(arena, list->rows[list->row_count - 1].key);
+    is_done = is_done || op->result == PORT_ABSENT;
+    arrival_drop(arrival);
+    if (is_empty)
+        port_op_free(removal);
+    else
+        is_done = run_block(rados->port, object, removal) == PORT_OK && is_done;
+    return is_done;
+}
+
+static bool drop(struct rados *rados, const struct own_task *task, struct arena *arena, bool is_all)
+{
+    struct arrival *arrival;
+    struct guid space;
+
+    if (task->payload.len != sizeof space.b)
+        return false;
+    memcpy(space.b, task->payload.ptr, sizeof space.b);
+    arrival = seal_start(rados->port, &space);
+    arrival_block(arrival);
+    arrival_drop(arrival);
+    if (!is_past(rados, task->due, is_all))
+        return false;
+    for (unsigned lane = 0; lane < space_lanes(&space); lane++) {
+        struct bytes after = { NULL, 0 };
+        char object[SHARD_NAME_SIZE];
+        bool is_over = false;
+
+        shard_name(&space, lane, 0, object);
+        while (!is_over)
+            if (!empty_page(rados, object, &after, arena, &is_over))
+                return false;
+    }
+    return true;
+}
+
+bool own_task_do(struct rados *rados, const struct own_task *task, bool is_all)
+{
+    struct arena *arena = arena_new(OWN_ARENA_MAX);
+    bool is_done = false;
+
+    if (task->kind == TASK_FORGET)
+        is_done = forget(rados, task, arena);
+    else if (task->kind == TASK_COLLECT)
+        is_done = collect(rados, task, is_all);
+    else if (task->kind == TASK_DROP)
+        is_done = drop(rados, task, arena, is_all);
+    else
+        log_line(LOG_ERROR, "rados: a task of an unknown kind: %u", task->kind);
+    arena_free(arena);
+    return is_done;
+}

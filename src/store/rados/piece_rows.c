@@ -1,0 +1,169 @@
+#include "store/rados/piece_rows.h"
+
+#include <assert.h>
+
+#include "base/endian.h"
+#include "base/log.h"
+#include "store/rados/row_key.h"
+
+#define NAME_SIZE    16
+#define ROW_SIZE     (8 + 4)
+/* Of the piece, at the end of the row's key. */
+#define PIECE_DIGITS (8 + 16)
+
+bool piece_is_freed(const struct piece_freed *freed, const struct piece_change *piece)
+{
+    for (size_t i = 0; i < freed->count; i++)
+        if (freed->pieces[i] == piece)
+            return true;
+    return false;
+}
+
+static bool is_fresh(const struct piece_rows_of *of, const struct piece_change *piece)
+{
+    return piece->extent == shards_incarnation(of->shards) &&
+           staged_is_fresh(of->staged, piece->offset);
+}
+
+struct arrival *piece_rows_ask(const struct piece_rows_of *of)
+{
+    struct port_op *op = NULL;
+    char object[SHARD_NAME_SIZE];
+
+    for (size_t i = 0; i < of->count; i++) {
+        const struct piece_change *piece = &of->pieces[i];
+
+        if (is_fresh(of, piece))
+            continue;
+        if (!op) {
+            op = arrival_op();
+            (void)port_get(op, row_key_header(op->arena, of->partition->key));
+        }
+        (void)port_get(op,
+                       row_key_piece(op->arena, of->partition->key, piece->extent, piece->offset));
+    }
+    if (!op)
+        return NULL;
+    shards_place(of->shards, of->partition, object);
+    return arrival_send(shards_port(of->shards), object, op);
+}
+
+static bool read_count(const struct port_step *step, uint64_t *ret_count)
+{
+    struct bytes value;
+
+    *ret_count = 0;
+    if (step->row_count == 0)
+        return true;
+    if (!row_value_read(step->rows[0].value, &value) || value.len != ROW_SIZE)
+        return false;
+    *ret_count = be64_get(value.ptr);
+    return true;
+}
+
+/* The answer's first step, if the partition is as it was seen. */
+static enum store_result check_answer(const struct piece_rows_of *of, const struct arrival *answer)
+{
+    const struct port_op *op = arrival_answer(answer);
+    struct partition_header now;
+
+    if (op->result == PORT_ABSENT) /* the shard was never written */
+        return of->seen->version == 0 ? STORE_OK : STORE_CONFLICT;
+    if (op->result)
+        return STORE_IO;
+    if (partition_header_read(
+            op->first->row_count > 0 ? op->first->rows[0].value : (struct bytes){ NULL, 0 }, &now))
+        return STORE_CORRUPT;
+    return partition_header_equal(&now, of->seen) ? STORE_OK : STORE_CONFLICT;
+}
+
+static void set_row(const struct piece_rows_of *of, const struct piece_change *piece,
+                    uint64_t count, struct arena *arena, struct part_work *work)
+{
+    struct bytes key = row_key_piece(arena, of->partition->key, piece->extent, piece->offset);
+    char be[ROW_SIZE];
+
+    if (count == 0) {
+        part_work_remove(work, arena, key);
+        return;
+    }
+    be64_put(be, count);
+    be32_put(be + 8, piece->length);
+    part_work_set(work, arena, key, row_value_write(arena, bytes_of(be, sizeof be)));
+}
+
+enum store_result piece_rows_take(const struct piece_rows_of *of, const struct arrival *answer,
+                                  struct arena *arena, struct part_work *work,
+                                  struct piece_freed *ret_freed)
+{
+    enum store_result result = answer ? check_answer(of, answer) : STORE_OK;
+    const struct port_step *step = answer && !result ? arrival_answer(answer)->first->next : NULL;
+
+    if (result)
+        return result;
+    ret_freed->pieces = arena_array(arena, of->count, sizeof ret_freed->pieces[0]);
+    ret_freed->count = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        const struct piece_change *piece = &of->pieces[i];
+        uint64_t count = 0;
+
+        if (!is_fresh(of, piece)) {
+            assert(step);
+            if (!read_count(step, &count))
+                return STORE_CORRUPT;
+            step = step->next;
+        }
+        if (piece->references < 0 && count < (uint64_t)-piece->references) {
+            log_line(LOG_ERROR, "rados: a piece was released that is referred to %llu times",
+                     (unsigned long long)count);
+            return STORE_CORRUPT;
+        }
+        count += (uint64_t)piece->references;
+        if (count == 0)
+            ret_freed->pieces[ret_freed->count++] = piece;
+        set_row(of, piece, count, arena, work);
+    }
+    return STORE_OK;
+}
+
+void piece_name_write(struct text *out, const struct piece_change *piece)
+{
+    char name[NAME_SIZE];
+
+    be32_put(name, piece->extent);
+    be32_put(name + 4, piece->length);
+    be64_put(name + 8, piece->offset);
+    text_add(out, bytes_of(name, sizeof name));
+}
+
+bool piece_name_take(struct bytes *from, struct piece_change *ret_piece)
+{
+    if (from->len < NAME_SIZE)
+        return false;
+    *ret_piece = (struct piece_change){ .extent = be32_get(from->ptr),
+                                        .length = be32_get(from->ptr + 4),
+                                        .offset = be64_get(from->ptr + 8) };
+    *from = bytes_from(*from, NAME_SIZE);
+    return true;
+}
+
+bool piece_row_name(struct bytes key, struct bytes row, struct piece_change *ret_piece)
+{
+    struct bytes name = { key.ptr, key.len }, value;
+    uint64_t numbers[2] = { 0, 0 };
+
+    if (key.len < PIECE_DIGITS || !row_value_read(row, &value) || value.len != ROW_SIZE)
+        return false;
+    name = bytes_from(key, key.len - PIECE_DIGITS);
+    for (size_t i = 0; i < PIECE_DIGITS; i++) {
+        int digit = bytes_hex_digit(name.ptr[i]);
+
+        if (digit < 0)
+            return false;
+        numbers[i >= 8] = numbers[i >= 8] << 4 | (uint64_t)digit;
+    }
+    *ret_piece = (struct piece_change){ .extent = (uint32_t)numbers[0],
+                                        .length = be32_get(value.ptr + 8),
+                                        .offset = numbers[1] };
+    return true;
+}

@@ -1,0 +1,273 @@
+/* Pieces: an object each, written whole before the commit that refers to it. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/crc.h"
+#include "base/log.h"
+#include "store/rados/piece_reads.h"
+#include "store/rados/rados_private.h"
+#include "store/rados/staged.h"
+
+/* Pieces of one stage that are being written at the same time. */
+#define WRITING_MAX 2u
+
+struct staged_piece {
+    uint64_t number;
+    uint32_t length;
+    uint32_t sector_crc[PIECE_SECTORS_MAX];
+};
+
+struct rados_stage {
+    struct stage base;
+    uint64_t expected; /* bytes still to come, as far as is known; 0: not known */
+    char *buffer;      /* of the piece that is being filled */
+    uint32_t filled, room;
+    struct staged_piece *list;
+    size_t count, capacity;
+    struct arrival *writing[WRITING_MAX]; /* the oldest first */
+    unsigned writing_count;
+    enum store_result failed;
+    struct piece *pieces; /* after stage_finish() */
+};
+
+static struct rados_stage *stage_of(struct stage *base)
+{
+    return (struct rados_stage *)(void *)base;
+}
+
+struct stage *rados_stage_open(struct store *base, struct partition partition, uint64_t length_hint)
+{
+    struct rados_stage *stage = xcalloc(1, sizeof *stage);
+
+    (void)partition;
+    stage->base.store = base;
+    stage->expected = length_hint == UINT64_MAX ? 0 : length_hint;
+    return &stage->base;
+}
+
+/* ---- writing ---- */
+
+/* Takes the answers that have come; waits for the oldest until at most so many are under way.
+ * returns STORE_OK, STORE_WAIT, or why the stage has failed */
+static enum store_result drain(struct rados_stage *stage, unsigned most, struct waiter *waiter)
+{
+    while (stage->writing_count > most) {
+        struct arrival *oldest = stage->writing[0];
+        enum port_result result;
+
+        if (!arrival_has_come(oldest)) {
+            if (waiter) {
+                arrival_wait(oldest, waiter);
+                return STORE_WAIT;
+            }
+            arrival_block(oldest);
+        }
+        result = arrival_answer(oldest)->result;
+        if (result && !stage->failed) {
+            log_line(LOG_ERROR, "rados: a piece: %s", port_result_text(result));
+            stage->failed = result == PORT_FULL ? STORE_FULL : STORE_IO;
+        }
+        arrival_drop(oldest);
+        stage->writing_count--;
+        memmove(stage->writing, stage->writing + 1,
+                stage->writing_count * sizeof stage->writing[0]);
+    }
+    return stage->failed;
+}
+
+static void send_piece(struct rados_stage *stage)
+{
+    struct rados *rados = rados_of(stage->base.store);
+    struct port_op *op = arrival_op();
+    char object[PIECE_OBJECT_SIZE];
+    struct staged_piece *piece;
+
+    assert(stage->writing_count < WRITING_MAX && stage->filled > 0);
+    if (stage->count == stage->capacity) {
+        stage->capacity = stage->capacity ? 2 * stage->capacity : 4;
+        stage->list = xrealloc(stage->list, stage->capacity * sizeof stage->list[0]);
+    }
+    piece = &stage->list[stage->count++];
+    piece->number = staged_next(rados->staged);
+    piece->length = stage->filled;
+    for (uint32_t at = 0; at < stage->filled; at += PIECE_SECTOR_BYTES) {
+        uint32_t rest = stage->filled - at;
+
+        piece->sector_crc[at / PIECE_SECTOR_BYTES] =
+            crc32c(0, stage->buffer + at, rest < PIECE_SECTOR_BYTES ? rest : PIECE_SECTOR_BYTES);
+    }
+    port_write(op, bytes_of(stage->buffer, stage->filled));
+    piece_object(shards_incarnation(rados->shards), piece->number, object);
+    staged_add(rados->staged, piece->number, piece->length);
+    stage->writing[stage->writing_count++] = arrival_send(rados->pieces, object, op);
+    stage->filled = 0;
+}
+
+static bool is_piece_over(const struct rados_stage *stage, uint64_t at)
+{
+    return stage->filled == PIECE_MAX_BYTES ||
+           (stage->filled > 0 && stage->base.cut > 0 &&
+            (at == stage->base.cut || at == stage->base.cut_begin));
+}
+
+/* Room for at least one byte more. */
+static void make_room(struct rados_stage *stage)
+{
+    uint64_t room = 2 * (uint64_t)stage->room;
+
+    if (stage->filled < stage->room)
+        return;
+    if (room < PIECE_SECTOR_BYTES)
+        room = PIECE_SECTOR_BYTES;
+    if (stage->expected > room)
+        room = stage->expected;
+    stage->room = room < PIECE_MAX_BYTES ? (uint32_t)room : PIECE_MAX_BYTES;
+    stage->buffer = xrealloc(stage->buffer, stage->room);
+}
+
+enum store_result rados_stage_write(struct stage *base, struct bytes data, struct waiter *waiter,
+                                    size_t *ret_taken)
+{
+    struct rados_stage *stage = stage_of(base);
+    struct md5_stream *md5 = &base->md5;
+    struct bytes rest = data, taken;
+    enum store_result result = stage->failed;
+
+    assert(!stage->pieces);
+    while (!result && rest.len > 0) {
+        uint64_t at = base->taken + (data.len - rest.len);
+        size_t take;
+
+        if (is_piece_over(stage, at)) {
+            result = drain(stage, WRITING_MAX - 1, waiter);
+            if (result)
+                break;
+            send_piece(stage);
+        }
+        make_room(stage);
+        take = stage->room - stage->filled;
+        if (take > rest.len)
+            take = rest.len;
+        if (base->cut > at && take > base->cut - at)
+            take = (size_t)(base->cut - at);
+        memcpy(stage->buffer + stage->filled, rest.ptr, take);
+        stage->filled += (uint32_t)take;
+        stage->expected -= take < stage->expected ? take : stage->expected;
+        rest = bytes_from(rest, take);
+    }
+    *ret_taken = data.len - rest.len;
+    taken = bytes_of(data.ptr, *ret_taken);
+    if (base->wants_md5 && taken.len > 0)
+        md5_update_many(&md5, &taken, 1);
+    return result;
+}
+
+enum store_result rados_stage_finish(struct stage *base, struct waiter *waiter)
+{
+    struct rados_stage *stage = stage_of(base);
+    enum store_result result;
+
+    if (stage->pieces)
+        return STORE_OK;
+    if (stage->filled > 0) {
+        result = drain(stage, WRITING_MAX - 1, waiter);
+        if (result)
+            return result;
+        send_piece(stage);
+    }
+    result = drain(stage, 0, waiter);
+    if (result)
+        return result;
+    stage->pieces = xcalloc(stage->count + 1, sizeof stage->pieces[0]);
+    for (size_t i = 0; i < stage->count; i++)
+        stage->pieces[i] = (struct piece){
+            .extent = shards_incarnation(rados_of(base->store)->shards),
+            .length = stage->list[i].length,
+            .offset = stage->list[i].number,
+            .sector_crc = stage->list[i].sector_crc,
+        };
+    free(stage->buffer);
+    stage->buffer = NULL;
+    return STORE_OK;
+}
+
+const struct piece *rados_stage_pieces(const struct stage *base, size_t *ret_count)
+{
+    const struct rados_stage *stage = (const struct rados_stage *)(const void *)base;
+
+    assert(stage->pieces);
+    *ret_count = stage->count;
+    return stage->pieces;
+}
+
+/* Ops of one client on one object keep their order: a piece that is still being written is deleted behind that. */
+void rados_stage_close(struct stage *base)
+{
+    struct rados_stage *stage = stage_of(base);
+    struct rados *rados = rados_of(base->store);
+
+    for (unsigned i = 0; i < stage->writing_count; i++) {
+        arrival_cancel(stage->writing[i]);
+        arrival_drop(stage->writing[i]);
+    }
+    for (size_t i = 0; i < stage->count; i++)
+        staged_close(rados->staged, stage->list[i].number);
+    free(stage->buffer);
+    free(stage->list);
+    free(stage->pieces);
+    free(stage);
+}
+
+/* ---- reading ---- */
+
+/* Store invariant 5. data: of the sectors from `first` on */
+static bool sectors_match(const struct piece *piece, struct bytes data, uint32_t first)
+{
+    for (uint32_t at = 0, sector = first; at < data.len; at += PIECE_SECTOR_BYTES, sector++) {
+        size_t rest = data.len - at;
+
+        if (crc32c(0, data.ptr + at, rest < PIECE_SECTOR_BYTES ? rest : PIECE_SECTOR_BYTES) !=
+            piece->sector_crc[sector]) {
+            log_line(LOG_ERROR, "rados: sector %u of piece %08x.%016llx is damaged", sector,
+                     piece->extent, (unsigned long long)piece->offset);
+            return false;
+        }
+    }
+    return true;
+}
+
+enum store_result rados_piece_read(struct store *base, const struct piece *piece, uint32_t offset,
+                                   uint32_t length, void *to, struct waiter *waiter)
+{
+    struct rados *rados = rados_of(base);
+    uint32_t first = offset / PIECE_SECTOR_BYTES;
+    uint32_t begin = first * PIECE_SECTOR_BYTES;
+    uint32_t end =
+        (offset + length + PIECE_SECTOR_BYTES - 1) / PIECE_SECTOR_BYTES * PIECE_SECTOR_BYTES;
+    const struct port_op *op;
+    struct arrival *arrival;
+    struct bytes data;
+    enum store_result result = STORE_OK;
+    char object[PIECE_OBJECT_SIZE];
+
+    if (end > piece->length)
+        end = piece->length;
+    piece_object(piece->extent, piece->offset, object);
+    arrival =
+        piece_reads_take(rados->piece_reads, rados->pieces, object, begin, end - begin, waiter);
+    if (!arrival)
+        return STORE_WAIT;
+    op = arrival_answer(arrival);
+    data = op->result ? (struct bytes){ NULL, 0 } : op->first->rows[0].value;
+    if (op->result && op->result != PORT_ABSENT)
+        result = STORE_IO;
+    else if (data.len != end - begin) {
+        log_line(LOG_ERROR, "rados: piece %s is missing, or too short", object);
+        result = STORE_CORRUPT;
+    } else if (!sectors_match(piece, data, first))
+        result = STORE_CORRUPT;
+    else
+        memcpy(to, data.ptr + (offset - begin), length);
+    arrival_drop(arrival);
+    return result;
+}

@@ -1,0 +1,137 @@
+/* Inside src/store/rados only: the engine's state, and what its files share. */
+#ifndef LAGRA_STORE_RADOS_RADOS_PRIVATE_H
+#define LAGRA_STORE_RADOS_RADOS_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "store/rados/outcomes.h"
+#include "store/rados/shards.h"
+#include "store/rados/view.h"
+#include "store/rados/walk.h"
+#include "store/store_private.h"
+
+#define RADOS_STRIPES 4096u
+
+/* What this front end knows of the partitions of one hash. */
+struct rados_stripe {
+    _Atomic uint64_t newest; /* instant: not below that of any commit seen */
+};
+
+struct staged;
+struct piece_reads;
+struct todo;
+struct keeper;
+
+struct rados {
+    struct store base;
+    struct deferred deferred;
+    struct port *port, *pieces; /* pools */
+    void (*closed)(void *of);
+    void *closed_of;
+    struct shards *shards;
+    struct outcomes *outcomes;
+    struct staged *staged;
+    struct piece_reads *piece_reads;
+    struct todo *todo;
+    struct keeper *keeper;
+    _Atomic uint64_t newest_sequence; /* of any commit that is durable */
+    instant grace;                    /* ticks that pieces stay after they were released */
+    struct lock lock;
+    pthread_cond_t is_idle;
+    unsigned commits;                       /* under lock: that have not ended */
+    struct rados_snapshot *oldest, *newest; /* under lock: open ones, as they were opened */
+    struct rados_stripe stripes[RADOS_STRIPES];
+};
+
+struct rados_snapshot {
+    struct snapshot base;
+    struct partition partition; /* its key is its own */
+    struct view *view;          /* NULL: nothing was read */
+    struct rados_stripe *stripe;
+    instant opened;
+    struct rados_snapshot *older, *newer; /* under the store's lock */
+    char room[];                          /* prefix of keys, key of the partition */
+};
+
+static inline struct rados *rados_of(struct store *base)
+{
+    return (struct rados *)(void *)base;
+}
+
+static inline struct rados_snapshot *rados_snapshot_of(struct snapshot *base)
+{
+    return (struct rados_snapshot *)(void *)base;
+}
+
+static inline uint64_t rados_newest_sequence(struct rados *rados)
+{
+    return atomic_load(&rados->newest_sequence);
+}
+
+/* ---- fetches.c: what is fetched for readers that do not wait ---- */
+
+struct fetch_set *rados_fetch_set_open(struct store *base);
+void rados_fetch_set_close(struct fetch_set *set);
+void rados_fetch_set_begin(struct fetch_set *set, bool is_repetition);
+bool rados_fetch_set_wait(struct fetch_set *set, struct waiter *waiter);
+/* The view of a partition for a reader: one that the set has, or a new one. */
+struct view *rados_fetch_view(struct rados *rados, struct store_access access,
+                              const struct partition *partition);
+/* A commit was made on what the set has of the partition: nobody else is given it. */
+void rados_forget_view(struct store_access access, struct view *view);
+struct walk *rados_fetch_walk(struct rados *rados, struct store_access access,
+                              const struct guid *space, enum walk_kind kind);
+/* After STORE_WAIT of something that waits for `arrival`: waits for it where that is allowed.
+ * returns STORE_OK: call again; STORE_WAIT: the caller's caller is to repeat itself */
+enum store_result rados_await(struct store_access access, struct arrival *arrival);
+/* Can it be waited for at all? If not, nothing is to be sent. */
+static inline bool rados_may_fetch(struct store_access access)
+{
+    return access.may_block || access.fetches;
+}
+
+/* ---- snapshots.c ---- */
+
+struct snapshot *rados_snapshot_open(struct store *base, struct partition partition);
+void rados_snapshot_close(struct snapshot *base);
+enum store_result rados_snapshot_hold(struct snapshot *base);
+enum store_result rados_get(struct snapshot *base, struct bytes key, struct arena *arena,
+                            struct record *ret_record);
+/* Reads what a snapshot shows at first. */
+enum store_result rados_begin(struct rados_snapshot *snapshot);
+/* The family and the key of a record, by its full key. */
+enum record_family rados_family(struct bytes key);
+void rados_raise(_Atomic uint64_t *value, uint64_t to);
+/* No snapshot of this front end that is open was opened before this instant. */
+instant rados_oldest_opened(struct rados *rados);
+
+/* ---- cursors.c ---- */
+
+struct cursor *rados_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind);
+struct cursor *rados_space_cursor(struct store *base, const struct guid *space, struct bytes end,
+                                  struct store_access access, uint64_t *ret_sequence);
+struct cursor *rados_row_cursor(struct store *base, struct bytes end);
+enum store_result rados_cursor_seek(struct cursor *base, struct bytes key);
+enum store_result rados_cursor_next(struct cursor *base);
+void rados_cursor_close(struct cursor *base);
+enum store_result rados_count(struct store *base, const struct guid *space, struct bytes key,
+                              struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
+
+/* ---- commit.c ---- */
+
+enum store_result rados_commit(struct store *base, const struct commit_part *parts, size_t count,
+                               instant now, struct store_access access, uint64_t *ret_sequence);
+
+/* ---- pieces.c ---- */
+
+struct stage *rados_stage_open(struct store *base, struct partition partition,
+                               uint64_t length_hint);
+enum store_result rados_stage_write(struct stage *base, struct bytes data, struct waiter *waiter,
+                                    size_t *ret_taken);
+enum store_result rados_stage_finish(struct stage *base, struct waiter *waiter);
+const struct piece *rados_stage_pieces(const struct stage *base, size_t *ret_count);
+void rados_stage_close(struct stage *base);
+enum store_result rados_piece_read(struct store *base, const struct piece *piece, uint32_t offset,
+                                   uint32_t length, void *to, struct waiter *waiter);
+
+#endif

@@ -1,0 +1,15 @@
+/* Sealing the shards of a space that was dropped: from then on nothing is read there, and nothing committed. It is
+ * done after the commit that drops the space and before that is answered, and again by a task of the engine, should
+ * the front end die in between. Who has read the space's id before may commit to it until then, as if he had been
+ * faster. Sealed shards stay: none is made again under its name. decision: 481 */
+#ifndef LAGRA_STORE_RADOS_SEAL_H
+#define LAGRA_STORE_RADOS_SEAL_H
+
+#include "store/rados/arrival.h"
+#include "store/rados/row_key.h"
+
+/* All lanes at once. It tells when it is over; what could not be sealed is logged, and left to the task. Never
+ * waits. */
+struct arrival *seal_start(struct port *port, const struct guid *space);
+
+#endif

@@ -1,0 +1,327 @@
+/* The op of a group, and the look that says what became of one that was refused. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/endian.h"
+#include "base/log.h"
+#include "store/rados/row_key.h"
+#include "store/rados/shard_private.h"
+
+static const struct bytes none;
+
+static struct bytes heap_copy(struct bytes from)
+{
+    char *to = xmalloc(from.len + 1);
+
+    if (from.len > 0)
+        memcpy(to, from.ptr, from.len);
+    return bytes_of(to, from.len);
+}
+
+static void heap_free(struct bytes bytes)
+{
+    free((void *)(uintptr_t)bytes.ptr);
+}
+
+enum store_result shard_set_bounds(struct shard *shard, struct bytes row)
+{
+    struct shard_bounds bounds;
+    struct bytes copy = heap_copy(row);
+    enum store_result result = shard_bounds_read(copy, &bounds);
+
+    if (result) {
+        heap_free(copy);
+        return result;
+    }
+    heap_free(shard->row);
+    shard->row = copy;
+    shard->bounds = bounds;
+    return STORE_OK;
+}
+
+/* As the bounds say that are known here. */
+static bool may_commit(const struct shard *shard, const struct shard_commit *commit)
+{
+    return shard->row.len > 0 && (shard->bounds.state == SHARD_LIVE || commit->is_any_state) &&
+           commit->attempt.incarnation >= shard->bounds.incarnation_floor &&
+           shard_bounds_have(&shard->bounds, commit->partition_key);
+}
+
+/* ---- counters ---- */
+
+static struct shard_counter *counter_of(struct shard *shard, struct bytes name)
+{
+    struct arena *arena = arena_new(1u << 20);
+    struct bytes key = row_key_counter(arena, name);
+    struct shard_counter *counter = shard->counters;
+
+    while (counter && !bytes_equal(counter->key, key))
+        counter = counter->next;
+    if (!counter) {
+        counter = xcalloc(1, sizeof *counter);
+        counter->key = heap_copy(key);
+        counter->next = shard->counters;
+        shard->counters = counter;
+    }
+    arena_free(arena);
+    return counter;
+}
+
+/* Marks those that the group changes, with what they will be. */
+static void touch_counters(struct shard *shard)
+{
+    for (struct shard_counter *c = shard->counters; c; c = c->next) {
+        c->is_touched = false;
+        c->step = NULL;
+        c->next_value = c->value;
+    }
+    for (const struct shard_commit *commit = shard->group; commit; commit = commit->next)
+        for (const struct shard_count *count = commit->counts; count; count = count->next) {
+            struct shard_counter *counter = counter_of(shard, count->name);
+
+            counter->is_touched = true;
+            counter->next_value += count->delta;
+        }
+}
+
+static struct bytes counter_value(struct arena *arena, const struct shard_counter *counter,
+                                  int64_t value)
+{
+    char be[8];
+
+    (void)counter;
+    be64_put(be, (uint64_t)value);
+    return row_value_write(arena, bytes_of(be, sizeof be));
+}
+
+void shard_counters_applied(struct shard *shard)
+{
+    for (struct shard_counter *c = shard->counters; c; c = c->next) {
+        if (c->is_touched) {
+            c->value = c->next_value;
+            c->is_there = true;
+        }
+        c->is_touched = false;
+    }
+}
+
+void shard_counters_free(struct shard *shard)
+{
+    while (shard->counters) {
+        struct shard_counter *counter = shard->counters;
+
+        shard->counters = counter->next;
+        heap_free(counter->key);
+        free(counter);
+    }
+}
+
+/* ---- sending ---- */
+
+instant shard_task_due(const struct shard *shard, const struct shard_task *task)
+{
+    instant due = task->due > shard->looked ? task->due : shard->looked + 1;
+
+    return due < SHARD_MINUTE ? SHARD_MINUTE : due; /* minute 0 stands for none */
+}
+
+bool shard_knows(struct shard *shard)
+{
+    bool knows = true;
+
+    touch_counters(shard);
+    for (const struct shard_counter *c = shard->counters; c; c = c->next)
+        knows = knows && (!c->is_touched || c->is_known);
+    for (const struct shard_commit *c = shard->group; c; c = c->next)
+        knows = knows && may_commit(shard, c) && (!c->tasks || shard->is_looked_known);
+    return knows;
+}
+
+static void add_header(struct port_op *op, struct shard_commit *commit)
+{
+    struct bytes key = row_key_header(op->arena, commit->partition_key);
+    struct bytes after;
+
+    if (!commit->after) {
+        struct partition_header *own = arena_alloc(op->arena, sizeof *own);
+
+        *own = partition_header_after(&commit->seen, commit->now, commit->attempt);
+        after = partition_header_write(op->arena, own);
+    } else {
+        after = partition_header_write(op->arena, commit->after);
+    }
+    port_compare(op, key, partition_header_write(op->arena, &commit->seen));
+    if (after.len > 0)
+        port_set(op, key, after);
+    else
+        port_remove(op, key);
+}
+
+static void add_commit(const struct shard *shard, struct port_op *op, struct shard_commit *commit)
+{
+    if (!commit->has_no_header)
+        add_header(op, commit);
+    for (const struct shard_check *c = commit->checks; c; c = c->next)
+        port_compare(op, c->key, c->value);
+    for (const struct shard_change *c = commit->changes; c; c = c->next) {
+        if (c->is_removal)
+            port_remove(op, c->key);
+        else
+            port_set(op, c->key, c->value);
+    }
+    for (struct shard_task *t = commit->tasks; t; t = t->next) {
+        t->due = shard_task_due(shard, t);
+        port_set(op, row_key_task(op->arena, t->due, &t->id), row_value_write(op->arena, t->value));
+    }
+    commit->tries++;
+}
+
+static void add_looked(const struct shard *shard, struct port_op *op)
+{
+    char be[8];
+
+    be64_put(be, shard->looked);
+    port_compare(op, row_key_looked(),
+                 shard->looked > 0 ? row_value_write(op->arena, bytes_of(be, sizeof be)) : none);
+}
+
+static void add_counters(const struct shard *shard, struct port_op *op)
+{
+    for (const struct shard_counter *c = shard->counters; c; c = c->next)
+        if (c->is_touched) {
+            port_compare(op, c->key, c->is_there ? counter_value(op->arena, c, c->value) : none);
+            port_set(op, c->key, counter_value(op->arena, c, c->next_value));
+        }
+}
+
+void shard_send_group(struct shard *shard, void (*done)(struct port_op *op))
+{
+    struct port_op *op = port_op_new(done, shard);
+    bool is_fenced = false, has_tasks = false;
+
+    port_compare(op, row_key_bounds(), shard->row);
+    for (struct shard_commit *c = shard->group; c; c = c->next) {
+        assert(c->attempt.incarnation == shard->group->attempt.incarnation);
+        if (c->has_pieces && !is_fenced) {
+            is_fenced = true;
+            port_compare(op, row_key_fence(op->arena, c->attempt.incarnation), none);
+        }
+        has_tasks = has_tasks || c->tasks;
+        add_commit(shard, op, c);
+    }
+    if (has_tasks)
+        add_looked(shard, op);
+    add_counters(shard, op);
+    port_send(shard->port, shard->name, op);
+}
+
+void shard_send_look(struct shard *shard, void (*done)(struct port_op *op))
+{
+    struct port_op *op = port_op_new(done, shard);
+
+    shard->bounds_step = port_get(op, row_key_bounds());
+    shard->looked_step = port_get(op, row_key_looked());
+    shard->fence_step = NULL;
+    for (struct shard_commit *c = shard->group; c; c = c->next) {
+        c->header = port_get(op, row_key_header(op->arena, c->partition_key));
+        for (struct shard_check *check = c->checks; check; check = check->next)
+            check->step = port_get(op, check->key);
+        if (c->has_pieces && !shard->fence_step)
+            shard->fence_step = port_get(op, row_key_fence(op->arena, c->attempt.incarnation));
+    }
+    touch_counters(shard);
+    for (struct shard_counter *c = shard->counters; c; c = c->next)
+        if (c->is_touched)
+            c->step = port_get(op, c->key);
+    port_send(shard->port, shard->name, op);
+}
+
+/* ---- the look ---- */
+
+static struct bytes only_row(const struct port_step *step)
+{
+    return step->row_count > 0 ? step->rows[0].value : none;
+}
+
+static bool read_number(struct bytes row, uint64_t *ret_number)
+{
+    struct bytes value;
+
+    *ret_number = 0;
+    if (row.len == 0)
+        return true;
+    if (!row_value_read(row, &value) || value.len != 8)
+        return false;
+    *ret_number = be64_get(value.ptr);
+    return true;
+}
+
+enum store_result shard_take_look(struct shard *shard)
+{
+    enum store_result result = shard_set_bounds(shard, only_row(shard->bounds_step));
+    uint64_t number;
+
+    if (result || !read_number(only_row(shard->looked_step), &number))
+        return STORE_CORRUPT;
+    shard->looked = number;
+    shard->is_looked_known = true;
+    for (struct shard_counter *c = shard->counters; c; c = c->next) {
+        if (!c->step)
+            continue;
+        if (!read_number(only_row(c->step), &number))
+            return STORE_CORRUPT;
+        c->value = (int64_t)number;
+        c->is_there = c->step->row_count > 0;
+        c->is_known = true;
+        c->step = NULL;
+    }
+    return STORE_OK;
+}
+
+static bool checks_hold(const struct shard_commit *commit)
+{
+    for (const struct shard_check *c = commit->checks; c; c = c->next)
+        if (!bytes_equal(only_row(c->step), c->value))
+            return false;
+    return true;
+}
+
+/* By the header alone. */
+static enum store_result outcome_of_header(struct shard_commit *commit)
+{
+    struct partition_header own, now;
+    const struct partition_header *after = commit->after ? commit->after : &own;
+    enum store_result result = partition_header_read(only_row(commit->header), &now);
+    bool was_sent = commit->tries > 0;
+
+    own = partition_header_after(&commit->seen, commit->now, commit->attempt);
+    if (!result)
+        result = partition_header_outcome(&now, &commit->seen, after, commit->attempt);
+    if (result == STORE_OK && !was_sent)
+        return STORE_CONFLICT; /* as it was to become: somebody else made it so */
+    if (result == STORE_CORRUPT || result == STORE_UNKNOWN)
+        return was_sent ? STORE_UNKNOWN : STORE_CONFLICT;
+    return result;
+}
+
+enum store_result shard_outcome(const struct shard *shard, struct shard_commit *commit)
+{
+    enum store_result result = commit->has_no_header ? STORE_WAIT : outcome_of_header(commit);
+    bool was_sent = commit->tries > 0;
+
+    if (result != STORE_WAIT)
+        return result;
+    if (shard->bounds.state == SHARD_SEALED && !commit->is_any_state)
+        return STORE_NOT_FOUND;
+    if (!shard_bounds_have(&shard->bounds, commit->partition_key))
+        /* If it was applied, it has moved with its header. */
+        return was_sent && !commit->has_no_header ? STORE_UNKNOWN : STORE_CONFLICT;
+    if (!may_commit(shard, commit) ||
+        (commit->has_pieces && shard->fence_step && only_row(shard->fence_step).len > 0))
+        return STORE_IO;
+    if (shard->refusal == PORT_FULL || shard->refusal == PORT_TOO_LARGE)
+        return shard->refusal == PORT_FULL ? STORE_FULL : STORE_IO;
+    if (!checks_hold(commit))
+        return STORE_BUSY;
+    return commit->tries >= SHARD_TRIES_MAX ? STORE_CONFLICT : STORE_WAIT;
+}

@@ -1,0 +1,57 @@
+/* Inside shard.c and shard_op.c: a shard, as who has made it busy sees it. */
+#ifndef LAGRA_STORE_RADOS_SHARD_PRIVATE_H
+#define LAGRA_STORE_RADOS_SHARD_PRIVATE_H
+
+#include "store/rados/shard.h"
+
+/* What is known of a counter of the shard, by its last look or by an op of its own since. */
+struct shard_counter {
+    struct shard_counter *next;
+    struct bytes key; /* on the heap */
+    int64_t value, next_value;
+    bool is_known, is_there, is_touched;
+    struct port_step *step; /* of the look */
+};
+
+/* For so many minutes it is remembered that there is a hint. */
+#define SHARD_HINTS 32u
+
+struct shard {
+    struct port *port;
+    char *name;
+    bool may_create; /* made by the first commit, if it is not there */
+    struct lock lock;
+    struct shard_commit *waiting, **end; /* under lock */
+    bool is_busy;                        /* under lock: an op is in flight, or is being made */
+    uint64_t hints[SHARD_HINTS];         /* under lock: minutes; 0: none */
+    unsigned next_hint;                  /* under lock */
+
+    /* Of whoever has made it busy. */
+    struct shard_commit *group;
+    struct bytes row;           /* of the bounds, on the heap, as it was read last; none: never */
+    struct shard_bounds bounds; /* that it says */
+    enum port_result refusal;   /* of the op that the look is about */
+    struct port_step *bounds_step, *fence_step, *looked_step;
+    bool is_looked_known;
+    instant looked; /* up to when tasks have been looked for */
+    struct shard_counter *counters;
+};
+
+/* Of the bounds, as they are now. returns STORE_OK, STORE_CORRUPT */
+enum store_result shard_set_bounds(struct shard *shard, struct bytes row);
+/* Is all known that the op of the group compares? */
+bool shard_knows(struct shard *shard);
+/* Sends the group, or reads what its guards compare. */
+void shard_send_group(struct shard *shard, void (*done)(struct port_op *op));
+void shard_send_look(struct shard *shard, void (*done)(struct port_op *op));
+/* When a task will be due: not before tasks are looked for no longer. */
+instant shard_task_due(const struct shard *shard, const struct shard_task *task);
+/* After a look: the bounds, counters and the mark are as they were read. */
+enum store_result shard_take_look(struct shard *shard);
+/* What became of a commit of a group that was refused, or not sent yet; STORE_WAIT: to be sent. */
+enum store_result shard_outcome(const struct shard *shard, struct shard_commit *commit);
+/* The op of the group was applied: what it made of the counters is known. */
+void shard_counters_applied(struct shard *shard);
+void shard_counters_free(struct shard *shard);
+
+#endif

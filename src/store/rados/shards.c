@@ -1,0 +1,130 @@
+#include "store/rados/shards.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/crc.h"
+#include "store/rados/row_key.h"
+
+#define BUCKETS 1024u
+
+struct known {
+    struct known *next;
+    struct shard *shard;
+    unsigned users;
+    char object[SHARD_NAME_SIZE];
+};
+
+struct shards {
+    struct port *port;
+    uint32_t incarnation;
+    _Atomic uint64_t attempts;
+    struct lock lock;
+    struct known *buckets[BUCKETS]; /* under lock */
+    unsigned count;                 /* under lock */
+};
+
+struct shards *shards_new(struct port *port, uint32_t incarnation)
+{
+    struct shards *shards = xcalloc(1, sizeof *shards);
+
+    shards->port = port;
+    shards->incarnation = incarnation;
+    atomic_init(&shards->attempts, 0);
+    lock_init(&shards->lock, RANK_PARTITION);
+    return shards;
+}
+
+static void known_free(struct known *known)
+{
+    assert(known->users == 0);
+    shard_free(known->shard);
+    free(known);
+}
+
+void shards_free(struct shards *shards)
+{
+    for (unsigned i = 0; i < BUCKETS; i++)
+        while (shards->buckets[i]) {
+            struct known *known = shards->buckets[i];
+
+            shards->buckets[i] = known->next;
+            known_free(known);
+        }
+    lock_release(&shards->lock);
+    free(shards);
+}
+
+struct port *shards_port(const struct shards *shards)
+{
+    return shards->port;
+}
+
+uint32_t shards_incarnation(const struct shards *shards)
+{
+    return shards->incarnation;
+}
+
+struct attempt shards_next_attempt(struct shards *shards)
+{
+    return (struct attempt){ shards->incarnation, atomic_fetch_add(&shards->attempts, 1) + 1 };
+}
+
+void shards_place(const struct shards *shards, const struct partition *partition,
+                  char ret_object[SHARD_NAME_SIZE])
+{
+    (void)shards;
+    shard_name(&partition->space, partition_lane(&partition->space, partition->key), 0, ret_object);
+}
+
+static struct known **bucket_of(struct shards *shards, const char *object)
+{
+    return &shards->buckets[crc32c(0, object, strlen(object)) % BUCKETS];
+}
+
+static struct known **find(struct shards *shards, const char *object)
+{
+    struct known **at = bucket_of(shards, object);
+
+    while (*at && strcmp((*at)->object, object) != 0)
+        at = &(*at)->next;
+    return at;
+}
+
+struct shard *shards_take(struct shards *shards, const char *object)
+{
+    struct known **at, *known;
+
+    lock_take(&shards->lock);
+    at = find(shards, object);
+    if (!*at) {
+        known = xcalloc(1, sizeof *known);
+        known->shard = shard_new_unread(shards->port, object, true);
+        memcpy(known->object, object, strlen(object) + 1);
+        *at = known;
+        shards->count++;
+    }
+    known = *at;
+    known->users++;
+    lock_give(&shards->lock);
+    return known->shard;
+}
+
+void shards_give(struct shards *shards, const char *object)
+{
+    struct known **at, *unused = NULL;
+
+    lock_take(&shards->lock);
+    at = find(shards, object);
+    assert(*at && (*at)->users > 0);
+    (*at)->users--;
+    if ((*at)->users == 0 && shards->count > SHARDS_KEPT) {
+        unused = *at;
+        *at = unused->next;
+        shards->count--;
+    }
+    lock_give(&shards->lock);
+    if (unused)
+        known_free(unused);
+}

@@ -1,0 +1,29 @@
+/* The shards of a store that a front end knows, and who it is to them. Any thread.
+ *
+ * Each lane of a space is one shard, number 0, until shards are split. */
+#ifndef LAGRA_STORE_RADOS_SHARDS_H
+#define LAGRA_STORE_RADOS_SHARDS_H
+
+#include "store/rados/row_key.h"
+#include "store/rados/shard.h"
+
+/* So many are kept that nobody uses. */
+#define SHARDS_KEPT 1024u
+
+struct shards;
+struct shards *shards_new(struct port *port, uint32_t incarnation);
+/* None may be in use. */
+void shards_free(struct shards *shards);
+struct port *shards_port(const struct shards *shards);
+uint32_t shards_incarnation(const struct shards *shards);
+/* One that was never used before. */
+struct attempt shards_next_attempt(struct shards *shards);
+
+/* Where a partition lies, as far as is known. */
+void shards_place(const struct shards *shards, const struct partition *partition,
+                  char ret_object[SHARD_NAME_SIZE]);
+/* That shard; until shards_give(). */
+struct shard *shards_take(struct shards *shards, const char *object);
+void shards_give(struct shards *shards, const char *object);
+
+#endif

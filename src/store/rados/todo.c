@@ -1,0 +1,248 @@
+#include "store/rados/todo.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/endian.h"
+#include "base/log.h"
+#include "store/rados/apply.h"
+#include "store/rados/blocking.h"
+#include "store/rados/task_row.h"
+#include "store/rados/todo_look.h"
+#include "store/record_key.h"
+
+#define KEY_SIZE (1 + 8 + 16)
+
+struct todo {
+    struct lock lock;
+    struct todo_list list; /* under lock */
+    bool is_read;          /* under lock: nothing of this front end's was added since */
+    bool is_complete;      /* under lock: and there was nothing more */
+    uint64_t read_ms;      /* under lock: when */
+    instant read_to;       /* under lock: tasks due by then are in the list */
+};
+
+struct todo *todo_new(void)
+{
+    struct todo *todo = xcalloc(1, sizeof *todo);
+
+    lock_init(&todo->lock, RANK_SYNCER);
+    return todo;
+}
+
+void todo_free(struct todo *todo)
+{
+    todo_list_clear(&todo->list);
+    lock_release(&todo->lock);
+    free(todo);
+}
+
+void todo_forget(struct rados *rados)
+{
+    lock_take(&rados->todo->lock);
+    rados->todo->is_read = false;
+    lock_give(&rados->todo->lock);
+}
+
+void todo_changed(struct rados *rados, const struct todo_change *changes)
+{
+    struct todo *todo = rados->todo;
+    instant earliest = INSTANT_MAX;
+
+    lock_take(&todo->lock);
+    for (const struct todo_change *c = changes; c; c = c->next) {
+        if (c->is_done)
+            todo_list_remove(&todo->list, &c->id);
+        else
+            todo->is_read = false;
+        if (!c->is_done && c->due < earliest)
+            earliest = c->due;
+    }
+    lock_give(&todo->lock);
+    if (earliest < INSTANT_MAX)
+        deferred_added(&rados->deferred, earliest);
+}
+
+/* Reads all again, unless what is known will do. */
+static enum store_result refresh(struct rados *rados, instant to)
+{
+    struct todo *todo = rados->todo;
+    struct todo_list list = { NULL };
+    enum store_result result;
+    bool is_current, is_complete;
+
+    lock_take(&todo->lock);
+    is_current = todo->is_read && to <= todo->read_to &&
+                 clock_monotonic_ms() - todo->read_ms < TODO_REFRESH_MS;
+    todo->is_read = true; /* what is added from now on makes it false again */
+    lock_give(&todo->lock);
+    if (is_current)
+        return STORE_OK;
+    result = todo_look(rados->port, to, &list, &is_complete);
+    lock_take(&todo->lock);
+    if (result) {
+        todo->is_read = false;
+    } else {
+        todo_list_clear(&todo->list);
+        todo->list = list;
+        todo->is_complete = is_complete;
+        todo->read_to = to;
+        todo->read_ms = clock_monotonic_ms();
+    }
+    lock_give(&todo->lock);
+    return result;
+}
+
+/* The floor of the list: the runner's `now`. */
+static instant runner_now(struct rados *rados)
+{
+    instant now;
+
+    deferred_enter(&rados->deferred);
+    now = rados->deferred.floor;
+    deferred_leave(&rados->deferred);
+    return now;
+}
+
+static void show(const struct todo_entry *entry, struct arena *arena, struct bytes *ret_key,
+                 struct bytes *ret_value)
+{
+    struct task_change change = {
+        .due = entry->due,
+        .id = entry->id,
+        .kind = entry->kind,
+        .payload = entry->payload,
+    };
+    const struct deferred none = { .floor = 0 };
+    struct key key, prefix;
+    struct text value;
+
+    key_init(&key);
+    key_init(&prefix);
+    text_init(&value, arena, 64);
+    key_set_partition(&prefix, RECORD_LISTED, entry->partition);
+    (void)deferred_task_rows(&none, &change, key_bytes(&prefix), &key, &value);
+    *ret_key = arena_copy(arena, key_bytes(&key));
+    *ret_value = text_bytes(&value);
+    key_release(&key);
+    key_release(&prefix);
+}
+
+static void read_key(struct bytes key, instant *ret_due, struct guid *ret_id)
+{
+    assert(key.len >= KEY_SIZE);
+    *ret_due = be64_get(key.ptr + 1);
+    memcpy(ret_id->b, key.ptr + 9, sizeof ret_id->b);
+}
+
+enum store_result todo_seek(struct rados *rados, struct bytes from, struct arena *arena,
+                            struct bytes *ret_key, struct bytes *ret_value)
+{
+    static const struct guid first = { { 0 } };
+    struct todo *todo = rados->todo;
+    const struct todo_entry *entry;
+    bool is_behind = from.len > KEY_SIZE;
+    instant due;
+    struct guid id;
+    enum store_result result = refresh(rados, runner_now(rados) + TODO_AHEAD_TICKS);
+
+    if (result)
+        return result;
+    read_key(from, &due, &id);
+    if (guid_equal(&id, &first))
+        due = 0; /* the mark is of this process; what others have added may lie before it */
+    lock_take(&todo->lock);
+    entry = todo_list_find(&todo->list, due, &id, is_behind, false);
+    if (entry)
+        show(entry, arena, ret_key, ret_value);
+    else if (!todo->is_complete)
+        todo->is_read = false;
+    lock_give(&todo->lock);
+    return entry ? STORE_OK : STORE_NOT_FOUND;
+}
+
+static enum store_result remove_row(struct rados *rados, const struct partition *partition,
+                                    instant due, const struct guid *id)
+{
+    struct arena *arena = arena_new(1u << 20);
+    struct apply apply;
+    struct part_work work;
+    enum store_result result;
+
+    part_work_init(&work);
+    part_work_remove(&work, arena, row_key_task(arena, due, id));
+    apply.commit = (struct shard_commit){
+        .partition_key = partition->key,
+        .attempt = shards_next_attempt(rados->shards),
+        .changes = work.changes,
+        .has_no_header = true,
+        .is_any_state = true,
+    };
+    result = apply_block(&apply, rados->shards, &partition->space);
+    arena_free(arena);
+    if (!result) {
+        lock_take(&rados->todo->lock);
+        todo_list_remove(&rados->todo->list, id);
+        lock_give(&rados->todo->lock);
+    }
+    return result ? STORE_IO : STORE_OK;
+}
+
+enum store_result todo_discard(struct store *base, struct bytes key)
+{
+    struct rados *rados = rados_of(base);
+    struct arena *arena = arena_new(1u << 20);
+    const struct todo_entry *entry;
+    struct partition partition = { .key = { NULL, 0 } };
+    enum store_result result = STORE_OK;
+    instant due;
+    struct guid id;
+
+    read_key(key, &due, &id);
+    lock_take(&rados->todo->lock);
+    entry = todo_list_find(&rados->todo->list, due, &id, false, false);
+    if (entry && !guid_equal(&entry->id, &id))
+        entry = NULL;
+    if (entry)
+        partition =
+            (struct partition){ entry->partition.space, arena_copy(arena, entry->partition.key) };
+    lock_give(&rados->todo->lock);
+    if (entry)
+        result = remove_row(rados, &partition, due, &id);
+    arena_free(arena);
+    return result;
+}
+
+bool todo_next_own(struct rados *rados, instant now, bool is_all, const struct own_task *after,
+                   struct arena *arena, struct own_task *ret_task)
+{
+    static const struct guid first = { { 0 } };
+    struct todo *todo = rados->todo;
+    const struct todo_entry *entry;
+
+    if (!after && refresh(rados, is_all ? INSTANT_MAX : now + TODO_AHEAD_TICKS))
+        return false;
+    lock_take(&todo->lock);
+    entry = todo_list_find(&todo->list, after ? after->due : 0, after ? &after->id : &first,
+                           after != NULL, true);
+    if (entry && !is_all && entry->due > now)
+        entry = NULL;
+    if (entry)
+        *ret_task = (struct own_task){
+            .due = entry->due,
+            .id = entry->id,
+            .kind = entry->kind,
+            .payload = arena_copy(arena, entry->payload),
+            .partition = { entry->partition.space, arena_copy(arena, entry->partition.key) },
+        };
+    else if (!todo->is_complete)
+        todo->is_read = false;
+    lock_give(&todo->lock);
+    return entry != NULL;
+}
+
+enum store_result todo_end_own(struct rados *rados, const struct own_task *task)
+{
+    return remove_row(rados, &task->partition, task->due, &task->id);
+}

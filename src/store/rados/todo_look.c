@@ -1,0 +1,383 @@
+#include "store/rados/todo_look.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/endian.h"
+#include "base/log.h"
+#include "store/rados/blocking.h"
+#include "store/rados/task_row.h"
+
+#define LOOK_ARENA_MAX (256u << 20)
+
+struct hint {
+    struct hint *next; /* of the same shard */
+    uint64_t minute;
+};
+
+/* A shard with hints. */
+struct looked {
+    struct looked *next;
+    const char *object; /* in the arena */
+    struct hint *hints;
+    uint64_t least;          /* minute */
+    struct arrival *arrival; /* of its mark, then of its tasks */
+    const struct port_step *bounds, *mark, *tasks;
+};
+
+struct named_hint {
+    struct named_hint *next;
+    uint64_t minute;
+    const char *object;
+};
+
+struct look {
+    struct port *port;
+    struct arena *arena;
+    struct named_hint *hints;
+    struct looked *shards;
+    instant over; /* tasks due by then are added no more, once the shards are told so */
+    bool is_complete, has_failed;
+    struct todo_entry **entries;
+    size_t count, capacity;
+};
+
+/* ---- the list ---- */
+
+static void entry_free(struct todo_entry *entry)
+{
+    free((void *)(uintptr_t)entry->payload.ptr);
+    free((void *)(uintptr_t)entry->partition.key.ptr);
+    free(entry);
+}
+
+void todo_list_clear(struct todo_list *list)
+{
+    while (list->first) {
+        struct todo_entry *entry = list->first;
+
+        list->first = entry->next;
+        entry_free(entry);
+    }
+}
+
+void todo_list_remove(struct todo_list *list, const struct guid *id)
+{
+    for (struct todo_entry **at = &list->first; *at; at = &(*at)->next) {
+        struct todo_entry *entry = *at;
+
+        if (!guid_equal(&entry->id, id))
+            continue;
+        *at = entry->next;
+        entry_free(entry);
+        return;
+    }
+}
+
+static int compare_place(instant due, const struct guid *id, const struct todo_entry *entry)
+{
+    if (due != entry->due)
+        return due < entry->due ? -1 : 1;
+    return memcmp(id->b, entry->id.b, sizeof id->b);
+}
+
+const struct todo_entry *todo_list_find(const struct todo_list *list, instant due,
+                                        const struct guid *id, bool is_behind, bool is_own)
+{
+    for (const struct todo_entry *entry = list->first; entry; entry = entry->next) {
+        int order = compare_place(due, id, entry);
+
+        if ((order < 0 || (order == 0 && !is_behind)) && (entry->kind >= TASK_OWN) == is_own)
+            return entry;
+    }
+    return NULL;
+}
+
+/* ---- hints ---- */
+
+static void add_hint(struct look *look, uint64_t minute, const char *object)
+{
+    struct looked *shard = look->shards;
+    struct hint *hint = arena_alloc(look->arena, sizeof *hint);
+
+    while (shard && strcmp(shard->object, object) != 0)
+        shard = shard->next;
+    if (!shard) {
+        shard = arena_alloc(look->arena, sizeof *shard);
+        shard->object = object;
+        shard->least = UINT64_MAX;
+        shard->next = look->shards;
+        look->shards = shard;
+    }
+    *hint = (struct hint){ shard->hints, minute };
+    shard->hints = hint;
+    if (minute < shard->least)
+        shard->least = minute;
+}
+
+static bool read_hint(struct bytes key, struct arena *arena, uint64_t *ret_minute,
+                      const char **ret_object)
+{
+    struct guid space;
+    uint64_t minute = 0;
+
+    if (key.len != TODO_DIGITS + 1 + SHARD_NAME_SIZE - 1)
+        return false;
+    for (size_t i = 0; i < TODO_DIGITS; i++) {
+        int digit = bytes_hex_digit(key.ptr[i]);
+
+        if (digit < 0)
+            return false;
+        minute = minute << 4 | (uint64_t)digit;
+    }
+    *ret_minute = minute;
+    *ret_object = arena_string(arena, bytes_from(key, TODO_DIGITS + 1));
+    return shard_name_space(*ret_object, &space);
+}
+
+static void keep_hint(struct look *look, uint64_t minute, const char *object)
+{
+    struct named_hint *hint = arena_alloc(look->arena, sizeof *hint);
+
+    *hint = (struct named_hint){ look->hints, minute, object };
+    look->hints = hint;
+}
+
+static void take_hints(struct look *look, const struct port_step *step)
+{
+    for (uint32_t i = 0; i < step->row_count; i++) {
+        const char *object;
+        uint64_t minute;
+
+        if (!read_hint(step->rows[i].key, look->arena, &minute, &object))
+            log_line(LOG_ERROR, "rados: a hint of a task is damaged");
+        else
+            keep_hint(look, minute, object);
+    }
+}
+
+/* Follows those up to a minute, and those of the first one behind it, so that it is known when that is due. */
+static void follow_hints(struct look *look, uint64_t last)
+{
+    uint64_t next = UINT64_MAX;
+
+    for (const struct named_hint *hint = look->hints; hint; hint = hint->next)
+        if (hint->minute > last && hint->minute < next)
+            next = hint->minute;
+    for (const struct named_hint *hint = look->hints; hint; hint = hint->next)
+        if (hint->minute <= last || hint->minute == next)
+            add_hint(look, hint->minute, hint->object);
+}
+
+static void fail(struct look *look, const char *what, enum port_result result)
+{
+    log_line(LOG_ERROR, "rados: %s: %s", what, port_result_text(result));
+    look->has_failed = true;
+}
+
+/* All objects of hints at once; the pages of one behind each other. */
+static void read_hints(struct look *look)
+{
+    struct arrival *arrivals[TODO_OBJECTS];
+    struct port_step *steps[TODO_OBJECTS];
+    char name[TODO_NAME_SIZE];
+    const struct bytes none = { NULL, 0 };
+
+    for (unsigned i = 0; i < TODO_OBJECTS; i++) {
+        struct port_op *op = arrival_op();
+
+        todo_name(i, name);
+        steps[i] = port_list(op, none, none, PORT_ROWS_MAX);
+        arrivals[i] = arrival_send(look->port, name, op);
+    }
+    for (unsigned i = 0; i < TODO_OBJECTS; i++) {
+        enum port_result result;
+
+        arrival_block(arrivals[i]);
+        result = arrival_answer(arrivals[i])->result;
+        if (result == PORT_OK) {
+            take_hints(look, steps[i]);
+            look->is_complete = look->is_complete && !steps[i]->is_cut;
+        } else if (result != PORT_ABSENT) {
+            fail(look, "hints of tasks", result);
+        }
+        arrival_drop(arrivals[i]);
+    }
+}
+
+/* ---- shards ---- */
+
+static struct bytes only_row(const struct port_step *step)
+{
+    return step->row_count > 0 ? step->rows[0].value : (struct bytes){ NULL, 0 };
+}
+
+static void ask_shards(struct look *look)
+{
+    for (struct looked *shard = look->shards; shard; shard = shard->next) {
+        struct port_op *op = arrival_op();
+
+        shard->bounds = port_get(op, row_key_bounds());
+        shard->mark = port_get(op, row_key_looked());
+        shard->tasks = port_list(op, (struct bytes){ NULL, 0 }, bytes_of("T", 1), TODO_ROWS);
+        shard->arrival = arrival_send(look->port, shard->object, op);
+    }
+}
+
+/* Sees to it that no task is added that is due in minutes that are over, before those there are looked for. */
+static void raise_marks(struct look *look)
+{
+    char be[8];
+
+    be64_put(be, look->over);
+    for (struct looked *shard = look->shards; shard; shard = shard->next) {
+        struct bytes mark, value;
+        struct port_op *op;
+        enum port_result result;
+
+        arrival_block(shard->arrival);
+        mark = only_row(shard->mark);
+        if (arrival_answer(shard->arrival)->result ||
+            (shard->least + 1) * SHARD_MINUTE > look->over + 1 ||
+            (row_value_read(mark, &value) && value.len == sizeof be &&
+             be64_get(value.ptr) >= look->over))
+            continue;
+        op = arrival_op();
+        port_compare(op, row_key_bounds(), only_row(shard->bounds));
+        port_compare(op, row_key_looked(), mark);
+        port_set(op, row_key_looked(), row_value_write(op->arena, bytes_of(be, sizeof be)));
+        result = run_block(look->port, shard->object, op);
+        if (result && result != PORT_REFUSED) /* another was faster: next time */
+            fail(look, "the mark of a shard", result);
+        arrival_drop(shard->arrival);
+        op = arrival_op();
+        shard->bounds = port_get(op, row_key_bounds());
+        shard->mark = port_get(op, row_key_looked());
+        shard->tasks = port_list(op, (struct bytes){ NULL, 0 }, bytes_of("T", 1), TODO_ROWS);
+        shard->arrival = send_block(look->port, shard->object, op);
+    }
+}
+
+static struct bytes heap_copy(struct bytes from)
+{
+    char *to;
+
+    if (!from.ptr)
+        return from;
+    to = xmalloc(from.len + 1);
+    if (from.len > 0)
+        memcpy(to, from.ptr, from.len);
+    return bytes_of(to, from.len);
+}
+
+static bool add_entry(struct look *look, const struct looked *shard, const struct port_row *row)
+{
+    struct todo_entry *entry;
+    struct row_name name;
+    struct task_row task;
+    struct bytes value;
+    struct guid space;
+
+    if (!row_key_read(row->key, look->arena, &name) || !row_value_read(row->value, &value) ||
+        !task_row_read(value, &task) || !shard_name_space(shard->object, &space))
+        return false;
+    if (look->count == look->capacity) {
+        look->capacity = look->capacity ? 2 * look->capacity : 64;
+        look->entries = xrealloc(look->entries, look->capacity * sizeof look->entries[0]);
+    }
+    entry = xcalloc(1, sizeof *entry);
+    *entry = (struct todo_entry){
+        .due = name.due,
+        .id = name.id,
+        .kind = task.kind,
+        .payload = heap_copy(task.payload),
+        .partition = { space, heap_copy(task.partition_key) },
+    };
+    look->entries[look->count++] = entry;
+    return true;
+}
+
+/* A hint goes when its minute is over, the shard knows, and nothing that was due by then is left. */
+static void remove_hints(struct look *look, const struct looked *shard, instant first_due)
+{
+    struct bytes value;
+    instant mark = 0;
+    bool is_absent = arrival_answer(shard->arrival)->result == PORT_ABSENT;
+    char todo[TODO_NAME_SIZE];
+
+    if (!is_absent && row_value_read(only_row(shard->mark), &value) && value.len == sizeof mark)
+        mark = be64_get(value.ptr);
+    todo_name(todo_of_shard(shard->object), todo);
+    for (const struct hint *hint = shard->hints; hint; hint = hint->next) {
+        instant end = (hint->minute + 1) * SHARD_MINUTE - 1;
+        struct port_op *op;
+        enum port_result result;
+
+        if (end > look->over || (!is_absent && (end > mark || first_due <= end)))
+            continue;
+        op = arrival_op();
+        port_remove(op, todo_key(op->arena, hint->minute, shard->object));
+        result = run_block(look->port, todo, op);
+        if (result)
+            fail(look, "a hint", result);
+    }
+}
+
+static void take_tasks(struct look *look)
+{
+    for (struct looked *shard = look->shards; shard; shard = shard->next) {
+        enum port_result result = arrival_answer(shard->arrival)->result;
+        instant first_due = INSTANT_MAX;
+
+        if (result && result != PORT_ABSENT)
+            fail(look, "tasks of a shard", result);
+        for (uint32_t i = 0; !result && i < shard->tasks->row_count; i++) {
+            if (!add_entry(look, shard, &shard->tasks->rows[i]))
+                log_line(LOG_ERROR, "shard %s: a deferred task is damaged", shard->object);
+            if (i == 0 && look->count > 0)
+                first_due = look->entries[look->count - 1]->due;
+        }
+        if (!result)
+            look->is_complete = look->is_complete && !shard->tasks->is_cut;
+        if (!result || result == PORT_ABSENT)
+            remove_hints(look, shard, first_due);
+        arrival_drop(shard->arrival);
+    }
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const struct todo_entry *x = *(struct todo_entry *const *)a;
+    const struct todo_entry *y = *(struct todo_entry *const *)b;
+
+    return compare_place(x->due, &x->id, y);
+}
+
+enum store_result todo_look(struct port *port, instant to, struct todo_list *ret_list,
+                            bool *ret_is_complete)
+{
+    instant now = to == INSTANT_MAX ? clock_now() : to - TODO_AHEAD_TICKS;
+    struct look look = { .port = port, .is_complete = true };
+    struct todo_entry **end = &ret_list->first;
+
+    look.arena = arena_new(LOOK_ARENA_MAX);
+    look.over = now / SHARD_MINUTE * SHARD_MINUTE - 1;
+    read_hints(&look);
+    follow_hints(&look, to / SHARD_MINUTE);
+    ask_shards(&look);
+    raise_marks(&look);
+    take_tasks(&look);
+    if (look.count > 0)
+        qsort(look.entries, look.count, sizeof look.entries[0], compare_entries);
+    for (size_t i = 0; i < look.count; i++) {
+        *end = look.entries[i];
+        end = &look.entries[i]->next;
+    }
+    *end = NULL;
+    free(look.entries);
+    arena_free(look.arena);
+    *ret_is_complete = look.is_complete;
+    if (look.has_failed)
+        todo_list_clear(ret_list);
+    return look.has_failed ? STORE_IO : STORE_OK;
+}

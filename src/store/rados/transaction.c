@@ -1,0 +1,419 @@
+#include "store/rados/transaction.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/rados/slot.h"
+#include "store/rados/task_row.h"
+
+/* Of the bytes of the changes that wait beside a partition. */
+#define PREPARED_ROW_BYTES (32u << 10)
+/* A slot that others have taken so often is given up. */
+#define SLOT_TRIES_MAX     16u
+
+struct member {
+    struct partition partition;
+    struct partition_header seen, locked, settled;
+    struct part_work work;
+    struct part_work clearing; /* what goes with the lock */
+    bool has_pieces;
+};
+
+struct transaction {
+    struct waiter waiter; /* first */
+    struct shards *shards;
+    struct transaction_owner *owner;
+    struct arena *arena;
+    struct attempt attempt;
+    instant now;
+    struct member members[COMMIT_PARTS_MAX];
+    struct member *order[COMMIT_PARTS_MAX]; /* by (space, key): the last is the primary */
+    size_t count;
+    size_t at;       /* in that order */
+    size_t locked;   /* so many may be */
+    bool is_settled; /* all were, by this one */
+    unsigned slot_tries;
+    enum store_result result;
+    struct bytes decided_key;
+    struct shard_task forget;
+    struct shard_check check;
+    struct arrival *awaited;
+    struct port_step *slot_step;
+    struct apply apply;
+};
+
+static const struct bytes none;
+
+struct transaction *transaction_new(struct shards *shards, struct arena *arena, instant now,
+                                    struct transaction_owner *owner)
+{
+    struct transaction *t = xcalloc(1, sizeof *t);
+
+    t->shards = shards;
+    t->owner = owner;
+    t->arena = arena;
+    t->attempt = shards_next_attempt(shards);
+    t->now = now;
+    return t;
+}
+
+struct part_work *transaction_add(struct transaction *t, const struct partition *partition,
+                                  const struct partition_header *seen, bool has_pieces)
+{
+    struct member *member = &t->members[t->count];
+
+    assert(t->count < COMMIT_PARTS_MAX);
+    *member = (struct member){
+        .partition = { partition->space, arena_copy(t->arena, partition->key) },
+        .seen = *seen,
+        .has_pieces = has_pieces,
+    };
+    member->seen.lock.primary_key = arena_copy(t->arena, seen->lock.primary_key);
+    part_work_init(&member->work);
+    t->order[t->count++] = member;
+    return &member->work;
+}
+
+void transaction_drop(struct transaction *t)
+{
+    free(t);
+}
+
+static int compare_members(const void *a, const void *b)
+{
+    const struct member *x = *(struct member *const *)a, *y = *(struct member *const *)b;
+    int order = memcmp(x->partition.space.b, y->partition.space.b, sizeof x->partition.space.b);
+
+    return order ? order : bytes_compare(x->partition.key, y->partition.key);
+}
+
+static struct member *primary_of(const struct transaction *t)
+{
+    return t->order[t->count - 1];
+}
+
+/* ---- steps ---- */
+
+static void apply(struct transaction *t, const struct member *member, struct shard_commit commit,
+                  void (*then)(struct waiter *waiter))
+{
+    commit.partition_key = member->partition.key;
+    commit.attempt = t->attempt;
+    commit.now = t->now;
+    t->apply.commit = commit;
+    t->waiter.wake = then;
+    apply_start(&t->apply, t->shards, &member->partition.space, &t->waiter);
+}
+
+static void await(struct transaction *t, struct arrival *arrival,
+                  void (*then)(struct waiter *waiter))
+{
+    arrival_drop(t->awaited);
+    t->awaited = arrival;
+    t->waiter.wake = then;
+    arrival_wait(arrival, &t->waiter);
+}
+
+static void end(struct transaction *t)
+{
+    struct transaction_owner *owner = t->owner;
+
+    arrival_drop(t->awaited);
+    free(t);
+    owner->ended(owner);
+}
+
+static void decide(struct transaction *t, enum store_result result)
+{
+    t->result = result;
+    t->owner->decided(t->owner, result);
+}
+
+/* ---- rolling back ---- */
+
+static void roll_back_next(struct transaction *t);
+
+static void rolled_back(struct waiter *waiter)
+{
+    roll_back_next((struct transaction *)(void *)waiter);
+}
+
+/* Also the one whose lock was refused: the refusal may have been the second answer. */
+static void roll_back_next(struct transaction *t)
+{
+    struct member *member;
+
+    if (t->locked == 0) {
+        decide(t, t->result);
+        end(t);
+        return;
+    }
+    member = t->order[--t->locked];
+    apply(t, member,
+          (struct shard_commit){ .seen = member->locked,
+                                 .after = &member->seen,
+                                 .changes = member->clearing.changes,
+                                 .is_any_state = true },
+          rolled_back);
+}
+
+static void fail(struct transaction *t, enum store_result result)
+{
+    t->result = result;
+    roll_back_next(t);
+}
+
+/* ---- settling and forgetting ---- */
+
+static void settle_next(struct transaction *t);
+
+static void forgotten(struct waiter *waiter)
+{
+    end((struct transaction *)(void *)waiter);
+}
+
+static void forget(struct transaction *t)
+{
+    struct part_work work;
+
+    part_work_init(&work);
+    part_work_remove(&work, t->arena, t->decided_key);
+    part_work_remove(&work, t->arena, row_key_task(t->arena, t->forget.due, &t->forget.id));
+    apply(t, primary_of(t),
+          (struct shard_commit){
+              .changes = work.changes, .has_no_header = true, .is_any_state = true },
+          forgotten);
+}
+
+static void settled(struct waiter *waiter)
+{
+    struct transaction *t = (struct transaction *)(void *)waiter;
+
+    /* If not by this, then perhaps by another, or not at all: the task looks. */
+    t->is_settled = t->is_settled && t->apply.commit.result == STORE_OK;
+    settle_next(t);
+}
+
+static void settle_next(struct transaction *t)
+{
+    struct member *member;
+
+    if (t->at == t->count - 1) {
+        if (t->is_settled)
+            forget(t);
+        else
+            end(t);
+        return;
+    }
+    member = t->order[t->at++];
+    *member->work.changes_end = member->clearing.changes;
+    apply(t, member,
+          (struct shard_commit){ .seen = member->locked,
+                                 .after = &member->settled,
+                                 .changes = member->work.changes,
+                                 .counts = member->work.counts,
+                                 .tasks = member->work.tasks,
+                                 .is_any_state = true },
+          settled);
+}
+
+/* ---- deciding ---- */
+
+static void primary_committed(struct waiter *waiter)
+{
+    struct transaction *t = (struct transaction *)(void *)waiter;
+    enum store_result result = t->apply.commit.result;
+
+    if (result == STORE_UNKNOWN) { /* whoever meets the locks learns it */
+        decide(t, result);
+        end(t);
+    } else if (result) {
+        fail(t, result);
+    } else {
+        decide(t, STORE_OK);
+        t->at = 0;
+        t->is_settled = true;
+        if (t->count == 1)
+            end(t);
+        else
+            settle_next(t);
+    }
+}
+
+/* The row that says so, and the task that looks after it. */
+static void add_decision(struct transaction *t, struct member *primary)
+{
+    struct partition others[COMMIT_PARTS_MAX];
+    struct task_row task = {
+        .kind = TASK_FORGET,
+        .payload = attempt_write(t->arena, t->attempt),
+        .partition_key = primary->partition.key,
+    };
+
+    for (size_t i = 0; i + 1 < t->count; i++)
+        others[i] = t->order[i]->partition;
+    t->decided_key = row_key_decided(t->arena, primary->partition.key, t->attempt.incarnation,
+                                     t->attempt.number);
+    part_work_set(&primary->work, t->arena, t->decided_key,
+                  row_value_write(t->arena, decided_write(t->arena, others, t->count - 1)));
+    t->forget = (struct shard_task){
+        .next = primary->work.tasks,
+        .due = t->now + TRANSACTION_FORGET_TICKS,
+        .id = guid_new(),
+        .value = task_row_write(t->arena, &task),
+    };
+    primary->work.tasks = &t->forget;
+}
+
+static void commit_primary(struct transaction *t)
+{
+    struct member *primary = primary_of(t);
+
+    if (t->count > 1)
+        add_decision(t, primary);
+    apply(t, primary,
+          (struct shard_commit){ .seen = primary->seen,
+                                 .has_pieces = primary->has_pieces,
+                                 .changes = primary->work.changes,
+                                 .counts = primary->work.counts,
+                                 .tasks = primary->work.tasks },
+          primary_committed);
+}
+
+/* ---- locking ---- */
+
+static void lock_next(struct transaction *t);
+
+static void slot_resolved(struct waiter *waiter)
+{
+    struct transaction *t = (struct transaction *)(void *)waiter;
+
+    t->at--;
+    t->locked--;
+    lock_next(t);
+}
+
+static void slot_read_again(struct waiter *waiter)
+{
+    struct transaction *t = (struct transaction *)(void *)waiter;
+    const struct port_op *op = arrival_answer(t->awaited);
+    struct partition taken = { .space = t->order[t->at - 1]->partition.space };
+    struct slot slot;
+
+    if (op->result) {
+        fail(t, op->result == PORT_ABSENT ? STORE_NOT_FOUND : STORE_IO);
+    } else if (t->slot_step->row_count == 0 || t->slot_step->rows[0].value.len == 0) {
+        slot_resolved(waiter);
+    } else if (!slot_read(t->slot_step->rows[0].value, &slot)) {
+        log_line(LOG_ERROR, "rados: a slot is damaged");
+        fail(t, STORE_CORRUPT);
+    } else {
+        taken.key = slot.partition_key;
+        await(t, resolve_start(t->shards, &taken), slot_resolved);
+    }
+}
+
+/* Another partition of the shard, with the same hash, is locked. */
+static void wait_for_slot(struct transaction *t)
+{
+    struct member *member = t->order[t->at - 1];
+    struct port_op *op;
+
+    if (++t->slot_tries > SLOT_TRIES_MAX) {
+        fail(t, STORE_CONFLICT);
+        return;
+    }
+    op = arrival_op();
+    t->slot_step = port_get(op, t->check.key);
+    (void)member;
+    await(t, arrival_send(shards_port(t->shards), t->apply.object, op), slot_read_again);
+}
+
+static void member_locked(struct waiter *waiter)
+{
+    struct transaction *t = (struct transaction *)(void *)waiter;
+    enum store_result result = t->apply.commit.result;
+
+    if (result == STORE_OK)
+        lock_next(t);
+    else if (result == STORE_BUSY)
+        wait_for_slot(t);
+    else /* nothing is decided, whatever became of this one */
+        fail(t, result == STORE_UNKNOWN ? STORE_CONFLICT : result);
+}
+
+/* The changes as rows beside the partition, and what takes them away. */
+static void prepare(struct transaction *t, struct member *member)
+{
+    struct member *primary = primary_of(t);
+    struct bytes rest = part_work_write(&member->work, t->arena);
+    struct slot slot = { t->attempt, member->partition.key };
+    struct part_work work;
+
+    member->locked = member->seen;
+    member->locked.lock = (struct partition_lock){
+        .transaction = t->attempt,
+        .primary_space = primary->partition.space,
+        .primary_key = primary->partition.key,
+        .primary_version = primary->seen.version,
+        .version_to_be = member->settled.version,
+    };
+    part_work_init(&work);
+    part_work_init(&member->clearing);
+    for (uint32_t number = 0; rest.len > 0; number++) {
+        struct bytes key = row_key_prepared(t->arena, member->partition.key, number);
+        struct bytes part = rest;
+
+        if (part.len > PREPARED_ROW_BYTES)
+            part.len = PREPARED_ROW_BYTES;
+        part_work_set(&work, t->arena, key, row_value_write(t->arena, part));
+        part_work_remove(&member->clearing, t->arena, key);
+        rest = bytes_from(rest, part.len);
+    }
+    t->check =
+        (struct shard_check){ .key = row_key_slot(t->arena, member->partition.key), .value = none };
+    part_work_set(&work, t->arena, t->check.key, slot_write(t->arena, &slot));
+    resolve_free_slot(&member->clearing, t->arena, member->partition.key);
+    apply(t, member,
+          (struct shard_commit){ .seen = member->seen,
+                                 .after = &member->locked,
+                                 .has_pieces = member->has_pieces,
+                                 .changes = work.changes,
+                                 .checks = &t->check },
+          member_locked);
+}
+
+static void lock_next(struct transaction *t)
+{
+    if (t->at == t->count - 1) {
+        commit_primary(t);
+        return;
+    }
+    t->locked = t->at + 1;
+    prepare(t, t->order[t->at++]);
+}
+
+static void lock_resolved(struct waiter *waiter)
+{
+    struct transaction *t = (struct transaction *)(void *)waiter;
+
+    decide(t, STORE_CONFLICT); /* it is another state by now, or will be seen unlocked */
+    end(t);
+}
+
+void transaction_start(struct transaction *t)
+{
+    assert(t->count > 0);
+    for (size_t i = 0; i < t->count; i++) {
+        struct member *member = &t->members[i];
+
+        member->settled = partition_header_after(&member->seen, t->now, t->attempt);
+        if (partition_is_locked(&member->seen)) {
+            await(t, resolve_start(t->shards, &member->partition), lock_resolved);
+            return;
+        }
+    }
+    qsort(t->order, t->count, sizeof t->order[0], compare_members);
+    lock_next(t);
+}

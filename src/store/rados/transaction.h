@@ -1,0 +1,37 @@
+/* One commit of one or several partitions, from the first op to the last. resolve.h says how several are one.
+ *
+ * The one of a single partition is one op. Of several the others are locked one after another, in the order of
+ * (space, key), each with its changes beside it; the greatest decides. Then the answer is known; after it each is
+ * settled, and the row that says that it was decided is removed. Who dies in between leaves that to whoever meets a
+ * lock, and to a task of the engine. What cannot be locked makes all that was locked so far as it was. */
+#ifndef LAGRA_STORE_RADOS_TRANSACTION_H
+#define LAGRA_STORE_RADOS_TRANSACTION_H
+
+#include "store/rados/resolve.h"
+
+/* A task looks after a transaction so much later. */
+#define TRANSACTION_FORGET_TICKS (10 * TICKS_PER_SECOND)
+
+struct transaction;
+
+/* What its owner is told. Called once each, by threads of the port, perhaps before transaction_start() returns. */
+struct transaction_owner {
+    /* The result: as that of a shard_commit, never STORE_BUSY. */
+    void (*decided)(struct transaction_owner *owner, enum store_result result);
+    /* After that: nothing is under way any more, and the transaction is freed. */
+    void (*ended)(struct transaction_owner *owner);
+};
+
+/* arena: of what it is made of and what it makes; nobody else uses it from transaction_start() until the end. */
+struct transaction *transaction_new(struct shards *shards, struct arena *arena, instant now,
+                                    struct transaction_owner *owner);
+/* One that takes part: partition and header are copied. Returns what is to be done there: nothing yet. */
+struct part_work *transaction_add(struct transaction *transaction,
+                                  const struct partition *partition,
+                                  const struct partition_header *seen, bool has_pieces);
+/* One that was not started. */
+void transaction_drop(struct transaction *transaction);
+/* Its instant as it is decided at; above all versions seen. */
+void transaction_start(struct transaction *transaction);
+
+#endif

@@ -1,0 +1,233 @@
+#include "live.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+struct live_client {
+    struct port port; /* first */
+    struct live *live;
+    struct port *inner;
+    struct live_client *next;
+    bool is_dead;
+};
+
+/* An op in flight, or answered and not told. */
+struct pending {
+    struct pending *next;
+    struct live_client *client;
+    struct port_op *op;
+    void (*done)(struct port_op *op);
+    void *context;
+};
+
+struct rest {
+    struct rest *next;
+    struct live_client *client;
+    struct waiter *waiter;
+    uint64_t until_ms;
+};
+
+struct live {
+    struct fake *fake;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* all below under it, and the fake */
+    pthread_cond_t work;
+    struct pending *answered, **end;
+    struct rest *rests;
+    struct live_client *clients;
+    bool is_stopping;
+};
+
+/* In fake_step(), under the mutex. */
+static void collect(struct port_op *op)
+{
+    struct pending *pending = op->context;
+    struct live *live = pending->client->live;
+
+    pending->op = op;
+    pending->next = NULL;
+    *live->end = pending;
+    live->end = &pending->next;
+}
+
+static void send(struct port *port, const char *object, struct port_op *op)
+{
+    struct live_client *client = (struct live_client *)(void *)port;
+    struct live *live = client->live;
+    struct pending *pending = arena_alloc(op->arena, sizeof *pending);
+
+    *pending = (struct pending){ NULL, client, op, op->done, op->context };
+    pthread_mutex_lock(&live->mutex);
+    if (client->is_dead) {
+        pthread_mutex_unlock(&live->mutex);
+        port_op_free(op);
+        return;
+    }
+    op->done = collect;
+    op->context = pending;
+    port_send(client->inner, object, op);
+    pthread_cond_signal(&live->work);
+    pthread_mutex_unlock(&live->mutex);
+}
+
+static void rest(struct port *port, unsigned ms, struct waiter *waiter)
+{
+    struct live_client *client = (struct live_client *)(void *)port;
+    struct live *live = client->live;
+    struct rest *added = xcalloc(1, sizeof *added);
+
+    pthread_mutex_lock(&live->mutex);
+    *added = (struct rest){ live->rests, client, waiter, clock_monotonic_ms() + ms };
+    live->rests = added;
+    pthread_cond_signal(&live->work);
+    pthread_mutex_unlock(&live->mutex);
+}
+
+/* Takes one that is over out of the list; sooner: where none is, when the first will be. */
+static struct rest *take_rest(struct live *live, uint64_t *sooner)
+{
+    uint64_t now = clock_monotonic_ms();
+
+    for (struct rest **at = &live->rests; *at; at = &(*at)->next) {
+        struct rest *found = *at;
+
+        if (found->until_ms <= now || live->is_stopping) {
+            *at = found->next;
+            return found;
+        }
+        if (found->until_ms < *sooner)
+            *sooner = found->until_ms;
+    }
+    return NULL;
+}
+
+static void wait_for_work(struct live *live, uint64_t until_ms)
+{
+    struct timespec until;
+
+    if (until_ms == UINT64_MAX) {
+        pthread_cond_wait(&live->work, &live->mutex);
+        return;
+    }
+    until.tv_sec = (time_t)(until_ms / 1000);
+    until.tv_nsec = (long)(until_ms % 1000) * 1000000;
+    pthread_cond_timedwait(&live->work, &live->mutex, &until);
+}
+
+/* Tells one answer. Under the mutex, which it gives meanwhile. */
+static bool tell_one(struct live *live)
+{
+    struct pending *pending = live->answered;
+    struct port_op *op;
+    bool is_dead;
+
+    if (!pending)
+        return false;
+    live->answered = pending->next;
+    if (!live->answered)
+        live->end = &live->answered;
+    op = pending->op;
+    op->done = pending->done;
+    op->context = pending->context;
+    is_dead = pending->client->is_dead;
+    pthread_mutex_unlock(&live->mutex);
+    if (is_dead)
+        port_op_free(op);
+    else
+        op->done(op);
+    pthread_mutex_lock(&live->mutex);
+    return true;
+}
+
+static void *run(void *argument)
+{
+    struct live *live = argument;
+
+    pthread_mutex_lock(&live->mutex);
+    for (;;) {
+        uint64_t sooner = UINT64_MAX;
+        struct rest *over;
+
+        if (tell_one(live))
+            continue;
+        over = take_rest(live, &sooner);
+        if (over) {
+            bool is_dead = over->client->is_dead;
+
+            pthread_mutex_unlock(&live->mutex);
+            if (!is_dead)
+                over->waiter->wake(over->waiter);
+            free(over);
+            pthread_mutex_lock(&live->mutex);
+            continue;
+        }
+        if (fake_step(live->fake))
+            continue;
+        if (live->is_stopping)
+            break;
+        wait_for_work(live, sooner);
+    }
+    pthread_mutex_unlock(&live->mutex);
+    return NULL;
+}
+
+static void add_client(struct live *live)
+{
+    struct live_client *client = xcalloc(1, sizeof *client);
+
+    client->port.send = send;
+    client->port.pause = rest;
+    client->live = live;
+    pthread_mutex_lock(&live->mutex);
+    client->inner = fake_client(live->fake);
+    client->next = live->clients;
+    live->clients = client;
+    pthread_mutex_unlock(&live->mutex);
+}
+
+struct live *live_new(struct fake_options options)
+{
+    struct live *live = xcalloc(1, sizeof *live);
+    pthread_condattr_t monotonic;
+    int error;
+
+    live->fake = fake_new(options);
+    live->end = &live->answered;
+    pthread_mutex_init(&live->mutex, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&live->work, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    add_client(live);
+    error = pthread_create(&live->thread, NULL, run, live);
+    assert(!error);
+    return live;
+}
+
+struct port *live_port(struct live *live)
+{
+    return &live->clients->port;
+}
+
+void live_free(struct live *live)
+{
+    pthread_mutex_lock(&live->mutex);
+    live->is_stopping = true;
+    pthread_cond_signal(&live->work);
+    pthread_mutex_unlock(&live->mutex);
+    pthread_join(live->thread, NULL);
+    while (live->clients) {
+        struct live_client *client = live->clients;
+
+        live->clients = client->next;
+        free(client);
+    }
+    fake_free(live->fake);
+    pthread_cond_destroy(&live->work);
+    pthread_mutex_destroy(&live->mutex);
+    free(live);
+}
