@@ -2,13 +2,12 @@
 #include "smb/crypto.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
+#include <gnutls/crypto.h>
 #include <nettle/aes.h>
 #include <nettle/ccm.h>
 #include <nettle/cmac.h>
-#include <nettle/gcm.h>
 #include <nettle/hmac.h>
 #include <nettle/sha2.h>
 
@@ -129,6 +128,30 @@ void smb_keys_wipe(struct smb_keys *keys)
     explicit_bzero(keys, sizeof *keys);
 }
 
+/* ---- GCM ----
+ *
+ * Of GnuTLS, which does cipher and hash in one loop: twice as fast as nettle's, and half of what a large read costs. */
+
+#define GCM_NONCE_SIZE 12
+
+static gnutls_aead_cipher_hd_t gcm_new(const uint8_t *key, size_t size)
+{
+    gnutls_datum_t datum = { .data = (uint8_t *)(uintptr_t)key, .size = (unsigned)size };
+    gnutls_aead_cipher_hd_t gcm;
+    int result = gnutls_aead_cipher_init(
+        &gcm, size == 32 ? GNUTLS_CIPHER_AES_256_GCM : GNUTLS_CIPHER_AES_128_GCM, &datum);
+
+    if (result == GNUTLS_E_MEMORY_ERROR)
+        out_of_memory(size);
+    assert(result == GNUTLS_E_SUCCESS);
+    return gcm;
+}
+
+static giovec_t part_of(const void *ptr, size_t size)
+{
+    return (giovec_t){ .iov_base = (void *)(uintptr_t)ptr, .iov_len = size };
+}
+
 /* ---- signing ---- */
 
 struct signer {
@@ -136,10 +159,7 @@ struct signer {
     union {
         struct hmac_sha256_ctx hmac; /* keyed; copied to be used, as is the next */
         struct cmac_aes128_ctx cmac;
-        struct {
-            struct aes128_ctx cipher;
-            struct gcm_key key;
-        } gmac;
+        gnutls_aead_cipher_hd_t gmac;
     };
 };
 
@@ -156,8 +176,7 @@ struct signer *signer_new(enum smb_signing algorithm, const uint8_t key[SIGNING_
         cmac_aes128_set_key(&signer->cmac, key);
         break;
     case SIGNING_AES_GMAC:
-        aes128_set_encrypt_key(&signer->gmac.cipher, key);
-        gcm_set_key(&signer->gmac.key, &signer->gmac.cipher, (nettle_cipher_func *)aes128_encrypt);
+        signer->gmac = gcm_new(key, SIGNING_KEY_SIZE);
         break;
     }
     return signer;
@@ -167,6 +186,8 @@ void signer_free(struct signer *signer)
 {
     if (!signer)
         return;
+    if (signer->algorithm == SIGNING_AES_GMAC)
+        gnutls_aead_cipher_deinit(signer->gmac);
     explicit_bzero(signer, sizeof *signer);
     free(signer);
 }
@@ -201,22 +222,25 @@ static void sign_cmac(struct cmac_aes128_ctx cmac, struct bytes message, uint8_t
 
 /* The nonce is the message id, the sender, and whether it is a CANCEL, whose id is that of what it
  * cancels. ms-smb2: 3.1.4.1 */
-static void sign_gmac(const struct aes128_ctx *cipher, const struct gcm_key *key,
-                      const struct smb_header *header, struct bytes message, uint8_t *ret_signature)
+static void sign_gmac(gnutls_aead_cipher_hd_t gmac, const struct smb_header *header,
+                      struct bytes message, uint8_t *ret_signature)
 {
-    const uint8_t *at = (const uint8_t *)message.ptr;
-    uint8_t nonce[GCM_IV_SIZE];
-    struct gcm_ctx gcm;
+    const giovec_t parts[] = {
+        part_of(message.ptr, SMB_SIGNATURE_AT),
+        part_of(no_signature, sizeof no_signature),
+        part_of(message.ptr + SMB_HEADER_SIZE, message.len - SMB_HEADER_SIZE),
+    };
+    uint8_t nonce[GCM_NONCE_SIZE];
+    size_t size = SMB_SIGNATURE_SIZE;
+    int result;
 
     le64_put(nonce, header->message_id);
     le32_put(nonce + 8, (header->flags & SMB_FLAG_RESPONSE ? GMAC_NONCE_SERVER : 0) |
                             (header->command == SMB_CANCEL ? GMAC_NONCE_CANCEL : 0));
-    gcm_set_iv(&gcm, key, sizeof nonce, nonce);
-    gcm_update(&gcm, key, SMB_SIGNATURE_AT, at);
-    gcm_update(&gcm, key, sizeof no_signature, no_signature);
-    gcm_update(&gcm, key, message.len - SMB_HEADER_SIZE, at + SMB_HEADER_SIZE);
-    gcm_digest(&gcm, key, cipher, (nettle_cipher_func *)aes128_encrypt, SMB_SIGNATURE_SIZE,
-               ret_signature);
+    result =
+        gnutls_aead_cipher_encryptv2(gmac, nonce, sizeof nonce, parts, sizeof parts / sizeof *parts,
+                                     NULL, 0, ret_signature, &size);
+    assert(result == GNUTLS_E_SUCCESS && size == SMB_SIGNATURE_SIZE);
 }
 
 /* Returns false when the message does not begin with a header. */
@@ -237,7 +261,7 @@ static bool compute(const struct signer *signer, struct bytes message,
         sign_cmac(signer->cmac, message, ret_signature);
         break;
     case SIGNING_AES_GMAC:
-        sign_gmac(&signer->gmac.cipher, &signer->gmac.key, &header, message, ret_signature);
+        sign_gmac(signer->gmac, &header, message, ret_signature);
         break;
     }
     return true;
@@ -272,32 +296,37 @@ bool signer_verify(const struct signer *signer, struct bytes message)
 #define AAD_SIZE       (SMB_TRANSFORM_SIZE - AAD_AT)
 
 struct sealer {
-    bool is_gcm;
+    gnutls_aead_cipher_hd_t gcm; /* NULL: CCM, by the two below */
     nettle_cipher_func *encrypt;
     union {
         struct aes128_ctx aes128;
         struct aes256_ctx aes256;
     } cipher;
-    struct gcm_key gcm;
-    _Atomic uint64_t seals; /* how many nonces have been used */
+    uint64_t seals; /* how many nonces have been used */
 };
 
 struct sealer *sealer_new(enum smb_cipher cipher, const uint8_t *key)
 {
     struct sealer *sealer = xcalloc(1, sizeof *sealer);
 
-    assert(cipher != CIPHER_NONE);
-    if (cipher == CIPHER_AES_128_CCM || cipher == CIPHER_AES_128_GCM) {
+    switch (cipher) {
+    case CIPHER_AES_128_CCM:
         sealer->encrypt = (nettle_cipher_func *)aes128_encrypt;
         aes128_set_encrypt_key(&sealer->cipher.aes128, key);
-    } else {
+        break;
+    case CIPHER_AES_256_CCM:
         sealer->encrypt = (nettle_cipher_func *)aes256_encrypt;
         aes256_set_encrypt_key(&sealer->cipher.aes256, key);
+        break;
+    case CIPHER_AES_128_GCM:
+        sealer->gcm = gcm_new(key, 16);
+        break;
+    case CIPHER_AES_256_GCM:
+        sealer->gcm = gcm_new(key, 32);
+        break;
+    case CIPHER_NONE:
+        assert(false);
     }
-    sealer->is_gcm = cipher == CIPHER_AES_128_GCM || cipher == CIPHER_AES_256_GCM;
-    if (sealer->is_gcm)
-        gcm_set_key(&sealer->gcm, &sealer->cipher, sealer->encrypt);
-    atomic_init(&sealer->seals, 0);
     return sealer;
 }
 
@@ -305,72 +334,88 @@ void sealer_free(struct sealer *sealer)
 {
     if (!sealer)
         return;
+    if (sealer->gcm)
+        gnutls_aead_cipher_deinit(sealer->gcm);
     explicit_bzero(sealer, sizeof *sealer);
     free(sealer);
 }
 
-enum direction { SEAL, OPEN };
-
-static void run_gcm(const struct sealer *sealer, enum direction direction, uint8_t *frame,
-                    size_t size, uint8_t *ret_tag)
+/* size: of what follows the transform header, here and below. */
+static void seal_gcm(gnutls_aead_cipher_hd_t gcm, uint8_t *frame, size_t size, uint8_t *ret_tag)
 {
-    const void *cipher = &sealer->cipher;
-    uint8_t *message = frame + SMB_TRANSFORM_SIZE;
-    struct gcm_ctx gcm;
+    const giovec_t aad = part_of(frame + AAD_AT, AAD_SIZE);
+    const giovec_t message = part_of(frame + SMB_TRANSFORM_SIZE, size);
+    size_t tag_size = SMB_SIGNATURE_SIZE;
+    int result = gnutls_aead_cipher_encryptv2(gcm, frame + AAD_AT, GCM_NONCE_SIZE, &aad, 1,
+                                              &message, 1, ret_tag, &tag_size);
 
-    gcm_set_iv(&gcm, &sealer->gcm, GCM_IV_SIZE, frame + AAD_AT);
-    gcm_update(&gcm, &sealer->gcm, AAD_SIZE, frame + AAD_AT);
-    (direction == SEAL ? gcm_encrypt : gcm_decrypt)(&gcm, &sealer->gcm, cipher, sealer->encrypt,
-                                                    size, message, message);
-    gcm_digest(&gcm, &sealer->gcm, cipher, sealer->encrypt, SMB_SIGNATURE_SIZE, ret_tag);
+    assert(result == GNUTLS_E_SUCCESS && tag_size == SMB_SIGNATURE_SIZE);
 }
 
-static void run_ccm(const struct sealer *sealer, enum direction direction, uint8_t *frame,
-                    size_t size, uint8_t *ret_tag)
+static bool open_gcm(gnutls_aead_cipher_hd_t gcm, uint8_t *frame, size_t size,
+                     const uint8_t tag[SMB_SIGNATURE_SIZE])
 {
-    const void *cipher = &sealer->cipher;
+    const giovec_t aad = part_of(frame + AAD_AT, AAD_SIZE);
+    const giovec_t message = part_of(frame + SMB_TRANSFORM_SIZE, size);
+
+    return gnutls_aead_cipher_decryptv2(gcm, frame + AAD_AT, GCM_NONCE_SIZE, &aad, 1, &message, 1,
+                                        (void *)(uintptr_t)tag, SMB_SIGNATURE_SIZE) == 0;
+}
+
+static void begin_ccm(const struct sealer *sealer, const uint8_t *frame, size_t size,
+                      struct ccm_ctx *ret_ccm)
+{
+    ccm_set_nonce(ret_ccm, &sealer->cipher, sealer->encrypt, CCM_NONCE_SIZE, frame + AAD_AT,
+                  AAD_SIZE, size, SMB_SIGNATURE_SIZE);
+    ccm_update(ret_ccm, &sealer->cipher, sealer->encrypt, AAD_SIZE, frame + AAD_AT);
+}
+
+static void seal_ccm(const struct sealer *sealer, uint8_t *frame, size_t size, uint8_t *ret_tag)
+{
     uint8_t *message = frame + SMB_TRANSFORM_SIZE;
     struct ccm_ctx ccm;
 
-    ccm_set_nonce(&ccm, cipher, sealer->encrypt, CCM_NONCE_SIZE, frame + AAD_AT, AAD_SIZE, size,
-                  SMB_SIGNATURE_SIZE);
-    ccm_update(&ccm, cipher, sealer->encrypt, AAD_SIZE, frame + AAD_AT);
-    (direction == SEAL ? ccm_encrypt : ccm_decrypt)(&ccm, cipher, sealer->encrypt, size, message,
-                                                    message);
-    ccm_digest(&ccm, cipher, sealer->encrypt, SMB_SIGNATURE_SIZE, ret_tag);
+    begin_ccm(sealer, frame, size, &ccm);
+    ccm_encrypt(&ccm, &sealer->cipher, sealer->encrypt, size, message, message);
+    ccm_digest(&ccm, &sealer->cipher, sealer->encrypt, SMB_SIGNATURE_SIZE, ret_tag);
 }
 
-/* size: of what follows the transform header. */
-static void run(const struct sealer *sealer, enum direction direction, uint8_t *frame, size_t size,
-                uint8_t *ret_tag)
+static bool open_ccm(const struct sealer *sealer, uint8_t *frame, size_t size,
+                     const uint8_t tag[SMB_SIGNATURE_SIZE])
 {
-    (sealer->is_gcm ? run_gcm : run_ccm)(sealer, direction, frame, size, ret_tag);
+    uint8_t *message = frame + SMB_TRANSFORM_SIZE, is[SMB_SIGNATURE_SIZE];
+    struct ccm_ctx ccm;
+
+    begin_ccm(sealer, frame, size, &ccm);
+    ccm_decrypt(&ccm, &sealer->cipher, sealer->encrypt, size, message, message);
+    ccm_digest(&ccm, &sealer->cipher, sealer->encrypt, sizeof is, is);
+    return bytes_equal_secret(bytes_of(is, sizeof is), bytes_of(tag, sizeof is));
 }
 
 bool sealer_seal(struct sealer *sealer, uint64_t session_id, uint8_t *frame, size_t size)
 {
-    uint64_t count = atomic_fetch_add(&sealer->seals, 1);
     struct smb_transform transform = { .session_id = session_id };
 
     assert(size > SMB_TRANSFORM_SIZE && size - SMB_TRANSFORM_SIZE <= UINT32_MAX);
-    if (count >= SEALS_MAX)
+    if (sealer->seals >= SEALS_MAX)
         return false;
     transform.size = (uint32_t)(size - SMB_TRANSFORM_SIZE);
-    le64_put(transform.nonce, count);
+    le64_put(transform.nonce, sealer->seals++);
     smb_transform_write(frame, &transform);
-    run(sealer, SEAL, frame, transform.size, transform.signature);
+    if (sealer->gcm)
+        seal_gcm(sealer->gcm, frame, transform.size, transform.signature);
+    else
+        seal_ccm(sealer, frame, transform.size, transform.signature);
     smb_transform_write(frame, &transform);
     return true;
 }
 
-bool sealer_open(const struct sealer *sealer, uint8_t *frame, size_t size)
+bool sealer_open(struct sealer *sealer, uint8_t *frame, size_t size)
 {
     struct smb_transform transform;
-    uint8_t tag[SMB_SIGNATURE_SIZE];
 
     if (!smb_transform_read(bytes_of(frame, size), &transform))
         return false;
-    run(sealer, OPEN, frame, transform.size, tag);
-    return bytes_equal_secret(bytes_of(tag, sizeof tag),
-                              bytes_of(transform.signature, sizeof transform.signature));
+    return sealer->gcm ? open_gcm(sealer->gcm, frame, transform.size, transform.signature)
+                       : open_ccm(sealer, frame, transform.size, transform.signature);
 }

@@ -62,7 +62,7 @@ void smb_keys_wipe(struct smb_keys *keys);
 
 /* ---- signing ---- */
 
-/* A key with its algorithm; immutable: any number of threads. */
+/* A key with its algorithm. One thread at a time. */
 struct signer;
 struct signer *signer_new(enum smb_signing algorithm, const uint8_t key[SIGNING_KEY_SIZE]);
 void signer_free(struct signer *signer);
@@ -80,7 +80,7 @@ bool signer_verify(const struct signer *signer, struct bytes message);
  * long enough to come there. rfc: 5116 3.2 */
 #define SEALS_MAX (UINT64_C(1) << 48)
 
-/* One direction's key, shared by all channels of the session. Any number of threads. */
+/* One direction's key, shared by all channels of the session, which have one thread. One thread at a time. */
 struct sealer;
 /* key: smb_keys.sealing or .opening, of smb_keys.sealing_size bytes. */
 struct sealer *sealer_new(enum smb_cipher cipher, const uint8_t *key);
@@ -94,6 +94,6 @@ bool sealer_seal(struct sealer *sealer, uint64_t session_id, uint8_t *frame, siz
  *
  * returns false when smb_transform_read() does, or it was not sealed with this key: what follows
  * is then worthless */
-bool sealer_open(const struct sealer *sealer, uint8_t *frame, size_t size);
+bool sealer_open(struct sealer *sealer, uint8_t *frame, size_t size);
 
 #endif
