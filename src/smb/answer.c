@@ -11,6 +11,8 @@
 #define ANSWERS_AT   (FRAME_SIZE + SMB_TRANSFORM_SIZE)
 #define NEXT_AT      20u /* NextCommand, in the header */
 #define ANSWER_GUESS 512u
+/* What may follow the data of an answer: padding. */
+#define BEHIND_ROOM  8u
 
 /* The last answer gets its signature once its padding is there. */
 static void seal_last(struct smb_message *message)
@@ -64,7 +66,7 @@ void message_flush(struct smb_message *message)
         return;
     seal_last(message);
     message->answer_arena = NULL;
-    if (connection->ends || connection->is_broken)
+    if (connection->ends || connection->is_broken || message->answer.len == 0)
         arena_free(arena);
     else
         send(connection, arena, &message->answer, message->sealed_for);
@@ -72,12 +74,31 @@ void message_flush(struct smb_message *message)
 
 /* ---- the answer ---- */
 
+static void open_answer(struct smb_message *message, size_t capacity)
+{
+    if (message->answer_arena)
+        return;
+    message->answer_arena = arena_new(SMB_ANSWER_ARENA_MAX);
+    text_init(&message->answer, message->answer_arena, capacity);
+}
+
+char *message_room(struct smb_request *request, size_t fixed, size_t size)
+{
+    struct smb_message *message = request->message;
+    size_t at = ANSWERS_AT + SMB_HEADER_SIZE + fixed;
+
+    open_answer(message, at + size + BEHIND_ROOM);
+    if (message->answer.len > 0)
+        at += message->last_at + (message->answer.len - message->last_at + 7) / 8 * 8 - ANSWERS_AT;
+    text_reserve(&message->answer, at - message->answer.len + size + BEHIND_ROOM);
+    return message->answer.ptr + at;
+}
+
 /* Goes to the place of the next answer. */
 static void begin_answer(struct smb_message *message, struct wire_writer *w)
 {
-    if (!message->answer_arena) {
-        message->answer_arena = arena_new(SMB_ANSWER_ARENA_MAX);
-        text_init(&message->answer, message->answer_arena, ANSWER_GUESS);
+    open_answer(message, ANSWER_GUESS);
+    if (message->answer.len == 0) {
         wire_writer_init(w, &message->answer);
         wire_put_zeros(w, ANSWERS_AT);
     } else {

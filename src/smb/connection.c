@@ -136,13 +136,16 @@ static void send_news(struct smb_connection *connection)
     watches_answer(connection);
 }
 
-bool smb_connection_take(struct smb_connection *connection, struct bytes message)
+bool smb_connection_take(struct smb_connection *connection, struct bytes message,
+                         struct arena *arena)
 {
     assert(!connection->ends && message.len <= smb_connection_message_max(connection));
-    if (connection->is_broken)
+    if (connection->is_broken) {
+        arena_free(arena);
         return false;
+    }
     connection->depth++;
-    message_take(connection, message);
+    message_take(connection, message, arena);
     send_news(connection);
     return leave(connection);
 }

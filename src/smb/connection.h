@@ -3,7 +3,7 @@
  * way of a message through it, its states and its invariants.
  *
  *     machine = smb_connection_new(service, host, peer)
- *     smb_connection_take(machine, message)      each whole message, without its 4 bytes of length
+ *     smb_connection_take(machine, message, ..)  each whole message, without its 4 bytes of length
  *     host->send(host, packet)                   a frame to be sent, with its 4 bytes of length
  *     host->post(host)                           from any thread: call smb_connection_run() soon
  *     smb_connection_sent(machine, size)         so many bytes of frames have left
@@ -91,10 +91,14 @@ size_t smb_connection_message_max(const struct smb_connection *connection);
  * to be sent. To be asked again after smb_connection_run() and smb_connection_sent(). */
 bool smb_connection_has_room(const struct smb_connection *connection);
 
-/* Takes a message; its bytes are copied where they are needed later.
+/* Takes a message.
+ *
+ * arena    in which its bytes lie, may be changed, and is the machine's from now on, whatever is returned; it may
+ *          grow to SMB_MESSAGE_ARENA_MAX (limits.h). NULL: they are copied
  * returns false: the connection is to be closed (a message that is no SMB, a broken signature of the
  *         transform, ids outside the window: ms-smb2 3.3.5.2); the owner calls smb_connection_end() */
-bool smb_connection_take(struct smb_connection *connection, struct bytes message);
+bool smb_connection_take(struct smb_connection *connection, struct bytes message,
+                         struct arena *arena);
 /* Goes on with what was woken. returns as smb_connection_take() */
 bool smb_connection_run(struct smb_connection *connection);
 void smb_connection_sent(struct smb_connection *connection, size_t size);

@@ -1,14 +1,15 @@
 /* READ: bytes of one state of the file, whatever is written meanwhile. ms-smb2: 2.2.19, 2.2.20, 3.3.5.12 */
 #include "smb/smb_private.h"
 
-#include <stdlib.h>
-
 #include "file/handle_io.h"
+
+/* Of an answer, before its data. ms-smb2: 2.2.20 */
+#define ANSWER_FIXED 16u
 
 struct read {
     struct handle_read read;
     uint32_t least; /* fewer bytes: STATUS_END_OF_FILE */
-    char *bytes;    /* owned */
+    char *bytes;    /* in the answer */
     struct handle_reading reading;
     bool is_reading;
 };
@@ -64,8 +65,7 @@ static enum smb_step begin_reading(struct smb_request *request)
     struct read *read = request->parameters;
     enum error e;
 
-    free(read->bytes);
-    read->bytes = xmalloc((size_t)read->read.readable);
+    read->bytes = message_room(request, ANSWER_FIXED, (size_t)read->read.readable);
     e = handle_reading_begin(&request->decision, &read->read, read->bytes, &read->reading);
     if (e == DECIDE_AGAIN)
         return again(request);
@@ -122,15 +122,15 @@ void smb_read_answer(struct smb_request *request, struct wire_writer *w)
     const struct read *read = request->parameters;
     uint32_t size = (uint32_t)read->read.readable;
 
-    text_reserve(w->out, 16 + size + 8);
     wire_put_u16(w, 17); /* StructureSize */
-    wire_put_u8(w, SMB_HEADER_SIZE + 16);
+    wire_put_u8(w, SMB_HEADER_SIZE + ANSWER_FIXED);
     wire_put_u8(w, 0);
     wire_put_u32(w, size);
     wire_put_u32(w, 0); /* DataRemaining */
     wire_put_u32(w, 0);
-    wire_put(w, bytes_of(read->bytes, size));
-    if (size == 0)
+    if (size > 0)
+        wire_put_placed(w, bytes_of(read->bytes, size));
+    else
         wire_put_u8(w, 0);
 }
 
@@ -139,5 +139,4 @@ void smb_read_over(struct smb_request *request)
     struct read *read = request->parameters;
 
     end_reading(read);
-    free(read->bytes);
 }

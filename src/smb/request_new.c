@@ -7,9 +7,8 @@ static void request_init(struct smb_request *request)
     request->state = ADMIT;
 }
 
-struct smb_message *message_new(struct smb_connection *connection, size_t size)
+struct smb_message *message_new(struct smb_connection *connection, struct arena *arena, size_t size)
 {
-    struct arena *arena = arena_new(SMB_MESSAGE_ARENA_MAX);
     struct smb_message *message = arena_alloc(arena, sizeof *message);
 
     message->arena = arena;

@@ -15,6 +15,7 @@
 #include "base/memory_budget.h"
 #include "net/connection.h"
 #include "smb/connection.h"
+#include "smb/limits.h"
 
 #define LENGTH_SIZE   4u
 /* A message longer than this that has come in part goes on in memory of its own, which is charged to the
@@ -30,8 +31,9 @@ struct smb_link {
     struct connection connection; /* first */
     struct smb_host host;
     struct smb_connection *machine; /* NULL: refused */
-    /* A message of which a part has come, where it is more than the input takes. */
+    /* A message of which a part has come, where it is more than the input takes; in its arena. */
     char *message;
+    struct arena *arena;
     size_t size, have;
     /* Packets that wait to be sent, the oldest first; how much of that one has left. */
     struct smb_packet *first, **end;
@@ -98,7 +100,8 @@ static void drop_message(struct smb_link *link)
     if (!link->message)
         return;
     memory_budget_release(link->size);
-    free(link->message);
+    arena_free(link->arena);
+    link->arena = NULL;
     link->message = NULL;
 }
 
@@ -185,9 +188,9 @@ static ssize_t send_packets(struct smb_link *link)
 /* What a step of receiving came to. */
 enum received { RECEIVED, RECEIVES_LATER, RECEIVES_NO_MORE };
 
-static enum received take(struct smb_link *link, struct bytes message)
+static enum received take(struct smb_link *link, struct bytes message, struct arena *arena)
 {
-    return smb_connection_take(link->machine, message) ? RECEIVED : RECEIVES_NO_MORE;
+    return smb_connection_take(link->machine, message, arena) ? RECEIVED : RECEIVES_NO_MORE;
 }
 
 static enum received of_count(struct smb_link *link, ssize_t n)
@@ -214,7 +217,8 @@ static enum received receive_rest(struct smb_link *link)
         link->have += (size_t)n;
     if (result != RECEIVED || link->have < link->size)
         return result;
-    result = take(link, bytes_of(link->message, link->size));
+    result = take(link, bytes_of(link->message, link->size), link->arena);
+    link->arena = NULL; /* the machine's now */
     drop_message(link);
     return result;
 }
@@ -226,7 +230,8 @@ static enum received begin_rest(struct smb_link *link, struct bytes have, size_t
         return RECEIVES_NO_MORE;
     link->size = size;
     link->have = have.len;
-    link->message = xmalloc(size);
+    link->arena = arena_new(SMB_MESSAGE_ARENA_MAX);
+    link->message = arena_bytes(link->arena, size);
     memcpy(link->message, have.ptr, have.len);
     input_use(&link->connection.input, LENGTH_SIZE + have.len);
     return RECEIVED;
@@ -242,7 +247,7 @@ static enum received receive_more(struct smb_link *link)
 /* A whole message is there. */
 static enum received take_first(struct smb_link *link, struct bytes message)
 {
-    enum received result = take(link, message);
+    enum received result = take(link, message, NULL);
 
     input_use(&link->connection.input, LENGTH_SIZE + message.len);
     return result;

@@ -427,7 +427,7 @@ struct smb_message {
     struct smb_request *first, *current;
     bool runs;
     /* The answer that grows: several of a compound. */
-    struct arena *answer_arena; /* NULL: nothing is written yet */
+    struct arena *answer_arena; /* NULL: nothing is written yet, and no room asked for */
     struct text answer;
     size_t last_at;                 /* where the header of the last one begins */
     struct smb_session *last_signs; /* held: whose signature it gets; NULL: none */
@@ -446,10 +446,12 @@ struct smb_message {
     struct arena_mark before; /* of the arena, when its current request began */
 };
 
-/* returns false: it is to be closed */
-bool message_take(struct smb_connection *connection, struct bytes bytes);
-/* A message without requests; size: what it counts in work_bytes. */
-struct smb_message *message_new(struct smb_connection *connection, size_t size);
+/* arena: see smb_connection_take()
+ * returns false: it is to be closed */
+bool message_take(struct smb_connection *connection, struct bytes bytes, struct arena *arena);
+/* A message without requests. arena: is the message's from now on; size: what it counts in work_bytes. */
+struct smb_message *message_new(struct smb_connection *connection, struct arena *arena,
+                                size_t size);
 /* One more request of it, behind the last one; NULL: its first. */
 struct smb_request *message_add(struct smb_message *message, struct smb_request *last);
 /* Related requests that follow are about this open. */
@@ -468,6 +470,9 @@ static inline void smb_run(struct smb_request *request)
 typedef void smb_body_fn(struct smb_request *request, struct wire_writer *w);
 /* Adds the answer of a request; that of one that was parked is sent at once. */
 void message_answer(struct smb_request *request, enum nt_status status, smb_body_fn *body);
+/* Room in the answer for `size` bytes, which are `fixed` bytes behind its header: a body that has filled it does not
+ * copy them, but passes over them with wire_put_placed(). Another call, and an interim answer, make it void. */
+char *message_room(struct smb_request *request, size_t fixed, size_t size);
 /* Sends what was answered before it, and STATUS_PENDING. */
 void message_interim(struct smb_request *request);
 /* A message of the server's own: a break. body: from StructureSize on. */

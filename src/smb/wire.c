@@ -155,6 +155,13 @@ void wire_put(struct wire_writer *w, struct bytes bytes)
     text_add(w->out, bytes);
 }
 
+void wire_put_placed(struct wire_writer *w, struct bytes bytes)
+{
+    assert(bytes.ptr == w->out->ptr + w->out->len);
+    assert(bytes.len <= w->out->capacity - w->out->len);
+    w->out->len += bytes.len;
+}
+
 void wire_put_zeros(struct wire_writer *w, size_t count)
 {
     text_reserve(w->out, count);

@@ -70,6 +70,8 @@ void wire_put_u32(struct wire_writer *w, uint32_t value);
 void wire_put_u64(struct wire_writer *w, uint64_t value);
 void wire_put_guid(struct wire_writer *w, const struct guid *guid);
 void wire_put(struct wire_writer *w, struct bytes bytes);
+/* What lies there already: room that was reserved, and filled. */
+void wire_put_placed(struct wire_writer *w, struct bytes bytes);
 void wire_put_zeros(struct wire_writer *w, size_t count);
 /* Zeros up to a multiple of `alignment` (a power of two) from the start of the message. */
 void wire_put_padding(struct wire_writer *w, size_t alignment);

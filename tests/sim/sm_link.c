@@ -184,7 +184,7 @@ uint64_t sm_link_send(unsigned slot)
     uint64_t id = link->sent_id;
 
     sched_point();
-    if (!link->is_cut && !smb_connection_take(link->machine, text_bytes(&link->text)))
+    if (!link->is_cut && !smb_connection_take(link->machine, text_bytes(&link->text), NULL))
         link->is_cut = true;
     run(link);
     return id;

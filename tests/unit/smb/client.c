@@ -338,7 +338,7 @@ void client_charge(struct client *client, uint16_t charge, uint16_t asked)
 
 void client_send_raw(struct client *client, struct bytes bytes)
 {
-    if (!smb_connection_take(client->machine, bytes))
+    if (!smb_connection_take(client->machine, bytes, NULL))
         client->is_cut = true;
 }
 

@@ -431,6 +431,57 @@ static void flushes(void **state)
     client_free(c);
 }
 
+static void put_read(struct wire_writer *w, const struct open_file *file, uint64_t offset,
+                     uint32_t size)
+{
+    wire_put_u16(w, 49);
+    wire_put_zeros(w, 2);
+    wire_put_u32(w, size);
+    wire_put_u64(w, offset);
+    put_file(w, file);
+    wire_put_zeros(w, 17);
+}
+
+/* Several reads in a compound: each has its own bytes in the one frame, also behind one that is refused and behind
+ * answers of odd length. */
+static void reads_in_a_compound(void **state)
+{
+    static const struct {
+        uint64_t offset;
+        uint32_t size, got;
+    } reads[] = { { 0, 3, 3 }, { 9, 100, 0 }, { 1, 100, 8 }, { 8, 1, 1 }, { 2, 5, 5 } };
+    struct client *c = client_begin(*state, SMB_311);
+    struct open_file f;
+    struct sending s;
+    struct wire_writer w;
+    uint64_t last;
+
+    client_open(c, "several", &f);
+    assert_int_equal(client_write(c, &f, 0, "123456789"), 0);
+    sending_begin(c, &s);
+    for (size_t i = 0; i < 5; i++) {
+        w = sending_add(c, &s, SMB_READ, 0);
+        put_read(&w, &f, reads[i].offset, reads[i].size);
+    }
+    last = client_send(c, &s);
+    for (size_t i = 0; i < 5; i++) {
+        struct reply reply = client_receive(c, last - 4 + i);
+        struct wire_reader r = reply_body(&reply);
+        struct bytes data;
+
+        if (reads[i].got == 0) {
+            assert_status(reply, STATUS_END_OF_FILE);
+            continue;
+        }
+        assert_status(reply, STATUS_SUCCESS);
+        wire_skip(&r, 4);
+        data = wire_buffer(&r, SMB_HEADER_SIZE + 16, wire_u32(&r), SMB_HEADER_SIZE + 16);
+        assert_int_equal(data.len, reads[i].got);
+        assert_memory_equal(data.ptr, "123456789" + reads[i].offset, data.len);
+    }
+    client_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +498,7 @@ int main(void)
         cmocka_unit_test(bounds_what_waits),
         cmocka_unit_test(opens_do_what_they_were_granted),
         cmocka_unit_test(flushes),
+        cmocka_unit_test(reads_in_a_compound),
     };
 
     return cmocka_run_group_tests(tests, world_setup, world_teardown);

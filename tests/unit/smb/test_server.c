@@ -119,7 +119,7 @@ static void go_later(struct smb_connection *machine, struct bytes message)
         abort();
 }
 
-bool smb_connection_take(struct smb_connection *machine, struct bytes message)
+static bool take(struct smb_connection *machine, struct bytes message)
 {
     assert(!machine->ends && smb_connection_has_room(machine));
     assert(message.len <= smb_connection_message_max(machine));
@@ -135,6 +135,14 @@ bool smb_connection_take(struct smb_connection *machine, struct bytes message)
     else
         answer(machine, message);
     return true;
+}
+
+bool smb_connection_take(struct smb_connection *machine, struct bytes message, struct arena *arena)
+{
+    bool result = take(machine, message);
+
+    arena_free(arena);
+    return result;
 }
 
 static void tell_end(struct smb_connection *machine)
