@@ -73,7 +73,7 @@ static void drop_left(struct file_gate *gate, struct changes *changes)
 {
     for (size_t i = 0; i < gate->set.left_count; i++)
         handle_delete(changes, gate->node, &gate->set.left[i]);
-    if (gate->set.open_count == 0)
+    if (!gate->set.is_delete_pending)
         pending_delete(changes, gate->node);
     gate->set.left_count = 0;
 }

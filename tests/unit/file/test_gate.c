@@ -618,6 +618,13 @@ static void epochs(void **state)
     assert_int_equal(indexed(w, "h"), 0);
     assert_true(is_empty(w));
 
+    lost = open_with(w, D, RWD);
+    assert_int_equal(end(w, gate_set_delete_pending(begin(w), lost, true)), OK);
+    assert_int_equal(indexed(w, "p"), 1);
+    open_epoch_begin();
+    closes(w, open_with(w, R, RWD));
+    assert_int_equal(indexed(w, "p"), 0);
+
     lost = open_with(w, R, R);
     assert_int_equal(try_open(w, &persistent, &kept, &caching), OK);
     open_epoch_begin();
