@@ -51,9 +51,8 @@ struct input {
     struct conditions conditions;
     const struct guid *lease_id; /* NULL: none was sent */
     uint32_t timeout_s;          /* that the client gives it; 0: says nothing */
-    bool
-        is_source; /* of a copy: its bytes are read after its head, which is all that is asked for */
-    struct body body; /* complete when decide runs; in memory unless it was staged */
+    bool is_source;              /* of a copy: its bytes are read, too, after its head */
+    struct body body;            /* complete when decide runs; in memory unless it was staged */
 };
 
 /* What subject() or locate() of a service finds, for its decide functions: a type of its own that

@@ -84,7 +84,7 @@ static struct fs_expected expect_create(const struct fs_ask *ask, const struct f
     if (!refused.code && ask->op != FS_CREATE_DIRECTORY)
         refused =
             of_lease(is_there ? &state->nodes[node].lease : &no_lease, ask->lease, true, true);
-    if (!refused.code && is_there && ask->op != FS_CREATE_DIRECTORY)
+    if (!refused.code && is_there)
         refused = pass(ask, state, node);
     if (refused.code)
         return refused;
@@ -155,6 +155,15 @@ static struct fs_expected expect_lease(const struct fs_ask *ask, struct fs_lease
         struct fs_expected){ .status = fs_lease_status(ask->act), .changes = true, .node = node };
 }
 
+/* Has an SMB client locked any of the bytes that are read? */
+static bool is_locked(const struct fs_ask *ask, const struct fs_state *state, unsigned node)
+{
+    unsigned length = state->nodes[node].length;
+    unsigned to = ask->has_range && ask->to < length ? ask->to : length;
+
+    return fs_locks_bar_read(state, &state->nodes[node], 0, ask->has_range ? ask->from : 0, to);
+}
+
 /* What else is of a file or directory that is there. */
 static struct fs_expected expect_at(const struct fs_ask *ask, const struct fs_state *state,
                                     unsigned node)
@@ -165,6 +174,8 @@ static struct fs_expected expect_at(const struct fs_ask *ask, const struct fs_st
     case FS_PUT_RANGE:
     case FS_PUT_RANGE_FROM_URL:
     case FS_CLEAR_RANGE:
+        if (fs_locks_bar_write(state, &state->nodes[node], 0, ask->from, ask->to))
+            return refusal(409, "FileLockConflict");
         return ask->to > length ? refusal(416, "InvalidRange")
                                 : (struct fs_expected){ .status = 201, .changes = true };
     case FS_SET_LENGTH:
@@ -180,6 +191,8 @@ static struct fs_expected expect_at(const struct fs_ask *ask, const struct fs_st
     case FS_GET_FILE:
         if (ask->has_range && ask->from >= length)
             return refusal(416, "InvalidRange");
+        if (!state->is_kept && is_locked(ask, state, node))
+            return refusal(409, "FileLockConflict");
         return (struct fs_expected){ .status = ask->has_range ? 206 : 200, .node = node };
     default:
         return (struct fs_expected){ .status = 200, .changes = !fs_is_read(ask->op), .node = node };
@@ -333,6 +346,9 @@ struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_st
         const struct fs_use use = fs_use_of_source(ask);
 
         refused = beside_opens(view, node, &use);
+        if (!refused.code && !view->is_kept &&
+            fs_locks_bar_read(view, &view->nodes[node], 0, 0, view->nodes[node].length))
+            refused = refusal(409, "FileLockConflict");
     }
     if (ask->op == FS_COPY_FILE)
         return refused;

@@ -28,6 +28,7 @@ struct fs_slot {
     /* Of SMB: what its commit has opened, and how. */
     uint64_t open;
     unsigned action;
+    bool has_deleted; /* its file, by closing it */
 };
 noreturn void fs_judge_fail(const struct fs_slot *slot, const struct reply *answer,
                             const char *why);

@@ -146,6 +146,39 @@ static bool has_gone(const struct fs_node *entry, uint64_t directory, const stru
     return is_deleted && is_free;
 }
 
+/* Is it so in no state since, in some, in all: that it is to be deleted by SMB? Then it is not shown. */
+enum hidden { HIDDEN_NOT, HIDDEN_PERHAPS, HIDDEN };
+
+static enum hidden is_hidden(uint64_t id, const struct fs_state *view,
+                             const struct fs_state *oldest)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    bool always = true, ever = false;
+
+    for (; !view->is_kept; state = state->older) {
+        const struct fs_node *node = fs_node_of(state, id);
+
+        always = always && (!node || node->is_delete_pending);
+        ever = ever || (node && node->is_delete_pending);
+        if (state == oldest)
+            break;
+    }
+    return !ever ? HIDDEN_NOT : always ? HIDDEN : HIDDEN_PERHAPS;
+}
+
+/* Then a page may end early. */
+static bool hides_any(const struct fs_state *view, unsigned directory,
+                      const struct fs_state *oldest)
+{
+    for (unsigned char i = 0; i < FS_NAMES; i++) {
+        unsigned at = fs_child_of(view, directory, i);
+
+        if (at < FS_NODES && is_hidden(view->nodes[at].id, view, oldest) != HIDDEN_NOT)
+            return true;
+    }
+    return false;
+}
+
 static const char *compare_entry(const struct fs_ask *ask, const struct shown *shown,
                                  const struct fs_state *state, const struct fs_state *view,
                                  const struct fs_node *entry, uint64_t directory)
@@ -208,24 +241,36 @@ const char *fs_compare_files(const struct fs_ask *ask, const struct fs_state *st
 {
     const struct fs_state *view = fs_view(&ask->snapshot, state);
     unsigned directory = fs_find(view, &ask->path);
-    struct names names = names_of(ask, view, directory);
+    bool hides = hides_any(view, directory, state);
+    struct names names;
+    struct fs_ask asked = *ask;
     const char *why = NULL, *at = (const char *)answer->body;
     struct shown shown;
 
     answer->body[answer->body_size] = '\0';
+    if (hides)
+        asked.page.max = 0;
+    names = names_of(&asked, view, directory);
     at = next_entry(at, &shown, &why);
     for (unsigned i = 0; i < names.count && !why; i++) {
         const struct fs_node *entry = names.entries[i];
 
-        if (at && shown.name == entry->name) {
+        enum hidden hidden = is_hidden(entry->id, view, state);
+
+        if (at && shown.name == entry->name && hidden == HIDDEN && shown.id == entry->file_id) {
+            why = "an entry that is to be deleted";
+        } else if (at && shown.name == entry->name) {
             why = compare_entry(ask, &shown, state, view, entry, view->nodes[directory].id);
             at = why ? at : next_entry(at, &shown, &why);
-        } else if (view->is_kept || !has_gone(entry, view->nodes[directory].id, state)) {
+        } else if (hidden == HIDDEN_NOT && !(hides && ask->page.max > 0) &&
+                   (view->is_kept || !has_gone(entry, view->nodes[directory].id, state))) {
             why = "an entry is missing";
         }
     }
     if (!why && at)
         why = "an entry that should not be in the page";
+    if (!why && hides && ask->page.max > 0)
+        return NULL;
     return why ? why : compare_marker(names.next, (const char *)answer->body);
 }
 

@@ -195,6 +195,7 @@ void fs_forget_opens(void)
 {
     for (struct fs_state *state = model->newest; state; state = state->older) {
         memset(state->opens, 0, sizeof state->opens);
+        memset(state->locks, 0, sizeof state->locks);
         for (unsigned i = 0; i < FS_NODES; i++)
             state->nodes[i].is_delete_pending = false;
     }
@@ -216,6 +217,7 @@ struct fs_state *fs_next_state(uint64_t commit)
     *state = *model->newest;
     state->older = model->newest;
     state->since = commit;
+    state->at_ns = world->now_ns;
     model->newest = state;
     return state;
 }

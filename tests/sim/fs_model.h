@@ -10,6 +10,7 @@
 #define FS_ROOT          0u /* is there as soon as the share is */
 #define FS_QUOTA_DEFAULT 5120u
 #define FS_OPENS         96u
+#define FS_LOCKS         128u
 
 /* A file that an SMB client has open. */
 struct fs_open {
@@ -18,6 +19,15 @@ struct fs_open {
     unsigned client;
     uint64_t volatile_id;   /* by which the client's connection knows it */
     unsigned access, share; /* MAY_* of sm_ask.h */
+    bool deletes;           /* the file, when it is closed */
+};
+
+/* That it has locked of its file. */
+struct fs_lock {
+    uint64_t open;     /* 0: there is none */
+    unsigned from, to; /* slots */
+    bool is_exclusive;
+    uint64_t since; /* the commit */
 };
 
 struct fs_node {
@@ -54,6 +64,8 @@ struct fs_state {
     struct fs_lease lease;
     struct fs_node nodes[FS_NODES];
     struct fs_open opens[FS_OPENS];
+    struct fs_lock locks[FS_LOCKS];
+    uint64_t at_ns; /* when it began */
 };
 
 struct fs_expected {

@@ -19,6 +19,17 @@ struct fs_use fs_use_of(const struct fs_ask *ask);
 struct fs_use fs_use_of_source(const struct fs_ask *ask);
 enum fs_bar fs_beside_opens(const struct fs_state *state, const struct fs_node *node,
                             const struct fs_use *use);
+/* Does a lock of the file keep a read of these slots by an open from it, or a write? open: 0: of REST, which writes
+ * nothing while there is any lock. decision: 337 */
+bool fs_locks_bar_read(const struct fs_state *state, const struct fs_node *node, uint64_t open,
+                       unsigned from, unsigned to);
+bool fs_locks_bar_write(const struct fs_state *state, const struct fs_node *node, uint64_t open,
+                        unsigned from, unsigned to);
+/* And another lock? */
+bool fs_locks_bar_lock(const struct fs_state *state, const struct fs_node *node,
+                       const struct fs_lock *wanted);
+/* Exactly that range, as it is released: the exclusive one, or else the newest. NULL: there is none */
+struct fs_lock *fs_lock_of(struct fs_state *state, uint64_t open, unsigned from, unsigned to);
 /* The code of REST; NULL: nothing bars it. */
 const char *fs_bar_code(enum fs_bar bar);
 

@@ -80,7 +80,7 @@ struct fs_path fs_script_known_path(struct draws *draws)
 }
 
 /* In a directory that is there. */
-static struct fs_path draw_in_known(struct draws *draws)
+struct fs_path fs_script_path_in_known(struct draws *draws)
 {
     struct fs_path path = draw_known(draws, true);
 
@@ -109,7 +109,7 @@ static void draw_rename(struct draws *draws, struct fs_ask *ask)
         ask->path = fs_script_new_path(draws);
         break;
     default:
-        ask->path = draw_in_known(draws);
+        ask->path = fs_script_path_in_known(draws);
         break;
     }
     /* No deeper trees than can be asked for. */
@@ -268,7 +268,7 @@ static void draw_path(struct draws *draws, struct fs_ask *ask)
         draw_rename(draws, ask);
     else if (is_creation(ask->op))
         ask->path = draw(draws, 4) == 0 ? draw_known(draws, ask->op == FS_CREATE_DIRECTORY)
-                                        : draw_in_known(draws);
+                                        : fs_script_path_in_known(draws);
     else if (fs_has_path(ask->op))
         ask->path = draw(draws, 10) == 0 ? fs_script_new_path(draws)
                                          : draw_known(draws, is_of_directory(ask->op));

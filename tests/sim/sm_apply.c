@@ -77,7 +77,8 @@ static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *ex
                                         .client = client,
                                         .volatile_id = volatile_id,
                                         .access = ask->access,
-                                        .share = ask->share };
+                                        .share = ask->share,
+                                        .deletes = ask->deletes };
     return state->opens[i].id;
 }
 
@@ -91,11 +92,49 @@ static void write_slots(const struct sm_ask *ask, struct fs_node *node, uint64_t
         node->length = ask->to;
 }
 
-static void close_open(struct fs_state *state, uint64_t id)
+/* With its locks. The file goes with the last one, if it is to. MS-FSA 2.1.5.5 */
+static void close_open(struct fs_state *state, struct fs_node *node, uint64_t id)
 {
     struct fs_open *open = (struct fs_open *)(uintptr_t)fs_open_of(state, id);
 
+    node->is_delete_pending = node->is_delete_pending || open->deletes;
+    for (unsigned i = 0; i < FS_LOCKS; i++)
+        if (state->locks[i].open == id)
+            state->locks[i] = (struct fs_lock){ .open = 0 };
     *open = (struct fs_open){ .id = 0 };
+    if (fs_is_open(state, node))
+        return;
+    if (node->is_delete_pending)
+        node->exists = false;
+    node->is_delete_pending = false;
+}
+
+static void lock(const struct sm_ask *ask, struct fs_state *state)
+{
+    unsigned i = 0;
+
+    while (i < FS_LOCKS && state->locks[i].open > 0)
+        i++;
+    if (i == FS_LOCKS)
+        world_fail("the model has no room for another lock");
+    state->locks[i] = (struct fs_lock){ .open = ask->handle.open,
+                                        .from = ask->from,
+                                        .to = ask->to,
+                                        .is_exclusive = ask->is_exclusive,
+                                        .since = state->since };
+}
+
+static void rename_node(const struct sm_ask *ask, struct fs_state *state, struct fs_node *node)
+{
+    struct fs_path parent = ask->path;
+    unsigned to = fs_find(state, &ask->path);
+
+    parent.depth--;
+    if (to < FS_NODES && &state->nodes[to] != node)
+        state->nodes[to].exists = false;
+    node->parent = fs_find(state, &parent);
+    node->name = ask->path.names[parent.depth];
+    node->is_other_case = ask->path.cases >> parent.depth & 1;
 }
 
 uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, uint64_t commit,
@@ -113,8 +152,20 @@ uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, 
     case SM_SET_LENGTH:
         cut(node, ask->length, commit);
         break;
+    case SM_LOCK:
+        lock(ask, state);
+        break;
+    case SM_UNLOCK:
+        *fs_lock_of(state, ask->handle.open, ask->from, ask->to) = (struct fs_lock){ .open = 0 };
+        break;
+    case SM_SET_DELETE:
+        node->is_delete_pending = ask->deletes;
+        break;
+    case SM_RENAME:
+        rename_node(ask, state, node);
+        break;
     case SM_CLOSE:
-        close_open(state, ask->handle.open);
+        close_open(state, node, ask->handle.open);
         break;
     default:
         break;

@@ -12,6 +12,11 @@ enum sm_op {
     SM_WRITE,
     SM_SET_LENGTH,
     SM_FLUSH,
+    SM_QUERY, /* its length, and whether it is to be deleted */
+    SM_LOCK,
+    SM_UNLOCK,
+    SM_SET_DELETE, /* that it is deleted with its last handle, or not */
+    SM_RENAME,
     SM_CLOSE,
     SM_HANG_UP, /* the connection ends, and all its handles with it */
     SM_OPS
@@ -39,7 +44,7 @@ struct sm_handle {
 
 struct sm_ask {
     enum sm_op op;
-    struct fs_path path; /* of an open */
+    struct fs_path path; /* of an open; the new one of a rename */
     enum sm_disposition disposition;
     unsigned access, share;  /* MAY_* */
     struct sm_handle handle; /* of what goes by one */
@@ -47,13 +52,18 @@ struct sm_ask {
     unsigned seed;
     unsigned length; /* slots */
     bool write_through;
+    bool deletes;      /* the open, when it is closed; or what is to be set */
+    bool replaces;     /* what has the new name */
+    bool is_exclusive; /* a lock, */
+    uint64_t waits_ns; /* which waits so long, and is then cancelled; 0: it does not */
 };
 
 struct sm_reply {
     uint32_t status;
     unsigned action; /* CreateAction */
     uint64_t persistent, volatile_id;
-    uint64_t length; /* of what was opened */
+    uint64_t length; /* of what was opened, or asked for */
+    bool is_delete_pending;
 };
 
 /* Those that the model knows. MS-ERREF 2.3.1 */
@@ -62,6 +72,10 @@ struct sm_reply {
 #define SM_MORE_PROCESSING    0xC0000016u
 #define SM_BAD_NETWORK_NAME   0xC00000CCu
 #define SM_END_OF_FILE        0xC0000011u
+#define SM_LOCK_CONFLICT      0xC0000054u
+#define SM_LOCK_NOT_GRANTED   0xC0000055u
+#define SM_RANGE_NOT_LOCKED   0xC000007Eu
+#define SM_CANCELLED          0xC0000120u
 #define SM_ACCESS_DENIED      0xC0000022u
 #define SM_NAME_NOT_FOUND     0xC0000034u
 #define SM_NAME_COLLISION     0xC0000035u

@@ -12,6 +12,7 @@
 
 #define PLAIN_MAX    256u
 #define PLAIN_MAX_NS (5 * UINT64_C(1000000000))
+#define GRANT_MAX_NS UINT64_C(1000000000)
 
 /* Plain writes that were answered: in the world. */
 static struct sm_plain {
@@ -123,8 +124,12 @@ static bool writes(const struct sm_ask *ask, const struct sm_expected *expected,
         return expected->action != 1;
     case SM_CLOSE:
         return writes_by_close(&state->nodes[expected->node], seen);
-    default:
+    case SM_WRITE:
+    case SM_SET_LENGTH:
+    case SM_RENAME:
         return true;
+    default:
+        return false;
     }
 }
 
@@ -168,6 +173,8 @@ void sm_judge_committed(struct fs_slot *slot, unsigned number)
     slot->action = expected.action;
     slot->open = apply(ask, &expected, &seen);
     slot->commit = world->commits;
+    slot->has_deleted =
+        ask->op == SM_CLOSE && node && !fs_node_of(fs_state_at(slot->commit), node->id);
     say_commit(slot, number);
 }
 
@@ -209,7 +216,11 @@ static bool is_lasting(const struct fs_slot *slot, unsigned number)
     case SM_WRITE:
         return ask->write_through;
     case SM_CLOSE:
-        return sm_script_has_written(number, ask->handle.open);
+        return sm_script_has_written(number, ask->handle.open) || slot->has_deleted;
+    case SM_LOCK:
+    case SM_UNLOCK:
+    case SM_SET_DELETE:
+        return false;
     default:
         return true;
     }
@@ -240,10 +251,28 @@ static void acknowledge_flushed(const struct fs_slot *slot)
         fs_acknowledge(node->version);
 }
 
+/* A lock that waits is granted soon after it could be. */
+static void judge_wait(const struct fs_slot *slot, const struct reply *answer)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    uint64_t until_ns = answer->ended_ns;
+
+    if (answer->smb.status != SM_CANCELLED || (world->plan.faults & FAULTS_OF_TIME))
+        return;
+    for (; state; state = state->older) {
+        if (sm_expect(&slot->ask->smb, state).status == SM_CANCELLED)
+            return;
+        if (state->at_ns + GRANT_MAX_NS < until_ns)
+            fs_judge_fail(slot, answer, "a lock that could be granted for a second was not");
+    }
+}
+
 static void judge_view(struct fs_slot *slot, const struct reply *answer)
 {
-    bool is_shown = slot->ask->smb.op != SM_WRITE;
+    enum sm_op op = slot->ask->smb.op;
+    bool is_shown = op != SM_WRITE && op != SM_LOCK && op != SM_UNLOCK;
 
+    judge_wait(slot, answer);
     fs_judge_view(slot, answer, is_shown);
     if (slot->ask->smb.op == SM_FLUSH && answer->smb.status == SM_SUCCESS)
         acknowledge_flushed(slot);

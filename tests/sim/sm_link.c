@@ -190,13 +190,24 @@ uint64_t sm_link_send(unsigned slot)
     return id;
 }
 
+/* With its interim answer. */
+static void forget(struct link *link, uint64_t message_id)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < link->message_count; i++)
+        if (link->messages[i].message_id != message_id)
+            link->messages[kept++] = link->messages[i];
+    link->message_count = kept;
+}
+
 static bool take_answer(struct link *link, uint64_t message_id, struct sm_message *ret_message)
 {
     for (unsigned i = 0; i < link->message_count; i++) {
         if (link->messages[i].message_id != message_id || link->messages[i].status == SM_PENDING)
             continue;
         *ret_message = link->messages[i];
-        link->messages[i] = link->messages[--link->message_count];
+        forget(link, message_id);
         return true;
     }
     return false;
@@ -212,6 +223,42 @@ bool sm_link_receive(unsigned slot, uint64_t message_id, struct sm_message *ret_
         await(link, 0);
     }
     return true;
+}
+
+bool sm_link_receive_within(unsigned slot, uint64_t message_id, uint64_t ns,
+                            struct sm_message *ret_message)
+{
+    struct link *link = &links[slot];
+    uint64_t deadline = world->now_ns + ns;
+
+    for (;;) {
+        if (take_answer(link, message_id, ret_message))
+            return true;
+        if (link->is_cut || world->now_ns >= deadline)
+            return false;
+        await(link, deadline);
+    }
+}
+
+/* MS-SMB2 2.2.30: by the id of the interim answer. */
+void sm_link_cancel(unsigned slot, uint64_t message_id)
+{
+    struct link *link = &links[slot];
+    struct smb_header header = { .command = SMB_CANCEL,
+                                 .flags = SMB_FLAG_ASYNC,
+                                 .message_id = message_id,
+                                 .session_id = link->session_id };
+    struct wire_writer w;
+
+    for (unsigned i = 0; i < link->message_count; i++)
+        if (link->messages[i].message_id == message_id)
+            header.async_id = link->messages[i].async_id;
+    text_init(&link->text, link->arena, 100);
+    wire_writer_init(&w, &link->text);
+    smb_header_write(&w, &header);
+    wire_put_u16(&w, 4);
+    wire_put_u16(&w, 0);
+    (void)sm_link_send(slot);
 }
 
 static bool ask(unsigned slot, struct sm_message *ret_message)

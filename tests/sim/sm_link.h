@@ -39,6 +39,11 @@ void sm_link_write(unsigned slot, uint16_t command, unsigned charge,
 uint64_t sm_link_send(unsigned slot);
 /* Waits for the final answer. False: the connection was cut. */
 bool sm_link_receive(unsigned slot, uint64_t message_id, struct sm_message *ret_message);
+/* The same for so long; false: it has not come. */
+bool sm_link_receive_within(unsigned slot, uint64_t message_id, uint64_t ns,
+                            struct sm_message *ret_message);
+/* Cancels one that has had an interim answer. */
+void sm_link_cancel(unsigned slot, uint64_t message_id);
 /* Does nothing for so long, but for what the machine is posted. */
 void sm_link_sleep(unsigned slot, uint64_t ns);
 /* The connection ends; waits until nothing is left of it. */

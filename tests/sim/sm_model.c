@@ -78,9 +78,12 @@ static struct sm_expected expect_open(const struct sm_ask *ask, const struct fs_
 /* What the handle has to be opened for. */
 static unsigned access_for(enum sm_op op)
 {
-    return op == SM_READ                                             ? MAY_R
-           : op == SM_WRITE || op == SM_SET_LENGTH || op == SM_FLUSH ? MAY_W
-                                                                     : 0;
+    static const unsigned needed[SM_OPS] = {
+        [SM_READ] = MAY_R,  [SM_WRITE] = MAY_W,      [SM_SET_LENGTH] = MAY_W,
+        [SM_FLUSH] = MAY_W, [SM_SET_DELETE] = MAY_D, [SM_RENAME] = MAY_D,
+    };
+
+    return needed[op];
 }
 
 /* Does it become longer than the share has room for? */
@@ -89,6 +92,71 @@ static bool is_full(const struct fs_state *state, unsigned was, unsigned length)
     uint64_t more = ((uint64_t)length - was) * fs_slot_bytes();
 
     return length > was && fs_used_bytes(state) + more > (uint64_t)state->quota << 30;
+}
+
+static struct sm_expected expect_bytes(const struct sm_ask *ask, const struct fs_state *state,
+                                       struct sm_expected expected)
+{
+    const struct fs_node *node = &state->nodes[expected.node];
+    uint64_t open = ask->handle.open;
+
+    if (ask->op == SM_READ && fs_locks_bar_read(state, node, open, ask->from, ask->to))
+        return refusal(SM_LOCK_CONFLICT);
+    if (ask->op == SM_WRITE && fs_locks_bar_write(state, node, open, ask->from, ask->to))
+        return refusal(SM_LOCK_CONFLICT);
+    if (ask->op == SM_READ)
+        return ask->from < node->length ? expected : refusal(SM_END_OF_FILE);
+    expected.changes = true;
+    return is_full(state, node->length, ask->op == SM_WRITE ? ask->to : ask->length)
+               ? refusal(SM_DISK_FULL)
+               : expected;
+}
+
+static struct sm_expected expect_lock(const struct sm_ask *ask, const struct fs_state *state,
+                                      struct sm_expected expected)
+{
+    const struct fs_lock wanted = { .open = ask->handle.open,
+                                    .from = ask->from,
+                                    .to = ask->to,
+                                    .is_exclusive = ask->is_exclusive };
+    bool is_barred = fs_locks_bar_lock(state, &state->nodes[expected.node], &wanted);
+
+    expected.changes = true;
+    if (ask->op == SM_LOCK)
+        return !is_barred ? expected
+                          : refusal(ask->waits_ns > 0 ? SM_CANCELLED : SM_LOCK_NOT_GRANTED);
+    return fs_lock_of((struct fs_state *)(uintptr_t)state, wanted.open, ask->from, ask->to)
+               ? expected
+               : refusal(SM_RANGE_NOT_LOCKED);
+}
+
+/* What has the new name goes, if it is a file that nobody has open, nor has leased. MS-FSA 2.1.5.15.12 */
+static struct sm_expected expect_rename(const struct sm_ask *ask, const struct fs_state *state,
+                                        struct sm_expected expected)
+{
+    const struct fs_use goes = { .access = MAY_D, .needs_no_open = true };
+    struct fs_path above = ask->path;
+    unsigned parent, at;
+    enum fs_bar bar;
+
+    above.depth--;
+    parent = fs_find(state, &above);
+    if (parent == FS_NODES || !state->nodes[parent].is_directory)
+        return refusal(SM_PATH_NOT_FOUND);
+    if (state->nodes[expected.node].is_delete_pending)
+        return refusal(SM_DELETE_PENDING);
+    at = fs_find(state, &ask->path);
+    expected.changes = true;
+    if (at == FS_NODES || at == expected.node)
+        return expected;
+    if (!ask->replaces)
+        return refusal(SM_NAME_COLLISION);
+    bar = fs_beside_opens(state, &state->nodes[at], &goes);
+    if (state->nodes[at].is_directory || state->nodes[at].lease.state == FS_LEASED)
+        return refusal(SM_ACCESS_DENIED);
+    if (bar == FS_DELETE_IS_PENDING)
+        return refusal(SM_DELETE_PENDING);
+    return bar == FS_NOTHING_BARS ? expected : refusal(SM_ACCESS_DENIED);
 }
 
 static struct sm_expected expect_by_handle(const struct sm_ask *ask, const struct fs_state *state)
@@ -104,15 +172,17 @@ static struct sm_expected expect_by_handle(const struct sm_ask *ask, const struc
     expected.node = (unsigned)(node - state->nodes);
     switch ((int)ask->op) {
     case SM_READ:
-        if (ask->from >= node->length)
-            expected.status = SM_END_OF_FILE;
-        return expected;
     case SM_WRITE:
-        expected.changes = true;
-        return is_full(state, node->length, ask->to) ? refusal(SM_DISK_FULL) : expected;
     case SM_SET_LENGTH:
-        expected.changes = true;
-        return is_full(state, node->length, ask->length) ? refusal(SM_DISK_FULL) : expected;
+        return expect_bytes(ask, state, expected);
+    case SM_LOCK:
+    case SM_UNLOCK:
+        return expect_lock(ask, state, expected);
+    case SM_SET_DELETE:
+        expected.changes = node->is_delete_pending != ask->deletes;
+        return expected;
+    case SM_RENAME:
+        return expect_rename(ask, state, expected);
     case SM_CLOSE:
         expected.changes = true;
         return expected;
@@ -143,6 +213,15 @@ static const char *compare_bytes(const struct sm_ask *ask, const struct fs_node 
     return same ? NULL : "other bytes";
 }
 
+static const char *compare_query(const struct fs_node *node, const struct reply *answer)
+{
+    if (answer->smb.length != (uint64_t)node->length * fs_slot_bytes())
+        return "another length";
+    return answer->smb.is_delete_pending == node->is_delete_pending
+               ? NULL
+               : "another word on whether it is to be deleted";
+}
+
 const char *sm_compare(const struct sm_ask *ask, const struct reply *answer,
                        const struct fs_state *state)
 {
@@ -152,6 +231,8 @@ const char *sm_compare(const struct sm_ask *ask, const struct reply *answer,
         return "an answer without a commit";
     if (answer->smb.status != expected.status)
         return "another status";
+    if (ask->op == SM_QUERY && expected.status == SM_SUCCESS)
+        return compare_query(&state->nodes[expected.node], answer);
     return ask->op == SM_READ && expected.status == SM_SUCCESS
                ? compare_bytes(ask, &state->nodes[expected.node], answer)
                : NULL;

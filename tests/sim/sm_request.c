@@ -12,12 +12,21 @@
 
 /* MS-SMB2 2.2.13.1.1: beside reading attributes */
 static const uint32_t rights[3] = { 0x00000001, 0x00000002, 0x00010000 };
-#define RIGHTS_ALWAYS 0x00100080u /* READ_ATTRIBUTES, SYNCHRONIZE */
-#define NON_DIRECTORY 0x00000040u
-#define WRITE_THROUGH 0x00000001u
-#define INFO_FILE     1u
-#define CLASS_LENGTH  20u
-#define CREDIT_BYTES  65536u
+#define RIGHTS_ALWAYS   0x00100080u /* READ_ATTRIBUTES, SYNCHRONIZE */
+#define NON_DIRECTORY   0x00000040u
+#define WRITE_THROUGH   0x00000001u
+#define INFO_FILE       1u
+#define INFO_QUERY_MAX  64u
+#define CLASS_STANDARD  5u /* of FileInformationClass. MS-FSCC 2.4 */
+#define CLASS_RENAME    10u
+#define CLASS_DELETE    13u
+#define CLASS_LENGTH    20u
+#define DELETE_ON_CLOSE 0x00001000u
+#define LOCK_SHARED     0x01u
+#define LOCK_EXCLUSIVE  0x02u
+#define LOCK_RELEASED   0x04u
+#define LOCK_AT_ONCE    0x10u
+#define CREDIT_BYTES    65536u
 
 /* ---- what is sent ---- */
 
@@ -52,7 +61,7 @@ static void put_open(struct wire_writer *w, const struct sm_ask *ask)
     wire_put_u32(w, 0);
     wire_put_u32(w, ask->share);
     wire_put_u32(w, (uint32_t)ask->disposition);
-    wire_put_u32(w, NON_DIRECTORY);
+    wire_put_u32(w, NON_DIRECTORY | (ask->deletes ? DELETE_ON_CLOSE : 0));
     wire_put_u16(w, SMB_HEADER_SIZE + 56);
     size_at = wire_place(w);
     wire_put_u16(w, 0);
@@ -116,13 +125,80 @@ static void put_length(struct wire_writer *w, const struct sm_ask *ask)
     wire_put_u64(w, (uint64_t)ask->length * fs_slot_bytes());
 }
 
+static void put_delete(struct wire_writer *w, const struct sm_ask *ask)
+{
+    put_set(w, ask, CLASS_DELETE, 1);
+    wire_put_u8(w, ask->deletes);
+}
+
+static void put_rename(struct wire_writer *w, const struct sm_ask *ask)
+{
+    size_t begin, at;
+
+    put_set(w, ask, CLASS_RENAME, 0);
+    begin = wire_place(w);
+    wire_put_u8(w, ask->replaces);
+    wire_put_zeros(w, 7 + 8);
+    at = wire_place(w);
+    wire_put_u32(w, 0);
+    put_path(w, &ask->path);
+    wire_set_u32(w, at, (uint32_t)(wire_place(w) - at - 4));
+    wire_put_u32(w, 0);
+    wire_set_u32(w, SMB_HEADER_SIZE + 4, (uint32_t)(wire_place(w) - begin));
+}
+
+static void put_query(struct wire_writer *w, const struct sm_ask *ask)
+{
+    wire_put_u16(w, 41);
+    wire_put_u8(w, INFO_FILE);
+    wire_put_u8(w, CLASS_STANDARD);
+    wire_put_u32(w, INFO_QUERY_MAX);
+    wire_put_zeros(w, 2 + 2 + 4 + 4 + 4);
+    put_handle(w, ask);
+    wire_put_u8(w, 0);
+}
+
+static void put_range(struct wire_writer *w, const struct sm_ask *ask, uint32_t flags)
+{
+    uint32_t slot = fs_slot_bytes();
+
+    wire_put_u16(w, 48);
+    wire_put_u16(w, 1);
+    wire_put_u32(w, 0); /* LockSequence: none is kept */
+    put_handle(w, ask);
+    wire_put_u64(w, (uint64_t)ask->from * slot);
+    wire_put_u64(w, (uint64_t)(ask->to - ask->from) * slot);
+    wire_put_u32(w, flags);
+    wire_put_u32(w, 0);
+}
+
+static void put_lock(struct wire_writer *w, const struct sm_ask *ask)
+{
+    put_range(w, ask,
+              (ask->is_exclusive ? LOCK_EXCLUSIVE : LOCK_SHARED) |
+                  (ask->waits_ns > 0 ? 0 : LOCK_AT_ONCE));
+}
+
+static void put_unlock(struct wire_writer *w, const struct sm_ask *ask)
+{
+    put_range(w, ask, LOCK_RELEASED);
+}
+
 static const struct {
     uint16_t command;
     void (*put)(struct wire_writer *w, const struct sm_ask *ask);
 } forms[SM_OPS] = {
-    [SM_OPEN] = { SMB_CREATE, put_open },  [SM_READ] = { SMB_READ, put_read },
-    [SM_WRITE] = { SMB_WRITE, put_write }, [SM_SET_LENGTH] = { SMB_SET_INFO, put_length },
-    [SM_FLUSH] = { SMB_FLUSH, put_close }, [SM_CLOSE] = { SMB_CLOSE, put_close },
+    [SM_OPEN] = { SMB_CREATE, put_open },
+    [SM_READ] = { SMB_READ, put_read },
+    [SM_WRITE] = { SMB_WRITE, put_write },
+    [SM_SET_LENGTH] = { SMB_SET_INFO, put_length },
+    [SM_FLUSH] = { SMB_FLUSH, put_close },
+    [SM_QUERY] = { SMB_QUERY_INFO, put_query },
+    [SM_LOCK] = { SMB_LOCK, put_lock },
+    [SM_UNLOCK] = { SMB_LOCK, put_unlock },
+    [SM_SET_DELETE] = { SMB_SET_INFO, put_delete },
+    [SM_RENAME] = { SMB_SET_INFO, put_rename },
+    [SM_CLOSE] = { SMB_CLOSE, put_close },
 };
 
 /* ---- what comes ---- */
@@ -155,6 +231,24 @@ static void read_bytes(struct wire_reader *r, struct reply *answer)
         memcpy(answer->body, bytes.ptr, bytes.len);
 }
 
+static void read_query(struct wire_reader *r, struct sm_reply *reply)
+{
+    struct wire_reader info;
+    struct bytes bytes;
+    uint16_t at;
+
+    wire_skip(r, 2);
+    at = wire_u16(r);
+    bytes = wire_buffer(r, at, wire_u32(r), SMB_HEADER_SIZE + 8);
+    wire_reader_init(&info, bytes);
+    wire_skip(&info, 8);
+    reply->length = wire_u64(&info);
+    wire_skip(&info, 4);
+    reply->is_delete_pending = wire_u8(&info);
+    if (!wire_ok(&info))
+        world_fail("a FileStandardInformation of %zu bytes", bytes.len);
+}
+
 static void read_answer(const struct sm_ask *ask, const struct sm_message *message,
                         struct reply *answer)
 {
@@ -170,8 +264,23 @@ static void read_answer(const struct sm_ask *ask, const struct sm_message *messa
         read_open(&r, &answer->smb);
     if (ask->op == SM_READ)
         read_bytes(&r, answer);
+    if (ask->op == SM_QUERY)
+        read_query(&r, &answer->smb);
     if (!wire_ok(&r))
         world_fail("an answer of SMB is shorter than its body: command %u", message->command);
+}
+
+/* False: the connection was cut. */
+static bool receive(unsigned slot, const struct sm_ask *ask, struct sm_message *ret_message)
+{
+    uint64_t id = sm_link_send(slot);
+
+    if (ask->op == SM_LOCK && ask->waits_ns > 0) {
+        if (sm_link_receive_within(slot, id, ask->waits_ns, ret_message))
+            return true;
+        sm_link_cancel(slot, id);
+    }
+    return sm_link_receive(slot, id, ret_message);
 }
 
 void sm_request_send(unsigned slot, const struct ask *ask, struct reply *ret_answer)
@@ -189,7 +298,7 @@ void sm_request_send(unsigned slot, const struct ask *ask, struct reply *ret_ans
         sm_link_write(slot, forms[asked->op].command,
                       (unsigned)((bytes + CREDIT_BYTES - 1) / CREDIT_BYTES), &w);
         forms[asked->op].put(&w, asked);
-        if (sm_link_receive(slot, sm_link_send(slot), &message))
+        if (receive(slot, asked, &message))
             read_answer(asked, &message, &answer);
     }
     answer.commits_after = world->commits;
@@ -202,7 +311,8 @@ void sm_request_send(unsigned slot, const struct ask *ask, struct reply *ret_ans
 void sm_ask_format(const struct sm_ask *ask, char *to, size_t size)
 {
     static const char *const names[SM_OPS] = {
-        "nothing", "Open", "Read", "Write", "Set length", "Flush", "Close", "Hang up",
+        "nothing", "Open",   "Read",       "Write",  "Set length", "Flush",   "Query",
+        "Lock",    "Unlock", "Set delete", "Rename", "Close",      "Hang up",
     };
     static const char *const dispositions[SM_DISPOSITIONS] = {
         "SUPERSEDE", "OPEN", "CREATE", "OPEN_IF", "OVERWRITE", "OVERWRITE_IF",
@@ -215,12 +325,16 @@ void sm_ask_format(const struct sm_ask *ask, char *to, size_t size)
         used += (size_t)snprintf(path + used, sizeof path - used, "\\%s",
                                  fs_name_bytes[ask->path.cases >> i & 1][ask->path.names[i]]);
     if (ask->op == SM_OPEN)
-        (void)snprintf(to, size, "SMB Open %s of '%s' for %s shared %s",
-                       dispositions[ask->disposition], path, masks[ask->access], masks[ask->share]);
+        (void)snprintf(to, size, "SMB Open %s of '%s' for %s shared %s%s",
+                       dispositions[ask->disposition], path, masks[ask->access], masks[ask->share],
+                       ask->deletes ? " deleting" : "");
     else
-        (void)snprintf(to, size, "SMB %s by open %llu (%llx.%llx) slots %u..%u seed=%u length=%u%s",
-                       names[ask->op], (unsigned long long)ask->handle.open,
-                       (unsigned long long)ask->handle.persistent,
-                       (unsigned long long)ask->handle.volatile_id, ask->from, ask->to, ask->seed,
-                       ask->length, ask->write_through ? " through" : "");
+        (void)snprintf(
+            to, size,
+            "SMB %s by open %llu (%llx.%llx) slots %u..%u seed=%u length=%u%s%s%s%s to '%s' %u s",
+            names[ask->op], (unsigned long long)ask->handle.open,
+            (unsigned long long)ask->handle.persistent, (unsigned long long)ask->handle.volatile_id,
+            ask->from, ask->to, ask->seed, ask->length, ask->write_through ? " through" : "",
+            ask->deletes ? " deleting" : "", ask->replaces ? " replacing" : "",
+            ask->is_exclusive ? " exclusive" : "", path, (unsigned)(ask->waits_ns / 1000000000));
 }

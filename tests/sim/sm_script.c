@@ -8,11 +8,16 @@
 #include "world.h"
 
 #define HANDLES_MAX 3u
+#define LOCKS_MAX   3u
+#define SECOND_NS   UINT64_C(1000000000)
 
 static struct known {
     struct sm_handle handle; /* open 0: free */
     unsigned access;
     bool has_written;
+    struct {
+        unsigned from, to;
+    } locks[LOCKS_MAX]; /* to 0: none */
 } known[CLIENTS_MAX][HANDLES_MAX];
 
 void sm_script_begin_life(void)
@@ -35,6 +40,19 @@ bool sm_script_has_written(unsigned client, uint64_t open)
     return one && one->has_written;
 }
 
+static void note_lock(struct known *one, const struct sm_ask *ask)
+{
+    for (unsigned i = 0; i < LOCKS_MAX; i++) {
+        bool is_it = one->locks[i].to == ask->to && one->locks[i].from == ask->from;
+
+        if (ask->op == SM_LOCK ? one->locks[i].to == 0 : is_it) {
+            one->locks[i].from = ask->from;
+            one->locks[i].to = ask->op == SM_LOCK ? ask->to : 0;
+            return;
+        }
+    }
+}
+
 void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct reply *answer,
                         uint64_t open)
 {
@@ -52,6 +70,8 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
                                .access = ask->access };
     if (ask->op == SM_WRITE && status == SM_SUCCESS && one)
         one->has_written = true;
+    if ((ask->op == SM_LOCK || ask->op == SM_UNLOCK) && status == SM_SUCCESS && one)
+        note_lock(one, ask);
     if ((ask->op == SM_CLOSE || status == SM_FILE_CLOSED) && one)
         *one = (struct known){ .access = 0 };
 }
@@ -59,8 +79,9 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
 /* ---- draws ---- */
 
 static const unsigned weights[SM_OPS] = {
-    [SM_OPEN] = 14, [SM_READ] = 14, [SM_WRITE] = 18,  [SM_SET_LENGTH] = 4,
-    [SM_FLUSH] = 4, [SM_CLOSE] = 9, [SM_HANG_UP] = 1,
+    [SM_OPEN] = 16,      [SM_READ] = 12,  [SM_WRITE] = 16, [SM_SET_LENGTH] = 4,
+    [SM_FLUSH] = 4,      [SM_QUERY] = 4,  [SM_LOCK] = 9,   [SM_UNLOCK] = 6,
+    [SM_SET_DELETE] = 4, [SM_RENAME] = 7, [SM_CLOSE] = 10, [SM_HANG_UP] = 1,
 };
 
 static enum sm_op draw_op(struct draws *draws)
@@ -106,6 +127,38 @@ static void draw_open(struct draws *draws, struct sm_ask *ask)
     ask->share = draw(draws, 3) == 0 ? draw(draws, 8) : MAY_RWD;
     ask->disposition = draw(draws, 2) == 0 ? (enum sm_disposition)draw(draws, SM_DISPOSITIONS)
                                            : likely[draw(draws, 4)];
+    if (draw(draws, 10) == 0) {
+        ask->deletes = true;
+        ask->access |= MAY_D;
+    }
+}
+
+/* What it wants of a handle. */
+static unsigned access_for(enum sm_op op)
+{
+    return op == SM_READ                            ? MAY_R
+           : op == SM_RENAME || op == SM_SET_DELETE ? MAY_D
+           : op == SM_CLOSE || op == SM_QUERY       ? 0
+                                                    : MAY_W;
+}
+
+static void draw_particular(struct draws *draws, struct sm_ask *ask, const struct known *handle)
+{
+    unsigned lock = draw(draws, LOCKS_MAX);
+
+    ask->handle = handle->handle;
+    ask->deletes = draw(draws, 3) > 0;
+    ask->replaces = draw(draws, 2) == 0;
+    ask->is_exclusive = draw(draws, 2) == 0;
+    if (ask->op == SM_LOCK && draw(draws, 2) == 0)
+        ask->waits_ns = (1 + draw(draws, 8)) * SECOND_NS;
+    if (ask->op == SM_UNLOCK && handle->locks[lock].to > 0 && draw(draws, 10) > 0) {
+        ask->from = handle->locks[lock].from;
+        ask->to = handle->locks[lock].to;
+    }
+    if (ask->op == SM_RENAME)
+        ask->path =
+            draw(draws, 3) == 0 ? fs_script_known_path(draws) : fs_script_path_in_known(draws);
 }
 
 static void draw_slots(struct draws *draws, struct sm_ask *ask)
@@ -128,10 +181,7 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     smb->op = draw_op(&draws);
     draw_slots(&draws, smb);
     smb->write_through = draw(&draws, 3) == 0;
-    handle = draw_handle(&draws, client,
-                         smb->op == SM_READ    ? MAY_R
-                         : smb->op == SM_CLOSE ? 0
-                                               : MAY_W);
+    handle = draw_handle(&draws, client, access_for(smb->op));
     if (smb->op == SM_OPEN && !find(client, 0))
         smb->op = SM_CLOSE;
     else if (smb->op != SM_HANG_UP && !handle)
@@ -139,7 +189,7 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (smb->op == SM_OPEN)
         draw_open(&draws, smb);
     else if (smb->op != SM_HANG_UP)
-        smb->handle = handle->handle;
+        draw_particular(&draws, smb, handle);
     draw_behaviour(&draws, &ask, 40, 30);
     *ret_ask = ask;
 }
