@@ -120,9 +120,10 @@ const CHECKED = ['--oauthIssuer', ISSUER, '--oauthKeys', 'FOLDER/keys.json', '--
     '--oauthAccounts', 'FOLDER/places.json', '--oauthAudience', 'api://lagra'];
 
 /** One request by hand, over TLS: { status, code, text }. */
-async function ask(server, path, headers) {
-    const request = https.get({ host: '127.0.0.1', port: server.port, ca: server.ca, headers,
+async function ask(server, path, headers, { method = 'GET', body = '', port = server.port } = {}) {
+    const request = https.request({ host: '127.0.0.1', port, ca: server.ca, headers, method,
         path: `/${DEVELOPMENT.account}${path}` });
+    request.end(body);
     const [answer] = await event(request, 'response');
     let text = '';
     for await (const chunk of answer)
@@ -294,6 +295,24 @@ test('queues: what a role of queues permits, and what a user delegation key sign
     await delegated.sendMessage('by the SAS');
     await refused(delegated.peekMessages(), 403, 'AuthorizationPermissionMismatch'); // the SAS has no r
     await refused(delegated.receiveMessages(), 403, 'AuthorizationPermissionMismatch'); // its owner may not
+});
+
+test('Get User Delegation Key of each service: each of its headers and parameters', async (t) => {
+    // rest: Get-User-Delegation-Key; the definitions have two, timeout and Content-Type (file-headers.test.mjs)
+    const server = await serve(t, CHECKED);
+    const at = (ms) => new Date(Date.now() + ms).toISOString().replace(/\.\d+/, '');
+    const keyInfo = (more = '') => `<KeyInfo><Start>${at(0)}</Start><Expiry>${at(600000)}</Expiry>${more}</KeyInfo>`;
+    const get = (service, query, headers, body = keyInfo()) => ask(server, `?restype=service&comp=userdelegationkey${query}`, {
+        Authorization: `Bearer ${tokenOf(claimsOf(OWNER))}`, 'x-ms-version': '2026-04-06', 'Content-Length': body.length, ...headers,
+    }, { method: 'POST', body, port: new URL(server[service]).port });
+
+    for (const service of ['url', 'queueUrl', 'fileUrl']) {
+        for (const [query, headers, body] of [['', {}], ['&timeout=30', {}], ['', { 'Content-Type': 'nonsense' }], ['', {}, keyInfo(`<DelegatedUserTid>${TENANT}</DelegatedUserTid>`)]])
+            assert.equal((await get(service, query, headers, body)).status, 200, service + query);
+        for (const [query, headers, body] of [['&timeout=nonsense', {}],
+            ['', {}, keyInfo('<More>1</More>')], ['', {}, keyInfo('<DelegatedUserTid>x</DelegatedUserTid>')], ['', {}, '']])
+            assert.equal((await get(service, query, headers, body)).status, 400, `${service} takes ${query} ${JSON.stringify(headers)} ${body}`);
+    }
 });
 
 test('files: a token comes with its intent; shares are the account\'s, files those of the privileged roles', async (t) => {
