@@ -208,7 +208,7 @@ struct store_access snapshot_access(const struct snapshot *snapshot);
 void snapshot_set_access(struct snapshot *snapshot, struct store_access access);
 /* The sequence that must be durable before anything read here may be reported (store invariant 3). */
 uint64_t snapshot_sequence(const struct snapshot *snapshot);
-/* An instant not below that of any commit of the partition. The instant of a decision must be greater,
+/* An instant not below that of any commit of the partition, which each commit raises. The instant of a decision must be greater,
  * whatever the clock of this machine says: now = max(clock_now(), this + 1), read after the snapshot
  * was opened. */
 instant snapshot_instant(const struct snapshot *snapshot);

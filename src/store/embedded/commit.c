@@ -168,6 +168,12 @@ static enum store_result write_batch(struct batch *batch, struct stripe **stripe
     return STORE_OK;
 }
 
+/* Another partition of the stripe may have had a later commit. */
+static void raise_newest(struct stripe *stripe, instant now)
+{
+    stripe->newest = now > stripe->newest ? now : stripe->newest + 1;
+}
+
 /* With all locks: what the write has changed in memory. */
 static void note_changes(struct commit *commit)
 {
@@ -180,8 +186,7 @@ static void note_changes(struct commit *commit)
         snapshot_spend(own);
         stripe_changed(commit->embedded, own->stripe, own->hash, commit->sequence,
                        own->snapshot.prefix, commit->parts[i].changes);
-        if (commit->now > own->stripe->newest)
-            own->stripe->newest = commit->now;
+        raise_newest(own->stripe, commit->now);
     }
 }
 

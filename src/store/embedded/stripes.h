@@ -28,10 +28,10 @@ struct view;
 
 struct stripe {
     struct lock lock;
-    uint64_t sequence;               /* of the newest change; under lock */
-    uint64_t other_sequence;         /* of the newest one of another partition; under lock */
-    instant newest;                  /* of any commit to the stripe; under lock */
-    uint32_t newest_hash;            /* of the partition of the newest change; under lock */
+    uint64_t sequence;       /* of the newest change; under lock */
+    uint64_t other_sequence; /* of the newest one of another partition; under lock */
+    instant newest;          /* not below any commit to the stripe, raised by each; under lock */
+    uint32_t newest_hash;    /* of the partition of the newest change; under lock */
     struct embedded_snapshot *first; /* open, without a view; under lock */
     struct view *newest_view;        /* NULL: none; under lock */
     struct front_cache *front;       /* of the newest state; NULL: none yet; under lock */

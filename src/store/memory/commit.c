@@ -357,8 +357,7 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
     lock_take(&store->lock);
     result = check_parts(store, parts, count);
     if (!result) {
-        if (now > store->newest)
-            store->newest = now;
+        store->newest = now > store->newest ? now : store->newest + 1;
         for (size_t i = 0; i < count; i++)
             if (parts[i].changes)
                 spend(snapshot_of(&parts[i]));
