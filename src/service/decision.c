@@ -82,21 +82,45 @@ void decision_leave(struct decision *d, struct decision_part *newest)
     snapshot_close(decision_detach(d, newest));
 }
 
+static bool is_dropped(const struct decision *d, const struct decision_part *part)
+{
+    struct snapshot *now = snapshot_open(d->store, part->partition, d->access);
+    bool dropped = snapshot_is_gone(now);
+
+    snapshot_close(now);
+    return dropped;
+}
+
+static bool has_changed(const struct decision *d, const struct decision_part *part)
+{
+    struct snapshot *now;
+    bool changed;
+
+    if (snapshot_is_newest(part->before))
+        return false;
+    now = snapshot_open(d->store, part->partition, d->access);
+    changed = snapshot_instant(now) != snapshot_instant(part->before);
+    snapshot_close(now);
+    return changed;
+}
+
+/* Was the space of a part dropped? */
+static bool has_dropped_space(const struct decision *d)
+{
+    unsigned i = 0;
+
+    while (i < d->part_count && !is_dropped(d, &d->parts[i]))
+        i++;
+    return i < d->part_count;
+}
+
 bool decision_is_outdated(const struct decision *d)
 {
-    bool changed = false;
+    unsigned i = 0;
 
-    for (unsigned i = 0; i < d->part_count && !changed; i++) {
-        struct snapshot *now;
-
-        if (snapshot_is_newest(d->parts[i].before))
-            continue;
-        now = snapshot_open(d->store, d->parts[i].partition, d->access);
-
-        changed = snapshot_instant(now) != snapshot_instant(d->parts[i].before);
-        snapshot_close(now);
-    }
-    return changed;
+    while (i < d->part_count && !has_changed(d, &d->parts[i]))
+        i++;
+    return i < d->part_count || has_dropped_space(d);
 }
 
 void decision_move_parts(struct decision *to, struct decision *from)
@@ -212,6 +236,8 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
         episode_refused(EPISODE_SHORTAGE);
         return E_ServerBusy;
     case STORE_CORRUPT:
+        if (has_dropped_space(d)) /* what is missing there is gone with it */
+            return DECIDE_AGAIN;
         return decision_fail(d, E_InternalError,
                              "Stored data is damaged; the server's log says where.");
     case STORE_IO:

@@ -135,7 +135,7 @@ void decision_move_subject(struct decision *d, struct decision_part *part);
 void decision_leave(struct decision *d, struct decision_part *newest);
 /* The same, but the snapshot stays open: the caller closes it. */
 struct snapshot *decision_detach(struct decision *d, struct decision_part *newest);
-/* Whether one of the parts may have changed since it was opened: then what was read of another one later
+/* Whether one of the parts may have changed since it was opened, or its space been dropped: then what was read of another one later
  * need not agree with it. A commit finds that by itself; this is for what is refused, or looks damaged,
  * because two parts do not agree. Rarely also true when nothing has changed. */
 bool decision_is_outdated(const struct decision *d);
@@ -170,7 +170,7 @@ unsigned decision_passes(const struct decision *d);
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A store result that is not STORE_OK as a wire error (the one place): CORRUPT and IO are 500
- * InternalError. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN,
+ * InternalError, but for what is missing in a space that has been dropped: DECIDE_AGAIN. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN,
  * which a decide function returns as it returns errors: it is then run again. What the decision has
  * in d->changes by now is dropped. */
 enum error decision_fail_store(struct decision *d, enum store_result result);

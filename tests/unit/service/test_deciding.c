@@ -19,6 +19,9 @@ OPERATION_DECLARE_PARSE(probe);
 
 static unsigned decided;
 static enum store_result read_answers;
+static bool somebody_drops;
+
+static void drop_beside(struct store *store);
 
 enum error probe_check(struct call *call, struct probe_parameters *p)
 {
@@ -44,6 +47,8 @@ enum error probe_decide(struct decision *d, const struct probe_parameters *p,
     assert_int_equal(r->seen, 0); /* each attempt has a result of its own */
     r->seen = ++decided;
     changes_put(d->changes, RECORD_INNER, bytes_from_string("k"), bytes_from_string("v"), NULL, 0);
+    if (somebody_drops)
+        drop_beside(d->store);
     return read_answers ? decision_fail_store(d, read_answers) : OK;
 }
 
@@ -88,6 +93,23 @@ static void write_beside(struct store *store)
     arena_free(arena);
 }
 
+/* Somebody drops the space between two reads of a decision: what is read behind it is not there. */
+static void drop_beside(struct store *store)
+{
+    const struct partition owner = { .space = { { 2 } }, .key = BYTES("o") };
+    struct arena *arena = arena_new(1u << 16);
+    struct changes *changes = changes_new(arena);
+    struct snapshot *snapshot = snapshot_open(store, owner, STORE_MAY_BLOCK);
+    uint64_t sequence;
+
+    changes_drop_space(changes, partition.space);
+    assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(snapshot);
+    arena_free(arena);
+}
+
 static enum error locate(struct decision *d, struct partition *ret_partition)
 {
     if (somebody_writes)
@@ -118,7 +140,7 @@ static struct work *begin(struct fixture *f, uint64_t body_length)
 
     decided = 0;
     read_answers = STORE_OK;
-    somebody_writes = false;
+    somebody_writes = somebody_drops = false;
     f->endpoint.service = &service;
     f->endpoint.store = store_open_memory();
     fixture_request(f, METHOD_PUT, "/" DEVELOPMENT_ACCOUNT "/", NULL);
@@ -186,6 +208,20 @@ static void unfinished_decisions_leave_nothing(void **state)
     end(f);
 }
 
+/* Rule: what is missing in a space that has been dropped since is no damage. Found by the simulator: a file was
+ * created beside Delete Share. */
+static void dropped_spaces_are_no_damage(void **state)
+{
+    struct fixture *f = *state;
+    struct work *work = begin(f, 0);
+
+    read_answers = STORE_CORRUPT;
+    assert_int_equal(work_decide(work), E_InternalError);
+    somebody_drops = true;
+    assert_int_equal(work_decide(work), DECIDE_AGAIN);
+    end(f);
+}
+
 /* Rule: a malformed body is refused with what its parser said of it, again in each attempt. */
 static void malformed_bodies_keep_their_problem(void **state)
 {
@@ -206,9 +242,8 @@ static void malformed_bodies_keep_their_problem(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(instants_are_above_the_state),
-        TEST(conflicts_parse_nothing_again),
-        TEST(unfinished_decisions_leave_nothing),
+        TEST(instants_are_above_the_state),        TEST(conflicts_parse_nothing_again),
+        TEST(unfinished_decisions_leave_nothing),  TEST(dropped_spaces_are_no_damage),
         TEST(malformed_bodies_keep_their_problem),
     };
 
