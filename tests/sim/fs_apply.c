@@ -1,4 +1,5 @@
 /* What a commit makes of a state. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
+#include "fs_deleted.h"
 #include "fs_opens.h"
 #include "world.h"
 
@@ -165,6 +166,7 @@ static void apply_to_share(const struct fs_ask *ask, struct fs_state *state)
     switch ((int)ask->op) {
     case FS_CREATE_SHARE:
         state->exists = true;
+        state->share = state->since;
         state->quota = FS_QUOTA_DEFAULT;
         state->nodes[FS_ROOT] =
             (struct fs_node){ .exists = true, .is_directory = true, .version = state->since };
@@ -173,13 +175,22 @@ static void apply_to_share(const struct fs_ask *ask, struct fs_state *state)
         fs_keep_snapshot(state);
         break;
     case FS_DELETE_SNAPSHOT:
-        fs_end_snapshot(ask->snapshot.commit, state->since);
+        fs_end_snapshot(fs_view(&ask->snapshot, state)->made, state->since);
         break;
     case FS_SET_QUOTA:
         state->quota = ask->quota;
         break;
     case FS_LEASE_SHARE:
         (void)fs_lease_act(&state->lease, ask, false);
+        break;
+    case FS_DELETE_SHARE:
+        fs_delete_share(state);
+        break;
+    case FS_RESTORE_SHARE:
+        fs_restore_share(state, ask->snapshot.commit);
+        break;
+    case FS_KEEP_SHARES:
+        state->retention = ask->retention;
         break;
     default: /* a permission */
         break;

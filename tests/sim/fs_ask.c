@@ -9,10 +9,13 @@
 const char *const fs_op_names[FS_OPS] = {
     [FS_CREATE_SHARE] = "Create Share",
     [FS_SNAPSHOT_SHARE] = "Snapshot Share",
-    [FS_DELETE_SNAPSHOT] = "Delete Share",
+    [FS_DELETE_SNAPSHOT] = "Delete Share (snapshot)",
     [FS_SET_QUOTA] = "Set Share Properties",
     [FS_LEASE_SHARE] = "Lease Share",
     [FS_CREATE_PERMISSION] = "Create Permission",
+    [FS_DELETE_SHARE] = "Delete Share",
+    [FS_RESTORE_SHARE] = "Restore Share",
+    [FS_KEEP_SHARES] = "Set File Service Properties",
     [FS_CREATE_DIRECTORY] = "Create Directory",
     [FS_CREATE_FILE] = "Create File",
     [FS_COPY_FILE] = "Copy File",
@@ -36,6 +39,7 @@ const char *const fs_op_names[FS_OPS] = {
     [FS_HEAD_SHARE] = "Get Share Properties",
     [FS_GET_PERMISSION] = "Get Permission",
     [FS_LIST_SHARES] = "List Shares",
+    [FS_GET_SERVICE] = "Get File Service Properties",
 };
 /* The last is outside of ASCII; the second begins with what the first is. */
 const char *const fs_names[2][FS_NAMES] = { { "a", "ab.txt", "%C3%A9" },
@@ -137,15 +141,16 @@ void fs_ask_format(const struct fs_ask *ask, char *to, size_t size)
 
     format_path(&ask->path, path, sizeof path);
     format_path(&ask->source, source, sizeof source);
-    (void)snprintf(to, size,
-                   "%s of '%s'%s%s%s%s%s%s%s%s metadata=%u length=%u %s%u..%u seed=%u lease=%u,%u "
-                   "act=%d>%u quota=%u include=%u prefix=%u max=%u marker=%u permission=%u%s%s",
-                   fs_op_names[ask->op], path, ask->snapshot.commit > 0 ? " at " : "",
-                   ask->snapshot.date, ask->source.depth > 0 ? " from " : "", source,
-                   ask->source_snapshot.date, ask->previous.commit > 0 ? " since " : "",
-                   ask->previous.date, ask->replaces ? " replacing" : "", ask->metadata,
-                   ask->length, ask->has_range ? "range " : "", ask->from, ask->to, ask->seed,
-                   ask->lease, ask->source_lease, (int)ask->act, ask->proposed, ask->quota,
-                   ask->page.include, ask->page.prefix, ask->page.max, ask->page.marker,
-                   ask->permission, ask->letters > 0 ? " by SAS " : "", fs_letters[ask->letters]);
+    (void)snprintf(
+        to, size,
+        "%s of '%s'%s%s%s%s%s%s%s%s metadata=%u length=%u %s%u..%u seed=%u lease=%u,%u "
+        "act=%d>%u quota=%u days=%u include=%u prefix=%u max=%u marker=%u permission=%u%s%s",
+        fs_op_names[ask->op], path, ask->snapshot.commit > 0 ? " at " : "", ask->snapshot.date,
+        ask->source.depth > 0 ? " from " : "", source, ask->source_snapshot.date,
+        ask->previous.commit > 0 ? " since " : "", ask->previous.date,
+        ask->replaces ? " replacing" : "", ask->metadata, ask->length,
+        ask->has_range ? "range " : "", ask->from, ask->to, ask->seed, ask->lease,
+        ask->source_lease, (int)ask->act, ask->proposed, ask->quota, ask->retention,
+        ask->page.include, ask->page.prefix, ask->page.max, ask->page.marker, ask->permission,
+        ask->letters > 0 ? " by SAS " : "", fs_letters[ask->letters]);
 }

@@ -25,6 +25,9 @@ enum fs_op {
     FS_SET_QUOTA,
     FS_LEASE_SHARE,
     FS_CREATE_PERMISSION,
+    FS_DELETE_SHARE,
+    FS_RESTORE_SHARE,
+    FS_KEEP_SHARES, /* those that are deleted from then on, or not */
     /* Of what a path names: */
     FS_CREATE_DIRECTORY,
     FS_CREATE_FILE,
@@ -50,6 +53,7 @@ enum fs_op {
     FS_HEAD_SHARE,
     FS_GET_PERMISSION,
     FS_LIST_SHARES,
+    FS_GET_SERVICE,
     FS_OPS
 };
 
@@ -62,15 +66,15 @@ struct fs_path {
 /* More are not made. */
 #define FS_SNAPSHOTS_MAX 60u
 
-/* A snapshot of the share, as somebody was told of it. */
+/* A snapshot of the share, as somebody was told of it; or one that is deleted and kept. */
 struct fs_snapshot {
-    uint64_t commit; /* that made it; 0: the share itself */
-    char date[FS_DATE_SIZE];
+    uint64_t commit;         /* that made it, or deleted the share; 0: the share itself */
+    char date[FS_DATE_SIZE]; /* or version */
 };
 
 /* What a list is to show, and from where on. */
 enum { FS_TIMESTAMPS = 1, FS_ETAGS = 2, FS_ATTRIBUTES = 4, FS_PERMISSION_KEYS = 8 };
-enum { FS_SNAPSHOTS = 1, FS_METADATA = 2 }; /* of shares */
+enum { FS_SNAPSHOTS = 1, FS_METADATA = 2, FS_DELETED = 4 }; /* of shares */
 struct fs_page {
     unsigned include, prefix; /* of fs_prefixes; 0: none */
     unsigned max;             /* 0: not sent */
@@ -84,9 +88,9 @@ struct fs_ask {
     struct fs_path source; /* of a rename, whose target is the path; of what is copied */
     struct fs_snapshot source_snapshot;
     struct fs_snapshot previous; /* List Ranges shows what differs from it */
-    bool replaces;
-    unsigned metadata; /* 0: none */
-    unsigned length;   /* slots, of a file that is created or cut */
+    bool replaces;               /* of Delete Share: its snapshots go too */
+    unsigned metadata;           /* 0: none */
+    unsigned length;             /* slots, of a file that is created or cut */
     bool has_range;
     unsigned from, to;    /* slots, of what is read or written */
     unsigned source_from; /* slot; of a range that is copied */
@@ -94,8 +98,9 @@ struct fs_ask {
     unsigned lease;       /* id of lease_texts; 0: none. Of a rename: the target's */
     unsigned source_lease;
     enum lease_act act;
-    unsigned proposed; /* lease id; 0: none */
-    unsigned quota;    /* GiB; 0: none is sent */
+    unsigned proposed;  /* lease id; 0: none */
+    unsigned quota;     /* GiB; 0: none is sent */
+    unsigned retention; /* days; 0: deleted shares are not kept */
     struct fs_page page;
     unsigned permission; /* of fs_permissions; 0: none; of a creation: it inherits */
     unsigned letters; /* of fs_letters: of the signature of the share; 0: the account's key signs */

@@ -1,6 +1,7 @@
 /* What the model expects of each request. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
 #include <string.h>
 
+#include "fs_deleted.h"
 #include "fs_opens.h"
 #include "world.h"
 
@@ -226,7 +227,7 @@ static struct fs_expected expect_ranges(const struct fs_ask *ask, const struct f
 
     if (expected.code)
         return expected;
-    if (ask->previous.commit > 0 && view->is_kept && ask->previous.commit > view->made)
+    if (ask->previous.commit > 0 && view->is_kept && strcmp(ask->previous.date, view->date) > 0)
         return refusal(400, "PreviousSnapshotCannotBeNewer");
     if (!fs_view(&ask->previous, state))
         return refusal(409, "PreviousSnapshotNotFound");
@@ -245,6 +246,28 @@ static struct fs_expected expect_handles(const struct fs_ask *ask, const struct 
         return refused;
     return node < FS_NODES ? (struct fs_expected){ .status = 200, .node = node }
                            : refusal(404, "ResourceNotFound");
+}
+
+/* Snapshots go with it, or stand in the way. rest: Delete-Share */
+static struct fs_expected expect_delete_share(const struct fs_ask *ask,
+                                              const struct fs_state *state)
+{
+    struct fs_expected refused = of_lease(&state->lease, ask->lease, true, false);
+
+    if (refused.code)
+        return refused;
+    if (!ask->replaces && fs_next_snapshot(state, state->share, NULL))
+        return refusal(409, "ShareHasSnapshots");
+    return (struct fs_expected){ .status = 202, .changes = true };
+}
+
+static struct fs_expected expect_restore(const struct fs_ask *ask, const struct fs_state *state)
+{
+    if (state->exists)
+        return refusal(409, "ShareAlreadyExists");
+    return fs_deleted_at(state, ask->snapshot.commit)
+               ? (struct fs_expected){ .status = 201, .changes = true }
+               : refusal(404, "ShareNotFound");
 }
 
 static bool has_permission(const struct fs_state *state, unsigned permission)
@@ -273,6 +296,8 @@ static struct fs_expected expect_of_share(const struct fs_ask *ask, const struct
                                                       : refusal(400, "InvalidHeaderValue");
     case FS_LEASE_SHARE:
         return expect_lease(ask, state->lease, false, FS_ROOT);
+    case FS_DELETE_SHARE:
+        return expect_delete_share(ask, state);
     default:
         return (struct fs_expected){ .status = 200, .changes = !fs_is_read(ask->op) };
     }
@@ -302,8 +327,12 @@ struct fs_expected fs_expect(const struct fs_ask *ask, const struct fs_state *st
     if (ask->op == FS_CREATE_SHARE)
         return state->exists ? refusal(409, "ShareAlreadyExists")
                              : (struct fs_expected){ .status = 201, .changes = true };
-    if (ask->op == FS_LIST_SHARES)
+    if (ask->op == FS_LIST_SHARES || ask->op == FS_GET_SERVICE)
         return (struct fs_expected){ .status = 200 };
+    if (ask->op == FS_KEEP_SHARES)
+        return (struct fs_expected){ .status = 202, .changes = true };
+    if (ask->op == FS_RESTORE_SHARE)
+        return expect_restore(ask, state);
     view = state->exists ? fs_view(&ask->snapshot, state) : NULL;
     if (!view)
         return refusal(404, "ShareNotFound");

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/dates.h"
 #include "fs_list.h"
 #include "fs_model.h"
 #include "fs_seen.h"
@@ -82,6 +83,14 @@ static const struct fs_node *source_of(const struct fs_slot *slot, unsigned numb
     return source;
 }
 
+static const char *date_snapshot(uint64_t commit, instant date)
+{
+    char text[INSTANT_ISO_SIZE];
+
+    instant_format_iso(date, text);
+    return fs_date_snapshot(commit, text);
+}
+
 void fs_judge_committed(unsigned slot_number)
 {
     struct fs_slot *slot = &slots[slot_number];
@@ -111,6 +120,8 @@ void fs_judge_committed(unsigned slot_number)
     fs_apply(&ask, slot->commit, source);
     if (fs_writes_node(ask.op))
         why = fs_fill(slot->commit, fs_seen(slot_number).written);
+    if (ask.op == FS_SNAPSHOT_SHARE)
+        why = date_snapshot(slot->commit, fs_seen(slot_number).snapshot);
     if (why)
         fs_judge_fail(slot, NULL, why);
     world_trace(slot->commit << 8 | ask.op);
@@ -129,13 +140,26 @@ void fs_acknowledge(uint64_t commit)
         world->acknowledged = commit;
 }
 
+/* Of the share that is there. */
+static bool known_snapshot(struct fs_snapshot *ret_snapshot)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    const struct fs_state *kept = fs_next_snapshot(state, state->share, NULL);
+
+    if (!kept)
+        return false;
+    ret_snapshot->commit = kept->made;
+    memcpy(ret_snapshot->date, kept->date, FS_DATE_SIZE);
+    return true;
+}
+
 /* What can be deleted of snapshots, so that the census shows whether all that they kept goes. */
 void fs_judge_check_end(struct server *server)
 {
     struct ask ask = { .op = OPS, .fs = { .op = FS_DELETE_SNAPSHOT } };
     struct reply answer;
 
-    while (fs_known_snapshot(0, &ask.fs.snapshot)) {
+    while (known_snapshot(&ask.fs.snapshot)) {
         fs_judge_asked(SLOTS_MAX - 1, &ask);
         if (!judge_ask_until_told(server, &ask, true, &answer))
             return;
@@ -170,7 +194,9 @@ static const char *judge_change(const struct fs_slot *slot, const struct reply *
     if (slot->status > 0 ? answer->status != slot->status : answer->status >= 300)
         return "another status than of this change";
     if (ask->op == FS_SNAPSHOT_SHARE)
-        return fs_tell_snapshot(slot->commit, answer->snapshot);
+        return strcmp(answer->snapshot, fs_snapshot_date(slot->commit)) == 0
+                   ? NULL
+                   : "another date than that of the snapshot";
     if (ask->op == FS_CREATE_PERMISSION)
         return fs_tell_key(ask->permission, answer->fs.permission_key);
     if (ask->op == FS_LEASE_FILE || ask->op == FS_LEASE_SHARE)
@@ -202,6 +228,8 @@ static const char *learn(const struct fs_slot *slot, const struct reply *answer,
         return NULL;
     if (ask->op == FS_LIST_FILES)
         return fs_learn_files(ask, state, answer);
+    if (ask->op == FS_LIST_SHARES)
+        return fs_learn_shares(ask, state, answer);
     if (ask->op < FS_GET_FILE || ask->op > FS_LIST_RANGES || expected.node == FS_ROOT)
         return NULL;
     node = &fs_view(&ask->snapshot, state)->nodes[expected.node];

@@ -16,8 +16,7 @@ struct shown {
     bool has_length, has_etag, has_times, has_attributes, has_key;
 };
 
-/* The text of an element between two places; false: there is none. */
-static bool element(const char *from, const char *to, const char *name, char *text, size_t size)
+bool fs_element(const char *from, const char *to, const char *name, char *text, size_t size)
 {
     char open[40];
     const char *at, *end;
@@ -55,17 +54,17 @@ static const char *next_entry(const char *at, struct shown *ret_shown, const cha
     if (!at)
         return NULL;
     end = strstr(at, ret_shown->is_directory ? "</Directory>" : "</File>");
-    if (!element(at, end, "Name", text, sizeof text) || !read_name(text, ret_shown))
+    if (!fs_element(at, end, "Name", text, sizeof text) || !read_name(text, ret_shown))
         *ret_why = "an entry of no name there ever was";
-    if (element(at, end, "FileId", text, sizeof text))
+    if (fs_element(at, end, "FileId", text, sizeof text))
         ret_shown->id = strtoull(text, NULL, 10);
-    ret_shown->has_length = element(at, end, "Content-Length", text, sizeof text);
+    ret_shown->has_length = fs_element(at, end, "Content-Length", text, sizeof text);
     ret_shown->length = ret_shown->has_length ? strtoull(text, NULL, 10) : 0;
-    ret_shown->has_etag = element(at, end, "Etag", text, sizeof text);
+    ret_shown->has_etag = fs_element(at, end, "Etag", text, sizeof text);
     ret_shown->etag = ret_shown->has_etag ? strtoull(text + 1, NULL, 16) : 0;
-    ret_shown->has_times = element(at, end, "LastWriteTime", text, sizeof text);
-    ret_shown->has_attributes = element(at, end, "Attributes", text, sizeof text);
-    ret_shown->has_key = element(at, end, "PermissionKey", text, sizeof text);
+    ret_shown->has_times = fs_element(at, end, "LastWriteTime", text, sizeof text);
+    ret_shown->has_attributes = fs_element(at, end, "Attributes", text, sizeof text);
+    ret_shown->has_key = fs_element(at, end, "PermissionKey", text, sizeof text);
     return end;
 }
 
@@ -228,7 +227,7 @@ static const char *compare_marker(const struct fs_node *next, const char *body)
     char marker[60] = "", expected[60] = "";
     const char *name;
 
-    (void)element(body, body + strlen(body), "NextMarker", marker, sizeof marker);
+    (void)fs_element(body, body + strlen(body), "NextMarker", marker, sizeof marker);
     if (next) {
         name = fs_name_base64[next->is_other_case][next->name];
         (void)snprintf(expected, sizeof expected, "1!%zu!%s", strlen(name), name);
@@ -291,50 +290,4 @@ const char *fs_learn_files(const struct fs_ask *ask, const struct fs_state *stat
             why = fs_tell_id(&view->nodes[child], shown.id);
     }
     return why;
-}
-
-/* ---- a page of shares: the snapshots of the only share, then itself ---- */
-
-static const char *compare_share(const char *from, const char *to, const struct fs_state *kept)
-{
-    char date[FS_DATE_SIZE], quota[16];
-
-    if (element(from, to, "Snapshot", date, sizeof date) != (kept != NULL))
-        return kept ? "a share where a snapshot is next" : "a snapshot that there is not";
-    if (kept && kept->date[0] && strcmp(date, kept->date) != 0)
-        return "another snapshot than the next";
-    if (!element(from, to, "Quota", quota, sizeof quota))
-        return "a share without a quota";
-    return NULL;
-}
-
-const char *fs_compare_shares(const struct fs_ask *ask, const struct fs_state *state,
-                              const struct reply *answer)
-{
-    const struct fs_state *kept[FS_SNAPSHOTS_MAX + 1] = { NULL };
-    const char *at = (const char *)answer->body, *why = NULL;
-    unsigned count = 0, wanted = 0;
-
-    answer->body[answer->body_size] = '\0';
-    if (state->exists && ask->page.prefix == 0) {
-        kept[wanted++] = NULL; /* itself, the last */
-        while (ask->page.include & FS_SNAPSHOTS &&
-               (kept[wanted] = fs_next_snapshot(state, kept[wanted - 1])))
-            wanted++;
-    }
-    if (ask->page.max > 0 && wanted > ask->page.max && !strstr(at, "<NextMarker>"))
-        return "no marker of more shares";
-    while (!why && (at = strstr(at, "<Share>"))) {
-        const char *end = strstr(at, "</Share>");
-
-        if (count == wanted || (ask->page.max > 0 && count == ask->page.max))
-            return "more shares than there are, or were asked for";
-        why = compare_share(at, end, kept[wanted - 1 - count++]);
-        at = end;
-    }
-    if (why)
-        return why;
-    return count == wanted || (ask->page.max > 0 && count == ask->page.max)
-               ? NULL
-               : "a share, or a snapshot, is missing";
 }

@@ -1,9 +1,11 @@
 /* The states of the model: names, snapshots, what is told of them. What is answered: fs_expect.c. */
 #include "fs_model.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "fs_deleted.h"
 #include "world.h"
 
 /* In the world; set before any life begins. */
@@ -17,6 +19,7 @@ void fs_model_begin(void)
 {
     model = world_alloc(sizeof *model);
     model->newest = world_alloc(sizeof *model->newest);
+    fs_deleted_begin();
 }
 
 const struct fs_state *fs_state_at(uint64_t commit)
@@ -28,10 +31,12 @@ const struct fs_state *fs_state_at(uint64_t commit)
     return state;
 }
 
-/* All of them: those of commits, then those of snapshots. */
+/* All of them: those of commits, then those of snapshots, then those of deleted shares. */
 static struct fs_state *next_of(const struct fs_state *state)
 {
-    return state->older || state->is_kept ? state->older : model->kept;
+    if (state->older || state->is_deleted)
+        return state->older;
+    return !state->is_kept && model->kept ? model->kept : fs_deleted_newest();
 }
 
 static bool is_there(const struct fs_state *kept, uint64_t commit)
@@ -45,31 +50,29 @@ const struct fs_state *fs_view(const struct fs_snapshot *snapshot, const struct 
 
     if (snapshot->commit == 0)
         return state;
-    while (kept && kept->made != snapshot->commit)
-        kept = kept->older;
-    return kept && is_there(kept, state->since) ? kept : NULL;
-}
-
-const struct fs_state *fs_next_snapshot(const struct fs_state *state, const struct fs_state *after)
-{
-    const struct fs_state *kept = after ? after->older : model->kept;
-
-    while (kept && !is_there(kept, state->since))
+    while (kept && !(is_there(kept, state->since) && kept->share == state->share &&
+                     strcmp(kept->date, snapshot->date) == 0))
         kept = kept->older;
     return kept;
 }
 
-const char *fs_tell_snapshot(uint64_t commit, const char *date)
+const struct fs_state *fs_next_snapshot(const struct fs_state *state, uint64_t share,
+                                        const struct fs_state *after)
 {
-    for (struct fs_state *kept = model->kept; kept; kept = kept->older) {
-        if (kept->made != commit && strcmp(kept->date, date) == 0)
-            return "two snapshots of one date";
-        if (kept->made == commit && date[0] == '\0')
-            return "a snapshot without a date";
-        if (kept->made == commit)
-            memcpy(kept->date, date, FS_DATE_SIZE);
-    }
-    return NULL;
+    const struct fs_state *kept = after ? after->older : model->kept;
+
+    while (kept && !(is_there(kept, state->since) && kept->share == share))
+        kept = kept->older;
+    return kept;
+}
+
+const char *fs_snapshot_date(uint64_t commit)
+{
+    const struct fs_state *kept = model->kept;
+
+    while (kept && kept->made != commit)
+        kept = kept->older;
+    return kept ? kept->date : "";
 }
 
 unsigned fs_snapshot_count(void)
@@ -77,7 +80,7 @@ unsigned fs_snapshot_count(void)
     unsigned count = 0;
 
     for (const struct fs_state *kept = model->kept; kept; kept = kept->older)
-        count += kept->gone == 0;
+        count += kept->gone == 0 && kept->share == model->newest->share;
     return count;
 }
 
@@ -99,6 +102,19 @@ bool fs_known_snapshot(unsigned random, struct fs_snapshot *ret_snapshot)
     return true;
 }
 
+const char *fs_date_snapshot(uint64_t commit, const char *date)
+{
+    uint64_t share = model->kept->share;
+
+    for (struct fs_state *kept = model->kept; kept; kept = kept->older) {
+        if (kept->share == share && strcmp(kept->date, date) == 0)
+            return "two snapshots of one date";
+    }
+    assert(model->kept->made == commit);
+    memcpy(model->kept->date, date, strlen(date) + 1);
+    return NULL;
+}
+
 void fs_keep_snapshot(const struct fs_state *state)
 {
     struct fs_state *kept = world_alloc(sizeof *kept);
@@ -114,6 +130,14 @@ void fs_end_snapshot(uint64_t made, uint64_t commit)
 {
     for (struct fs_state *kept = model->kept; kept; kept = kept->older) {
         if (kept->made == made)
+            kept->gone = commit;
+    }
+}
+
+void fs_end_snapshots_of(uint64_t share, uint64_t commit)
+{
+    for (struct fs_state *kept = model->kept; kept; kept = kept->older) {
+        if (kept->share == share && kept->gone == 0)
             kept->gone = commit;
     }
 }
@@ -347,6 +371,7 @@ void fs_prune(uint64_t oldest_commit)
         world_free(gone, sizeof *gone);
     }
     forget_snapshots(oldest_commit);
+    fs_prune_deleted(oldest_commit);
 }
 
 void fs_roll_back(uint64_t commit)
@@ -373,4 +398,5 @@ void fs_roll_back(uint64_t commit)
     }
     for (struct fs_state *kept = model->kept; kept; kept = kept->older)
         kept->gone = kept->gone > commit ? 0 : kept->gone;
+    fs_roll_back_deleted(commit);
 }

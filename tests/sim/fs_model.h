@@ -54,9 +54,12 @@ struct fs_state {
     struct fs_state *older;
     uint64_t since;          /* the commit that made it */
     bool exists;             /* the share */
+    uint64_t share;          /* the commit that created it */
+    unsigned retention;      /* days that deleted shares are kept from now on; 0: they are not */
     bool is_kept;            /* as a snapshot, made by the commit `made` */
-    uint64_t made, gone;     /* the commit that deleted it; 0: none */
-    char date[FS_DATE_SIZE]; /* empty: nobody was told */
+    bool is_deleted;         /* a share that was deleted by the commit `made`, and is kept */
+    uint64_t made, gone;     /* the commit that deleted or restored it; 0: none */
+    char date[FS_DATE_SIZE]; /* or version; empty: nobody was told */
     uint64_t ids;            /* given so far */
     unsigned quota;          /* GiB */
     unsigned permissions;    /* bits of those that were given */
@@ -108,15 +111,18 @@ const char *fs_may_have(const struct fs_node *node, uint64_t etag);
 unsigned fs_find(const struct fs_state *state, const struct fs_path *path);
 /* The tree of a state, or that of the snapshot; NULL: that is not there. */
 const struct fs_state *fs_view(const struct fs_snapshot *snapshot, const struct fs_state *state);
-/* One that is there in a state: the newest, or the next older than `after`; NULL: there are no more. */
-const struct fs_state *fs_next_snapshot(const struct fs_state *state, const struct fs_state *after);
+/* One that is there in a state: the newest, or the next older than `after`; NULL: there are no more.
+ * share: whose, by its creation. */
+const struct fs_state *fs_next_snapshot(const struct fs_state *state, uint64_t share,
+                                        const struct fs_state *after);
 /* An answer tells the server's id of a node, or the key of a permission. NULL, or what is wrong with it. */
 const char *fs_tell_id(const struct fs_node *node, uint64_t file_id);
 const char *fs_tell_key(unsigned permission, const char *key);
 /* Empty: nobody was told it. */
 const char *fs_known_key(unsigned permission);
-/* An answer tells the date of the snapshot that a commit made. NULL, or what is wrong with it. */
-const char *fs_tell_snapshot(uint64_t commit, const char *date);
+/* The date of the snapshot that the newest commit made. NULL, or what is wrong with it. */
+const char *fs_date_snapshot(uint64_t commit, const char *date);
+const char *fs_snapshot_date(uint64_t commit);
 /* One of the snapshots that are there and known, by a drawn number. False: there is none. */
 bool fs_known_snapshot(unsigned random, struct fs_snapshot *ret_snapshot);
 /* How many there are, known or not. */
@@ -130,6 +136,8 @@ void fs_forget_opens(void);
 struct fs_state *fs_next_state(uint64_t commit);
 void fs_keep_snapshot(const struct fs_state *state);
 void fs_end_snapshot(uint64_t made, uint64_t commit);
+/* All that the share of that creation has. */
+void fs_end_snapshots_of(uint64_t share, uint64_t commit);
 
 /* Forgets states that nobody can ask for any more. */
 void fs_prune(uint64_t oldest_commit);

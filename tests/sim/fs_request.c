@@ -25,6 +25,9 @@ static const struct {
     [FS_SET_QUOTA] = { METHOD_PUT, "PUT", "comp=properties&restype=share" },
     [FS_LEASE_SHARE] = { METHOD_PUT, "PUT", "comp=lease&restype=share" },
     [FS_CREATE_PERMISSION] = { METHOD_PUT, "PUT", "comp=filepermission&restype=share" },
+    [FS_DELETE_SHARE] = { METHOD_DELETE, "DELETE", "restype=share" },
+    [FS_RESTORE_SHARE] = { METHOD_PUT, "PUT", "comp=undelete&restype=share" },
+    [FS_KEEP_SHARES] = { METHOD_PUT, "PUT", "comp=properties&restype=service" },
     [FS_CREATE_DIRECTORY] = { METHOD_PUT, "PUT", "restype=directory" },
     [FS_CREATE_FILE] = { METHOD_PUT, "PUT", NULL },
     [FS_COPY_FILE] = { METHOD_PUT, "PUT", NULL },
@@ -48,6 +51,7 @@ static const struct {
     [FS_HEAD_SHARE] = { METHOD_GET, "GET", "restype=share" },
     [FS_GET_PERMISSION] = { METHOD_GET, "GET", "comp=filepermission&restype=share" },
     [FS_LIST_SHARES] = { METHOD_GET, "GET", "comp=list" },
+    [FS_GET_SERVICE] = { METHOD_GET, "GET", "comp=properties&restype=service" },
 };
 
 static void add(struct draft *draft, const char *name, struct bytes value)
@@ -186,6 +190,16 @@ static void add_permission(const struct fs_ask *ask, struct arena *arena, struct
     }
 }
 
+static struct bytes retention_text(const struct fs_ask *ask, struct arena *arena)
+{
+    static const char form[] = "<StorageServiceProperties><ShareDeleteRetentionPolicy>%s"
+                               "</ShareDeleteRetentionPolicy></StorageServiceProperties>";
+    struct bytes days =
+        arena_printf(arena, "<Enabled>true</Enabled><Days>%u</Days>", ask->retention);
+
+    return arena_printf(arena, form, ask->retention > 0 ? days.ptr : "<Enabled>false</Enabled>");
+}
+
 static void add_particular(const struct fs_ask *ask, struct arena *arena, struct draft *draft)
 {
     switch ((int)ask->op) {
@@ -217,6 +231,17 @@ static void add_particular(const struct fs_ask *ask, struct arena *arena, struct
     case FS_LEASE_SHARE:
         add_lease(ask, draft);
         break;
+    case FS_DELETE_SHARE:
+        if (ask->replaces)
+            add_text(draft, "x-ms-delete-snapshots", "include");
+        break;
+    case FS_RESTORE_SHARE:
+        add_text(draft, "x-ms-deleted-share-name", "files");
+        add_text(draft, "x-ms-deleted-share-version", ask->snapshot.date);
+        break;
+    case FS_KEEP_SHARES:
+        draft->body = retention_text(ask, arena);
+        break;
     case FS_SET_QUOTA:
         add(draft, "x-ms-share-quota", arena_printf(arena, "%u", ask->quota));
         break;
@@ -230,7 +255,7 @@ static void add_particular(const struct fs_ask *ask, struct arena *arena, struct
 static void add_include(const struct fs_ask *ask, struct text *query)
 {
     static const char *const files[] = { "Timestamps", "Etag", "Attributes", "PermissionKey" };
-    static const char *const shares[] = { "snapshots", "metadata", NULL, NULL };
+    static const char *const shares[] = { "snapshots", "metadata", "deleted", NULL };
     const char *const *names = ask->op == FS_LIST_FILES ? files : shares;
     const char *before = "&include=";
 
@@ -272,7 +297,7 @@ static struct bytes query_of(const struct fs_ask *ask, struct arena *arena)
     text_add_string(&query, form ? form : "");
     if (ask->op >= FS_LIST_RANGES)
         add_page(ask, &query);
-    if (ask->snapshot.commit > 0)
+    if (ask->snapshot.commit > 0 && ask->op != FS_RESTORE_SHARE)
         text_printf(&query, "%ssharesnapshot=%s", form ? "&" : "", ask->snapshot.date);
     if (ask->letters > 0)
         add_share_signature(ask, &query);
@@ -288,7 +313,7 @@ void fs_request_write(const struct ask *ask, struct arena *arena, struct draft *
         (struct draft){ .method = forms[fs->op].method, .method_text = forms[fs->op].method_text };
     ret_draft->query = query_of(fs, arena);
     text_init(&path, arena, 200);
-    if (fs->op == FS_LIST_SHARES)
+    if (fs->op == FS_LIST_SHARES || fs->op == FS_GET_SERVICE || fs->op == FS_KEEP_SHARES)
         text_add_string(&path, "/devstoreaccount1/");
     else
         add_path(&path, &fs->path);

@@ -2,7 +2,7 @@
 #include "fs_script.h"
 
 #include "draws.h"
-#include "fs_model.h"
+#include "fs_deleted.h"
 #include "sm_link.h"
 #include "sm_script.h"
 #include "world.h"
@@ -22,7 +22,8 @@ static const unsigned weights[FS_OPS] = {
     [FS_DELETE_DIRECTORY] = 7,  [FS_LEASE_FILE] = 10,        [FS_GET_FILE] = 20,
     [FS_HEAD_FILE] = 6,         [FS_HEAD_DIRECTORY] = 6,     [FS_LIST_RANGES] = 12,
     [FS_LIST_FILES] = 16,       [FS_LIST_HANDLES] = 1,       [FS_HEAD_SHARE] = 2,
-    [FS_GET_PERMISSION] = 2,    [FS_LIST_SHARES] = 2,
+    [FS_GET_PERMISSION] = 2,    [FS_LIST_SHARES] = 2,        [FS_DELETE_SHARE] = 1,
+    [FS_KEEP_SHARES] = 1,       [FS_GET_SERVICE] = 1,
 };
 
 static enum fs_op draw_op(struct draws *draws)
@@ -179,7 +180,8 @@ static void draw_leases(struct draws *draws, struct fs_ask *ask)
         return;
     }
     if (is_of_directory(ask->op) || ask->op == FS_CREATE_DIRECTORY || ask->op == FS_LIST_HANDLES ||
-        (!fs_has_path(ask->op) && ask->op != FS_SET_QUOTA && ask->op != FS_HEAD_SHARE))
+        (!fs_has_path(ask->op) && ask->op != FS_SET_QUOTA && ask->op != FS_HEAD_SHARE &&
+         ask->op != FS_DELETE_SHARE))
         return;
     if (!fs_is_read(ask->op) || draw(draws, 3) == 0)
         ask->lease = draw_lease(draws, &lease);
@@ -208,7 +210,7 @@ static void draw_page(struct draws *draws, struct fs_ask *ask)
     }
     page->include = draw(draws, 2) == 0 ? draw(draws, 16) : 0;
     if (ask->op == FS_LIST_SHARES) {
-        page->include &= FS_SNAPSHOTS | FS_METADATA;
+        page->include &= FS_SNAPSHOTS | FS_METADATA | FS_DELETED;
         page->prefix = draw(draws, 8) == 0 ? 4 : 0;
         return;
     }
@@ -257,6 +259,26 @@ static void draw_snapshot(struct draws *draws, struct fs_ask *ask)
         (void)fs_known_snapshot(random, &ask->snapshot);
 }
 
+/* When there is no share it is soon made anew, or restored once a list has shown what can be. */
+static void draw_share(struct draws *draws, struct fs_ask *ask)
+{
+    bool exists = fs_state_at(world->commits)->exists;
+
+    /* What becomes of SMB's handles in it the model does not know. */
+    if (ask->op == FS_DELETE_SHARE && (world->plan.faults & FAULT_SMB))
+        ask->op = FS_HEAD_SHARE;
+    if (!exists && draw(draws, 3) == 0)
+        ask->op = draw(draws, 4) == 0 ? FS_CREATE_SHARE : FS_RESTORE_SHARE;
+    else if (draw(draws, 300) == 0)
+        ask->op = FS_RESTORE_SHARE;
+    if (ask->op == FS_RESTORE_SHARE && !fs_known_version(draw(draws, 1000), &ask->snapshot))
+        ask->op = FS_LIST_SHARES;
+    if (ask->op == FS_LIST_SHARES && !exists)
+        ask->page.include = FS_DELETED;
+    ask->replaces = ask->op == FS_DELETE_SHARE && draw(draws, 4) > 0;
+    ask->retention = ask->op == FS_KEEP_SHARES && draw(draws, 4) > 0 ? FS_RETENTION_DAYS : 0;
+}
+
 static bool is_creation(enum fs_op op)
 {
     return op == FS_CREATE_DIRECTORY || op == FS_CREATE_FILE || op == FS_COPY_FILE;
@@ -288,6 +310,7 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     fs->op = number == 0 ? FS_CREATE_SHARE : draw_op(&draws);
     if (is_creation(fs->op) && fs_node_count(fs_state_at(world->commits)) > NODES_ENOUGH)
         fs->op = draw(&draws, 2) == 0 ? FS_DELETE_FILE : FS_DELETE_DIRECTORY;
+    draw_share(&draws, fs);
     draw_snapshot(&draws, fs);
     draw_path(&draws, fs);
     if (fs_has_source(fs->op))
@@ -296,7 +319,8 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         draw_slots(&draws, fs);
     if (fs->op == FS_SET_QUOTA)
         fs->quota = 1 + draw(&draws, fs_is_large() ? 2 : 5000);
-    if (fs->op == FS_LIST_RANGES || fs->op == FS_LIST_FILES || fs->op == FS_LIST_SHARES)
+    if (fs->op == FS_LIST_RANGES || fs->op == FS_LIST_FILES ||
+        (fs->op == FS_LIST_SHARES && fs->page.include == 0))
         draw_page(&draws, fs);
     fs->has_range = (fs->op == FS_GET_FILE && (fs_is_large() || draw(&draws, 2) == 0)) ||
                     (fs->op == FS_LIST_RANGES && draw(&draws, 4) == 0);

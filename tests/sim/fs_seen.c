@@ -1,8 +1,11 @@
 /* Around what decides (ld --wrap). */
 #include "fs_seen.h"
 
+#include <string.h>
+
 #include "request.h"
 #include "scheduler.h"
+#include "file/share_operations.h"
 #include "service/operation.h"
 
 static struct fs_seen seen[CLIENTS_MAX];
@@ -31,6 +34,9 @@ enum error __wrap_operation_decide(struct decision *d, const struct parameters *
     if (e || slot < 0)
         return e;
     sched_hold();
+    if (strcmp(d->operation->name, "Snapshot Share") == 0)
+        seen[slot].snapshot =
+            ((const struct snapshot_share_result *)(const void *)result)->snapshot;
     if (d->operation->rights.effect == WRITES)
         seen[slot].written = result->etag.v;
     else

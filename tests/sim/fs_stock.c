@@ -65,7 +65,8 @@ static void list_state(const struct fs_state *state)
 static void list_stock(void)
 {
     static const struct fs_ask snapshots = { .op = FS_LIST_SHARES,
-                                             .page = { .include = FS_SNAPSHOTS } };
+                                             .page = { .include = FS_SNAPSHOTS | FS_DELETED } };
+    static const struct fs_ask service = { .op = FS_GET_SERVICE };
     static const struct fs_ask share = { .op = FS_HEAD_SHARE };
     static const struct fs_lease none = { .state = FS_AVAILABLE };
     const struct fs_state *state = fs_state_at(world->commits);
@@ -74,6 +75,7 @@ static void list_stock(void)
     memset(stock, 0, sizeof stock);
     stock_count = 0;
     list(&snapshots);
+    list(&service);
     list(&share);
     for (unsigned i = 0; i < FS_NAMES; i++) { /* also where nothing is known to be */
         path.names[0] = (unsigned char)i;
