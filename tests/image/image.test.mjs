@@ -63,7 +63,14 @@ test('what the image says of itself', async () => {
     assert.equal(config.User, '10000:10000');
     assert.deepEqual(Object.keys(config.Volumes), ['/data']);
     assert.deepEqual(Object.keys(config.ExposedPorts), ['10000/tcp', '10001/tcp', '10002/tcp', '10003/tcp']);
-    assert.deepEqual(health.Test, ['CMD', 'lagra', 'health', '--running']);
+    assert.deepEqual(health.Test, ['CMD', 'lagra', 'health', '--live', '--running']);
+});
+
+test('the image is made of the package, without the key that its installation makes', async (t) => {
+    const container = await podman.start(t);
+
+    assert.match(await container.exec('dpkg-query', '-W', 'lagra', 'lagra-azurite'), /^lagra\t.*\nlagra-azurite\t/);
+    await assert.rejects(container.exec('ls', '/etc/lagra'));
 });
 
 test('serves on a root file system that is read-only, without any capability, as a user of its own', async (t) => {
