@@ -125,7 +125,7 @@ test('stop: ends by itself, with code 0 and its last words', async (t) => {
     await container.ready();
     await container.podman('stop', '-t', '30');
     assert.equal(await container.ended(), 0);
-    assert.match((await container.lines()).at(-1), /Table service successfully closed/);
+    assert.match((await container.lines()).at(-1), /File service successfully closed/);
 });
 
 test('as testcontainers start it: azurite for entry point, no location', async (t) => {
