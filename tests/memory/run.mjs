@@ -3,7 +3,7 @@
 // more: what these leave allocated, once the server's caches are empty, is bounded.
 // run.mjs --build FOLDER [--soak] [--count N] [--only WORD]
 //
-// With --soak N is 100,000. Leaks that are planted in programs of their own must be found first. Of a build
+// With --soak N is 100,000, by SMB 5,000. Leaks that are planted in programs of their own must be found first. Of a build
 // whose allocator does not say what is allocated (sanitizers) nothing is tested.
 // src/base/gate.h "POST /$lagra/memory"
 
@@ -18,8 +18,11 @@ import { Control, Server } from '../lib/server.mjs';
 import { once, times } from './asking.mjs';
 import * as blobs from './blobs.mjs';
 import * as entities from './entities.mjs';
+import * as files from './files.mjs';
 import * as messages from './messages.mjs';
+import * as operators from './operators.mjs';
 import * as owners from './owners.mjs';
+import * as smb from './smb.mjs';
 import * as strangers from './strangers.mjs';
 
 const { values: options } = parseArgs({
@@ -27,13 +30,15 @@ const { values: options } = parseArgs({
         count: { type: 'string' } },
 });
 const COUNT = Number(options.count ?? (options.soak ? 100000 : 60));
+/* The SMB client takes some milliseconds for each. */
+const SMB_COUNT = Math.ceil(COUNT / 20);
 /* What may stay of each time, and whatever is done: files of records that are open. */
-const BYTES_MAX = 2 * COUNT * 16 + 8192;
-const QUIET_MS = 2000 + COUNT;
+const bytesMax = (count) => 2 * count * 16 + 8192;
+const quietMs = (count) => 2000 + count;
 /* What leaks does so each time. Now and then as much as a memtable (640 KiB here) stays of one measurement,
  * and does not grow with the count. */
 const ATTEMPTS = 8;
-const MODULES = [blobs, messages, entities, strangers];
+const MODULES = [blobs, messages, entities, files, strangers, operators];
 const SECURE_MODULES = [owners];
 
 /* A program in which something is never given back, and what shows it. */
@@ -45,28 +50,34 @@ const LEAKS = [
 
 const nonsense = (text) => new Error(text);
 
-/** What stays of 2 x COUNT times, after COUNT others that may leave what is made once. What was only made late
- *  (a thread that began) is not there the second time. */
-async function growth(server, control, each, attempts) {
+/** What stays of 2 x count times, after count others that may leave what is made once. What was only made late
+ *  (a thread that began) is not there the second time. each: of times(), or { all(from, to) } */
+async function growth(server, control, each, { attempts, count }) {
+    const most = bytesMax(count);
     let done = 0, bytes;
-    const more = (count) => times(server, done, done += count, each);
+    const more = (added) => {
+        const from = done;
 
-    await more(COUNT);
+        done += added;
+        return each.all ? each.all(from, done) : times(server, from, done, each);
+    };
+
+    await more(count);
     for (let attempt = 0; attempt < attempts; attempt++) {
         const before = await control.memory();
 
-        await more(2 * COUNT);
+        await more(2 * count);
         bytes = await control.memory() - before;
-        for (const end = Date.now() + QUIET_MS; bytes > BYTES_MAX && Date.now() < end; await delay(100))
+        for (const end = Date.now() + quietMs(count); bytes > most && Date.now() < end; await delay(100))
             bytes = await control.memory() - before;
-        if (bytes <= BYTES_MAX)
+        if (bytes <= most)
             break;
     }
-    return { bytes, holds: bytes <= BYTES_MAX };
+    return { bytes, count, holds: bytes <= most };
 }
 
 /** Runs the kinds with such a name on a server of its own. report(name, growth) */
-async function measure(binary, { modules = MODULES, args = [], secure = false, attempts = ATTEMPTS }, only, report) {
+async function measure(binary, { modules = MODULES, args = [], secure = false, attempts = ATTEMPTS, count = COUNT }, only, report) {
     const server = await Server.start({ binary, secure, args: ['--diskReserve', '12', '--allowCopyFrom', '127.0.0.0/8', ...args],
         env: { MALLOC_CONF: 'tcache:false' } });
     const control = new Control(server);
@@ -77,7 +88,7 @@ async function measure(binary, { modules = MODULES, args = [], secure = false, a
                 await once(server, setup);
         for (const [name, each] of modules.flatMap(({ KINDS }) => Object.entries(KINDS(server))))
             if (name.includes(only))
-                report(name, await growth(server, control, each, attempts).catch((error) => ({ error })));
+                report(name, await growth(server, control, each, { attempts, count }).catch((error) => ({ error })));
     } finally {
         control.close();
         await server.kill();
@@ -105,7 +116,7 @@ function note(passed, text) {
 
 const build = new Build(options.build);
 const binary = path.join(build.folder, 'lagra');
-const describe = ({ bytes, error }) => error ? error.stack : `${bytes} bytes stay of ${2 * COUNT} times, at most ${BYTES_MAX} may`;
+const describe = ({ bytes, count, error }) => error ? error.stack : `${bytes} bytes stay of ${2 * count} times, at most ${bytesMax(count)} may`;
 
 if (keepsMemory(binary)) {
     console.log('skipped: the allocator of a sanitizer does not say what is allocated');
@@ -117,6 +128,7 @@ if (keepsMemory(binary)) {
         const report = (name, grown) => note(grown.holds, `${name}: ${describe(grown)}`);
 
         await measure(binary, {}, options.only, report);
+        await measure(binary, { modules: [smb], args: smb.ARGUMENTS, count: SMB_COUNT }, options.only, report);
         await measure(binary, { modules: SECURE_MODULES, secure: true, args: owners.secureArguments(work) }, options.only, report);
         for (const [i, leak] of LEAKS.entries())
             if (!options.only && !options.soak && !options.count)

@@ -24,9 +24,8 @@ smb3.SMB2_GLOBAL_CAP_ENCRYPTION |= smb3structs.SMB2_GLOBAL_CAP_PERSISTENT_HANDLE
 
 
 class Client:
-    def __init__(self, host, port, account, key, share):
-        self.connection = SMBConnection(host, host, sess_port=port, preferredDialect=smb3structs.SMB2_DIALECT_30,
-                                        timeout=TIMEOUT_S)
+    def __init__(self, host, port, account, key, share, dialect=smb3structs.SMB2_DIALECT_30):
+        self.connection = SMBConnection(host, host, sess_port=port, preferredDialect=dialect, timeout=TIMEOUT_S)
         self.connection.login(account, key, "")
         self.tree = self.connection.connectTree(share) if share else None
         self.smb = self.connection.getSMBServer()
@@ -52,12 +51,15 @@ class Client:
         if packet:
             self.breaks.append(packet["Data"])
 
-    def ask(self, command, data):
+    def send(self, command, data):
         packet = self.smb.SMB_PACKET()
         packet["Command"] = command
         packet["TreeID"] = self.tree
         packet["Data"] = data
-        answer = self.receive(self.smb.sendSMB(packet))
+        return self.smb.sendSMB(packet)
+
+    def ask(self, command, data):
+        answer = self.receive(self.send(command, data))
         return answer["Status"] & 0xFFFFFFFF, answer["Data"]
 
     def open(self, name, path, access, share, disposition=1, options=0x40, lease=None, key=None, context=None):
@@ -184,4 +186,5 @@ def main():
         print(json.dumps({"status": f"{status:08X}", **more}), flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
