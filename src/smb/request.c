@@ -112,7 +112,7 @@ static enum request_state decided(struct smb_request *request, enum error e)
 {
     assert(!decision_is_unfinished(e));
     request->error = e;
-    return DECIDED;
+    return connection_of(request)->service->settles_later ? SETTLES : DECIDED;
 }
 
 static enum request_state commit(struct smb_request *request);
@@ -153,6 +153,43 @@ static enum request_state commit(struct smb_request *request)
     if (e == DECIDE_UNKNOWN)
         return CUT;
     return decided(request, e);
+}
+
+/* ---- SETTLES: what was committed may turn out never to have come to be ---- */
+
+/* Once everything up to `sequence` is settled: durable, unless it is to be decided again. */
+static enum request_state settle(struct smb_request *request, uint64_t sequence,
+                                 enum request_state next, enum request_state failed)
+{
+    struct decision *d = &request->decision;
+
+    switch (store_settled(d->store, sequence)) {
+    case STORE_OK:
+        return next;
+    case STORE_WAIT:
+        store_wait_durable(d->store, sequence, request_arm(request));
+        return request_wait(request);
+    case STORE_CONFLICT:
+        return DECIDE;
+    case STORE_UNKNOWN:
+        return CUT;
+    case STORE_NOT_FOUND:
+    case STORE_CORRUPT:
+    case STORE_IO:
+    case STORE_FULL:
+    case STORE_SHORTAGE:
+    case STORE_BUSY:
+        break;
+    }
+    request->error = decision_fail_store(d, STORE_IO);
+    request->status = nt_status_of(request->error);
+    return failed;
+}
+
+/* The command has acted on nothing of the decision yet, so that it can be decided again. */
+static enum request_state when_settled(struct smb_request *request, enum request_state next)
+{
+    return settle(request, request->decision.seen, next, DECIDED);
 }
 
 /* ---- ASK, OTHERS: the command waits for somebody else's change ---- */
@@ -196,6 +233,12 @@ static enum request_state await_others(struct smb_request *request)
     struct decision *d = &request->decision;
     enum nt_status status;
 
+    if (connection_of(request)->service->settles_later) {
+        enum request_state next = when_settled(request, OTHERS);
+
+        if (next != OTHERS)
+            return next;
+    }
     deciding_end(d);
     if (request->is_cancelled)
         return refuse(request, request->cancelled_with);
@@ -257,30 +300,9 @@ static enum request_state hold(struct smb_request *request)
 
 static enum request_state become_durable(struct smb_request *request)
 {
-    struct decision *d = &request->decision;
+    uint64_t awaited = request->lasting == LASTING ? request->decision.seen : request->seen;
 
-    uint64_t awaited = request->lasting == LASTING ? d->seen : request->seen;
-
-    switch (store_settled(d->store, awaited)) {
-    case STORE_OK:
-        return ANSWER;
-    case STORE_WAIT:
-        store_wait_durable(d->store, awaited, request_arm(request));
-        return request_wait(request);
-    case STORE_CONFLICT:
-        return DECIDE;
-    case STORE_UNKNOWN:
-        return CUT;
-    case STORE_NOT_FOUND:
-    case STORE_CORRUPT:
-    case STORE_IO:
-    case STORE_FULL:
-    case STORE_SHORTAGE:
-    case STORE_BUSY:
-        break;
-    }
-    request->status = nt_status_of(decision_fail_store(d, STORE_IO));
-    return ANSWER;
+    return settle(request, awaited, ANSWER, ANSWER);
 }
 
 /* ---- ANSWER ---- */
@@ -342,6 +364,8 @@ static enum request_state enter(struct smb_request *request)
         return request_to_pool(request, ask_others);
     case OTHERS:
         return await_others(request);
+    case SETTLES:
+        return when_settled(request, DECIDED);
     case DECIDED:
         return conclude(request);
     case GOING_ON:

@@ -31,6 +31,7 @@ struct smb_message;
 struct smb_service {
     struct smb_options options;
     struct store *store;
+    bool settles_later; /* of its limits */
     const struct accounts *accounts;
     struct decide_pool *pool;
     struct guid guid; /* ServerGuid: of the process */
@@ -300,6 +301,7 @@ enum request_state {
     ASK, /* what it asks of others is committed, then it waits for them */
     ASK_IN_POOL,
     OTHERS,         /* it waits for others (service/waiting.h) */
+    SETTLES,        /* on a store that settles later: nothing goes on before it has */
     DECIDED,        /* or committed: the command goes on, or is done */
     DURABLE,        /* wait until what was seen and done is on disk */
     ANSWER,         /* write the body */

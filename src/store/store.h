@@ -172,6 +172,8 @@ struct store_limits {
                             * least record_bytes */
     uint32_t group_parts;  /* up to so many independent partitions cost less in one commit than in
                             * one each: 1..COMMIT_PARTS_MAX */
+    bool settles_later; /* of a remote engine: what was committed or read may turn out not to exist
+                         * (store_settled()), though this process goes on */
 };
 struct store_limits store_limits(const struct store *store);
 

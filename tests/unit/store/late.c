@@ -650,6 +650,7 @@ static struct store_limits late_limits(const struct store *store)
         .record_bytes = wanted.record_bytes > 0 ? wanted.record_bytes : limits.record_bytes,
         .commit_bytes = wanted.commit_bytes > 0 ? wanted.commit_bytes : limits.commit_bytes,
         .group_parts = wanted.group_parts > 0 ? wanted.group_parts : limits.group_parts,
+        .settles_later = true,
     };
 }
 
