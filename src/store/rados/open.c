@@ -89,6 +89,7 @@ static struct store_limits rados_limits(const struct store *base)
         .record_bytes = RECORD_BYTES,
         .commit_bytes = COMMIT_BYTES,
         .group_parts = 1,
+        .settles_later = true,
     };
 }
 
