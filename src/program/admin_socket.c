@@ -52,7 +52,7 @@ bool admin_socket_start(const struct options *options, struct admin_socket *sock
     struct net_listen where = { .local_path = NULL };
     const char *problem = "";
 
-    if (options->in_memory)
+    if (options->in_memory || options->store) /* no folder of its own */
         return true;
     backup_hold_init(&socket->backup, socket->admin.store);
     socket->admin.backup = &socket->backup;

@@ -3,8 +3,22 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "program/process.h"
+
+static struct store *open_elsewhere(const char *place)
+{
+    static const char rados[] = "rados:";
+    struct store *store = NULL;
+    const char *problem = "only rados:CONF:POOL is known";
+
+    if (strncmp(place, rados, sizeof rados - 1) == 0 &&
+        !store_open_cluster(place + sizeof rados - 1, &store, &problem))
+        return store;
+    fprintf(stderr, "lagra: cannot open the store %s: %s\n", place, problem);
+    return NULL;
+}
 
 struct store *open_store(const struct options *options)
 {
@@ -37,6 +51,8 @@ struct store *open_store(const struct options *options)
 
     if (options->in_memory)
         return store_open_memory();
+    if (options->store)
+        return open_elsewhere(options->store);
 #ifdef LAGRA_GATES
     store_options.sync = !getenv("LAGRA_UNSAFE_NO_SYNC");
 #endif

@@ -123,6 +123,22 @@ static enum options_result check_certificate(const struct options *options)
     return OPTIONS_WRONG;
 }
 
+/* What is about a data folder has no effect where there is none. librados makes calls and threads of its own, which the
+ * sandbox does not know. */
+static enum options_result check_store(const struct option_settings *settings)
+{
+    static const char *const others[] = { "location",    "inMemoryPersistence", "diskReserve",
+                                          "keepReading", "scrubEvery",          "scrubRate",
+                                          "sandbox" };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (settings_have(settings, "store") && settings_have(settings, others[i])) {
+            fprintf(stderr, "lagra: --store and --%s exclude each other\n", others[i]);
+            return OPTIONS_WRONG;
+        }
+    return OPTIONS_RUN;
+}
+
 /* Azurite has no File service: what starts several of them beside each other, with ports for three
  * services, must find no fourth one taken. decision: 320 */
 static void leave_out_files(struct options *options, const struct option_settings *settings)
@@ -188,6 +204,8 @@ static enum options_result read_served(const char *name, int argc, char **argv,
     options->smb.wanted = settings_have(settings, "smbHost") || settings_have(settings, "smbPort");
     if (!result)
         result = check_management(settings, options);
+    if (!result)
+        result = check_store(settings);
     if (!result)
         result = check_certificate(options);
     return result ? result : check_oauth(options);

@@ -128,6 +128,11 @@ struct store_options {
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem);
 struct store *store_open_memory(void);
+/* Opens the store on a Ceph cluster, for one front end so far (src/store/rados/README.md); connects, and may wait for
+ * it. where: path of its ceph.conf, a colon, the name of a pool; perhaps a colon and that of another pool for pieces.
+ * Builds without -Drados=true have none. *ret_problem: as above (static). Start-up. */
+enum store_result store_open_cluster(const char *where, struct store **ret_store,
+                                     const char **ret_problem);
 /* Waits until everything is durable, stops the threads and closes the store. All snapshots, iterators
  * and stages must be closed. */
 void store_close(struct store *store);

@@ -150,12 +150,12 @@ static void commit(struct world *world, struct worker *worker)
         for (unsigned k = 0; k < worker->count; k++)
             if (k != i)
                 after.together[worker->members[k]]++;
-        part_work_set(work, worker->arena,
-                      row_key_record(worker->arena, RECORD_INNER, partition.key,
-                                     bytes_from_string("n")),
-                      row_value_write(worker->arena,
-                                      record_value_encode(worker->arena,
-                                                          bytes_of(&after, sizeof after), NULL, 0)));
+        part_work_set(
+            work, worker->arena,
+            row_key_record(worker->arena, RECORD_INNER, partition.key, bytes_from_string("n")),
+            row_value_write(
+                worker->arena,
+                record_value_encode(worker->arena, bytes_of(&after, sizeof after), NULL, 0)));
     }
     worker->phase = COMMITTING;
     transaction_start(t);
@@ -241,9 +241,8 @@ static struct front_end *start(struct world *world)
     end->port = fake_client(world->fake);
     end->shards = shards_new(end->port, ++world->incarnations);
     for (unsigned i = 0; i < WORKERS; i++)
-        end->workers[i] = (struct worker){
-            .owner = { decided, ended }, .waiter = { .wake = wake }, .end = end
-        };
+        end->workers[i] =
+            (struct worker){ .owner = { decided, ended }, .waiter = { .wake = wake }, .end = end };
     return end;
 }
 
@@ -303,8 +302,8 @@ static struct account judge(struct world *world, struct arena *arena, unsigned a
 
     shard_name(&partition.space, 0, 0, object);
     assert_int_equal(
-        partition_header_read(
-            fake_row(world->fake, object, row_key_header(arena, partition.key)), &header),
+        partition_header_read(fake_row(world->fake, object, row_key_header(arena, partition.key)),
+                              &header),
         STORE_OK);
     assert_false(partition_is_locked(&header));
     assert_null(fake_row(world->fake, object, row_key_prepared(arena, partition.key, 0)).ptr);
