@@ -94,7 +94,7 @@ soak: ## the long crash campaigns: 10,000 kill -9 points, many power cuts, new s
 
 bench: build ## Lagra beside Azurite and nginx (ARGS="--baseline FILE": and an older Lagra)
 	@tools/prepare bench
-	@tools/compile build-bench -Dtests=true -- bench/load
+	@tools/compile build-bench -Dtests=true -- bench/load bench/smb_load
 	@tools/node bench/run.mjs --build build-bench $(ARGS)
 
 docs: build ## print docs/operations.md and docs/options.md from the tables of operations and of options

@@ -21,11 +21,14 @@ function family(pid) {
     return [pid, ...children(pid).flatMap(family)];
 }
 
-/** Seconds of CPU used so far. */
+/** How many processes it and its descendants are. */
+export const processes = (pid) => family(pid).length;
+
+/** Seconds of CPU used so far, with those of children that have ended. */
 export function cpuSeconds(pid) {
     return family(pid).map((one) => {
         const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ')[1].split(' ');
-        return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+        return fields.slice(11, 15).reduce((ticks, field) => ticks + Number(field), 0) / TICKS_PER_SECOND;
     }).reduce((a, b) => a + b, 0);
 }
 

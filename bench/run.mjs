@@ -3,7 +3,7 @@
 // memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,backup,fair,million,ranges,memory,queues,tables,files]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,backup,fair,million,ranges,memory,queues,tables,files,smb]
 //           [--waiting N] [--million N] [--entities N] [--apart]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
@@ -41,6 +41,7 @@ import { measureFiles } from './files.mjs';
 import { cpuSeconds, memoryMiB } from './process.mjs';
 import { measureQueues } from './queues.mjs';
 import { measureRanges } from './ranges.mjs';
+import { measureSmb } from './smb.mjs';
 import { measureSpread } from './spread.mjs';
 import { measureManyEntities, measureTables } from './tables.mjs';
 import { ACCOUNT, keepServersTo, kept, KEY, startAzurite, startAzuriteService, startLagra, startNginx } from './targets.mjs';
@@ -362,6 +363,8 @@ async function main() {
         await measureService('many', measureManyEntities, options.entities);
     if (isPart('files'))
         await measureService('files', ([target], more) => measureFiles(target, { ...more, createContainer, million: MILLION }));
+    if (isPart('smb'))
+        await measureSmb(lagraBinary, { ...tools, rounds: ROUNDS, loadBinary: path.resolve(options.build, 'bench/smb_load') });
     if (isPart('spread'))
         await measureSpread(versions, tools);
     if (isPart('cold'))

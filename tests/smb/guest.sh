@@ -1,4 +1,5 @@
-# What linux.mjs runs in the guest. Set before: PORT, ACCOUNT, KEY, SHARE, SOURCE (a folder of the machine).
+# What linux.mjs runs in the guest. Set before: PORT, FILE_PORT, ACCOUNT, KEY, SHARE, SOURCE and HERE (folders of the
+# machine), SEED.
 # Prints "ok: NAME" or "not ok: NAME" for each check, and before the latter what the commands have said.
 
 check() { # NAME FUNCTION [ARGUMENT].., which runs in a shell of its own that ends with the first failure
@@ -91,6 +92,14 @@ sees() {
     awaits /mnt/s/from-rest rest
 }
 
+# By two mounts that cache as they may, and REST.
+agrees() { # OPTIONS OPTIONS OPERATIONS
+    share /mnt/x "$1,nosharesock,actimeo=0"
+    share /mnt/y "$2,nosharesock,actimeo=0"
+    /usr/bin/python3 "$HERE/fsx.py" 10.0.2.2 "$FILE_PORT" "$ACCOUNT" "$KEY" "$SHARE" /mnt/x /mnt/y "$SEED" "$3"
+    umount /mnt/x /mnt/y
+}
+
 for options in vers=2.1 vers=3.0,seal vers=3.0 vers=3.1.1 vers=3.1.1,seal; do
     check "a tree is copied, $options" copies "$options"
     umount /mnt/s
@@ -100,3 +109,4 @@ check 'make and gcc' builds
 check 'SQLite, nobrl' databases vers=3.1.1,seal,nobrl
 check 'git' repositories
 check 'two mounts and REST' sees vers=3.0,seal
+check 'random operations by two mounts and REST' agrees vers=3.1.1,seal vers=3.0,seal 400

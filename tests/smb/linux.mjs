@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // The SMB client of the Linux kernel, in User-Mode Linux: what it does is in guest.sh.
 // LAGRA_BINARY names the server. The last line is the count.
+//
+//   linux.mjs [--seed N]    of the random operations
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -10,6 +12,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { Connection } from '../lib/http.mjs';
 import { Server } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
@@ -17,7 +20,9 @@ import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARE = 'linux';
 const LIMIT_S = 1200;
-const CHECKS = 9; /* of guest.sh */
+const CHECKS = 10; /* of guest.sh */
+
+const { values: options } = parseArgs({ options: { seed: { type: 'string', default: '1' } } });
 
 async function ask(server, method, name, query, headers = [], body = '') {
     const connection = await Connection.open(server.host, server.ports.file);
@@ -58,8 +63,8 @@ async function restClient(server, isOver) {
 async function runGuest(server, folder) {
     const script = path.join(folder, 'script');
     const counts = { passed: 0, failed: 0 };
-    const settings = { PORT: server.ports.smb, ACCOUNT: DEVELOPMENT.account, KEY: DEVELOPMENT.key, SHARE,
-        SOURCE: path.resolve(HERE, '../../src') };
+    const settings = { PORT: server.ports.smb, FILE_PORT: server.ports.file, ACCOUNT: DEVELOPMENT.account,
+        KEY: DEVELOPMENT.key, SHARE, HERE, SEED: options.seed, SOURCE: path.resolve(HERE, '../../src') };
 
     writeFileSync(script, Object.entries(settings).map(([name, value]) => `${name}='${value}'\n`).join('') +
         `. '${path.join(HERE, 'guest.sh')}'\n`);
