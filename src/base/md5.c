@@ -2,6 +2,7 @@
  * registers. A single stream goes through nettle. */
 #include "base/md5_private.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <nettle/md5.h>
 #include <string.h>
@@ -199,17 +200,25 @@ void md5_update_many(struct md5_stream *const streams[], const struct bytes data
     }
 }
 
-/* rfc: 1321 3.1, 3.2 */
-void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE])
+/* What follows the data: a bit that is set, zeros, and the length in bits, up to the end of a block.
+ * rfc: 1321 3.1, 3.2 */
+struct padding {
+    char bytes[MD5_BLOCK_BYTES + 9];
+};
+
+static struct bytes make_padding(const struct md5_stream *stream, struct padding *padding)
 {
-    static const char padding[MD5_BLOCK_BYTES] = { (char)0x80 };
     uint64_t bits = htole64(stream->length * 8);
     size_t begun = stream->length % MD5_BLOCK_BYTES;
     size_t zeros = (MD5_BLOCK_BYTES + 55 - begun) % MD5_BLOCK_BYTES;
-    struct bytes end[] = { { padding, 1 + zeros }, { (const char *)&bits, sizeof bits } };
 
-    for (size_t i = 0; i < 2; i++)
-        md5_update_many(&stream, &end[i], 1);
+    *padding = (struct padding){ .bytes = { (char)0x80 } };
+    memcpy(padding->bytes + 1 + zeros, &bits, sizeof bits);
+    return bytes_of(padding->bytes, 1 + zeros + sizeof bits);
+}
+
+static void write_digest(const struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE])
+{
     for (size_t i = 0; i < 4; i++) {
         uint32_t word = htole32(stream->state[i]);
 
@@ -217,11 +226,35 @@ void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE])
     }
 }
 
+void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE])
+{
+    struct padding padding;
+    struct bytes end = make_padding(stream, &padding);
+
+    md5_update_many(&stream, &end, 1);
+    write_digest(stream, ret_digest);
+}
+
 void md5_of(struct bytes data, uint8_t ret_digest[MD5_SIZE])
 {
-    struct md5_stream stream, *one = &stream;
+    md5_of_many(&data, 1, &ret_digest);
+}
 
-    md5_stream_init(&stream);
-    md5_update_many(&one, &data, 1);
-    md5_stream_digest(&stream, ret_digest);
+void md5_of_many(const struct bytes data[], size_t count, uint8_t *const ret_digests[])
+{
+    struct md5_stream of[MD5_LANES], *streams[MD5_LANES];
+    struct padding paddings[MD5_LANES];
+    struct bytes ends[MD5_LANES];
+
+    assert(count > 0 && count <= MD5_LANES);
+    for (size_t i = 0; i < MD5_LANES; i++)
+        streams[i] = &of[i];
+    for (size_t i = 0; i < count; i++)
+        md5_stream_init(&of[i]);
+    md5_update_many(streams, data, count);
+    for (size_t i = 0; i < count; i++)
+        ends[i] = make_padding(&of[i], &paddings[i]);
+    md5_update_many(streams, ends, count);
+    for (size_t i = 0; i < count; i++)
+        write_digest(&of[i], ret_digests[i]);
 }

@@ -27,5 +27,7 @@ void md5_update_many(struct md5_stream *const streams[], const struct bytes data
 void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE]);
 /* MD5 of bytes that are all in memory. */
 void md5_of(struct bytes data, uint8_t ret_digest[MD5_SIZE]);
+/* The same of 1 to MD5_LANES; ret_digests[i] has MD5_SIZE bytes. */
+void md5_of_many(const struct bytes data[], size_t count, uint8_t *const ret_digests[]);
 
 #endif

@@ -174,6 +174,7 @@ static enum turn step_end(struct live *live)
     assert(live->stage == STAGE_BODY || live->stage == STAGE_END);
     connection_is_ours(&live->connection->net);
     live->stage = STAGE_END;
+    live->exchange.others_follow = !connection_is_last(&live->connection->net);
     turn = after(live, application_of(live)->end(&live->exchange));
     return turn == TURN_GOES_ON ? answer_begin(live) : turn;
 }

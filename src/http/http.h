@@ -143,6 +143,8 @@ struct exchange {
     struct response response;
     /* For head() and body(): to be answered 503, and nothing else to be done. */
     bool server_is_busy;
+    /* For end(): other exchanges of this worker have their turns before round() is called. */
+    bool others_follow;
     void *application; /* the application's own state of this exchange */
 };
 
@@ -192,6 +194,9 @@ struct http_application {
     enum http_step (*body)(struct exchange *exchange, struct bytes data, size_t *ret_taken);
     enum http_step (*end)(struct exchange *exchange);
     void (*done)(struct exchange *exchange);
+    /* Each exchange of a worker that could go on has had its turn: what was left to be done for several at
+     * once. On that worker, outside of all exchanges. NULL: nothing is left so. */
+    void (*round)(void);
 };
 
 /* ---- server ---- */

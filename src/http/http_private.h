@@ -31,7 +31,8 @@ struct http_server {
 
 /* What a worker keeps for all its connections. */
 struct http_worker {
-    char *head; /* ANSWER_HEAD_BYTES: of an answer */
+    const struct http_application *application; /* NULL: it had no connection yet */
+    char *head;                                 /* ANSWER_HEAD_BYTES: of an answer */
     struct date_text date;
     unsigned spare_count;
     struct arena *spares[WORKER_SPARES]; /* see exchange_begin() */

@@ -34,6 +34,7 @@ static void begin(struct connection *connection)
 
     c->server = connection_context(connection);
     c->worker = connection_worker_state(connection);
+    c->worker->application = c->server->application;
 }
 
 /* Steps: heads, runs of a body, blocks of an answer. */
@@ -57,6 +58,14 @@ static void posted(struct connection *connection)
     c->is_paused = false;
 }
 
+static void round_over(void *state)
+{
+    const struct http_worker *worker = state;
+
+    if (worker->application && worker->application->round)
+        worker->application->round();
+}
+
 static void end(struct connection *connection)
 {
     struct http_connection *c = http_of(connection);
@@ -73,5 +82,6 @@ const struct net_protocol http_protocol = {
     .begin = begin,
     .turn = take_turn,
     .posted = posted,
+    .round = round_over,
     .end = end,
 };

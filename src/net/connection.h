@@ -96,6 +96,8 @@ char *connection_block(const struct connection *connection);
 #define CONNECTION_INPUT_BYTES ((size_t)128 * 1024)
 #define CONNECTION_BLOCK_BYTES ((size_t)128 * 1024)
 
+/* No connection has its turn behind this one before round() is called. */
+bool connection_is_last(const struct connection *connection);
 /* Has posted() called, and gives a turn. Any thread, while the connection cannot end; not again before
  * posted() was called. */
 void connection_post(struct connection *connection);

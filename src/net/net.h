@@ -7,6 +7,8 @@
  *   begin()    once, before the first turn, when it is known whose connection it is
  *   turn()     there may be something to do: bytes arrived, the socket takes bytes again, it was posted
  *   posted()   connection_post() was called, perhaps by another thread; a turn follows
+ *   round()    all connections that were ready have had their turn: what they left to be done for several of
+ *              them at once
  *   end()      once, before the socket is closed, if begin() was called
  *
  * In its turn a protocol receives and sends (net/connection.h), and says by what phase it left the
@@ -71,6 +73,7 @@ struct net_protocol {
     void (*begin)(struct connection *connection);
     enum turn (*turn)(struct connection *connection);
     void (*posted)(struct connection *connection);
+    void (*round)(void *worker_state); /* NULL: nothing is left so */
     void (*end)(struct connection *connection);
 };
 

@@ -38,6 +38,11 @@ char *connection_block(const struct connection *connection)
     return connection->worker->block;
 }
 
+bool connection_is_last(const struct connection *connection)
+{
+    return !connection->next_ready;
+}
+
 /* ---- turns ---- */
 
 static void give_turn(struct worker *worker, struct connection *connection)
@@ -278,6 +283,8 @@ static void *worker_run(void *argument)
             keep_edge(worker, &events[i]);
         take_posted(worker);
         run_turns(worker);
+        if (worker->server->protocol->round)
+            worker->server->protocol->round(worker->state);
     }
     return NULL;
 }

@@ -140,8 +140,8 @@ enum store_result intake_finish(struct flow *flow)
             stage_md5(intake->stage, body->md5);
     } else {
         body->inline_bytes = text_bytes(&intake->memory);
-        if (flow->work.call.wants_md5)
-            md5_of(body->inline_bytes, body->md5);
+        if (flow->work.call.wants_md5 && body_hash(flow))
+            return STORE_WAIT;
     }
     assert_intake(flow);
     assert(intake->stage || intake->memory.len == intake->received);

@@ -460,4 +460,5 @@ const struct http_application service_application = {
     .body = on_body,
     .end = on_end,
     .done = on_done,
+    .round = body_hash_round,
 };

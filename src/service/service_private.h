@@ -99,6 +99,7 @@ struct body_intake {
     struct stage *stage;
     uint64_t received;
     uint64_t crc64;
+    bool is_hashed;     /* body_hash() */
     enum error failure; /* after BODY_STORE_FAILED */
 };
 
@@ -243,6 +244,11 @@ void intake_init(struct flow *flow);
 enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_taken);
 /* All has come: STORE_OK when it is durable (or in memory) and call->input.body is complete. */
 enum store_result intake_finish(struct flow *flow);
+/* The MD5 of a body that is in memory, into the call's body.
+ * returns STORE_OK; STORE_WAIT: others are hashed with it: the pause is armed. body_hash.c */
+enum store_result body_hash(struct flow *flow);
+/* Hashes those that wait for it. For struct http_application. */
+void body_hash_round(void);
 /* Content-MD5 and x-ms-content-crc64 of the request against what came. */
 enum error intake_check_sums(struct flow *flow);
 

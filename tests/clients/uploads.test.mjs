@@ -141,6 +141,21 @@ test('a body is checked against its MD5 and its CRC-64', async (t) => {
     assert.equal((await blob.downloadToBuffer()).toString(), 'content');
 });
 
+test('each of many bodies that come at once has its own MD5', async (t) => {
+    // A worker hashes those that it finds together side by side (service/body_hash.c).
+    const container = await newContainer(t);
+    const contents = Array.from({ length: 64 }, (_, i) => pattern(i * 97 % 4000, i));
+    const put = (content, i) => container.getBlockBlobClient(`blob-${i}`).upload(content, content.length,
+        { transactionalContentMD5: new Uint8Array(md5(i % 8 === 7 ? Buffer.concat([content, content, Buffer.from('x')]) : content)) });
+    const answers = await Promise.all(contents.map((content, i) => put(content, i).catch((error) => error)));
+    for (const [i, answer] of answers.entries()) {
+        if (i % 8 === 7)
+            assert.equal(answer.code, 'Md5Mismatch');
+        else
+            assert.deepEqual(Buffer.from(answer.contentMD5), md5(contents[i]));
+    }
+});
+
 test('the MD5 that is to be stored with a whole Put Blob has to fit', async (t) => {
     // rest: Put-Blob x-ms-blob-content-md5; decision: 16
     const container = await newContainer(t);

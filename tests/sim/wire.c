@@ -85,6 +85,7 @@ void wire_open(const struct endpoint *endpoint)
 
     whole = application;
     whole.done = service_application.done;
+    whole.round = service_application.round;
     limits.net.workers = 1 + world_draw(STREAM_SYSTEM, 2);
     limits.net.connections_max = 64;
     limits.answer_files_max = world_draw(STREAM_SYSTEM, 4);

@@ -130,6 +130,35 @@ static void any_cuts_of_any_streams(void **state)
     }
 }
 
+/* Bytes of any lengths, any number of them together: each has its own sum. rfc: 1321 3 */
+static void sums_of_many(void **state)
+{
+    static struct tried tried[MD5_LANES];
+    uint32_t seed = 2026;
+
+    (void)state;
+    for (int turn = 0; turn < 400; turn++) {
+        size_t count = 1 + next_random(&seed, MD5_LANES);
+        uint8_t sums[MD5_LANES][MD5_SIZE], expected[MD5_SIZE], *of[MD5_LANES];
+        struct bytes data[MD5_LANES];
+
+        for (size_t i = 0; i < count; i++) {
+            begin(&tried[i], &seed);
+            data[i] = bytes_of(tried[i].data, tried[i].size);
+            of[i] = sums[i];
+        }
+        md5_of_many(data, count, of);
+        for (size_t i = 0; i < count; i++) {
+            struct md5_ctx context;
+
+            md5_init(&context);
+            md5_update(&context, data[i].len, (const uint8_t *)data[i].ptr);
+            md5_digest(&context, sizeof expected, expected);
+            assert_memory_equal(sums[i], expected, sizeof expected);
+        }
+    }
+}
+
 static void check_lanes(md5_lanes_fn *lanes)
 {
     static uint8_t data[MD5_LANES][7 * MD5_BLOCK_BYTES + 1];
@@ -168,6 +197,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(vectors),
         cmocka_unit_test(any_cuts_of_any_streams),
+        cmocka_unit_test(sums_of_many),
         cmocka_unit_test(every_kind_of_lanes),
     };
 

@@ -75,6 +75,31 @@ static enum http_step pause_now(struct echo *echo)
     return HTTP_WAIT;
 }
 
+/* ---- pauses until the worker's round of turns is over ---- */
+
+static _Thread_local struct echo *of_round;
+
+static void on_round(void)
+{
+    struct echo *list = of_round;
+
+    of_round = NULL;
+    while (list) {
+        struct echo *next = list->next; /* the exchange may be gone after the resume */
+
+        exchange_resume(list->exchange);
+        list = next;
+    }
+}
+
+static enum http_step pause_for_round(struct echo *echo)
+{
+    exchange_suspend(echo->exchange);
+    echo->next = of_round;
+    of_round = echo;
+    return HTTP_WAIT;
+}
+
 static void hold(bool held)
 {
     pthread_mutex_lock(&lock);
@@ -302,6 +327,12 @@ static enum http_step on_end(struct exchange *exchange)
         echo->paused_end = true;
         return pause_now(echo);
     }
+    if (says(exchange, "round") && !echo->paused_end) {
+        echo->paused_end = true;
+        if (exchange->others_follow)
+            return pause_for_round(echo);
+        on_round();
+    }
     if (says(exchange, "blob-headers")) {
         for (size_t i = 0; i < sizeof blob_headers / sizeof blob_headers[0]; i++)
             response_header_string(&exchange->response, blob_headers[i][0], blob_headers[i][1]);
@@ -335,6 +366,7 @@ const struct http_application echo_application = {
     .body = on_body,
     .end = on_end,
     .done = on_done,
+    .round = on_round,
 };
 
 unsigned echo_heads(void)

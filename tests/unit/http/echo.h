@@ -12,6 +12,8 @@
  * Words in the query (between '&'):
  *   head, body, end   head() is paused once; body() at every run of bytes; end() once
  *   after             body() is paused after every run that it took
+ *   round             end() is paused until round(), unless it is the last of the round, which ends the
+ *                     pauses of the others
  *   source            the source is paused before every block
  *   fail              the source fails in the middle
  *   sip               body() takes, and a source gives, at most 1000 bytes at a time

@@ -230,6 +230,31 @@ static void survives_clients_that_leave(void **state)
     echo_release();
 }
 
+/* What an application leaves to the end of a round of turns is done then, and those that waited for it go
+ * on. net/net.h, round() */
+static void ends_rounds(void **state)
+{
+    struct client *clients[24];
+
+    (void)state;
+    for (size_t i = 0; i < 24; i++)
+        clients[i] = fixture_client();
+    for (int turn = 0; turn < 40; turn++) {
+        for (size_t i = 0; i < 24; i++)
+            client_sendf(clients[i],
+                         "PUT /echo?round HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n%02zu",
+                         i);
+        for (size_t i = 0; i < 24; i++) {
+            char body[8];
+
+            snprintf(body, sizeof body, "%02zu", i);
+            fixture_expect(clients[i], 200, body);
+        }
+    }
+    for (size_t i = 0; i < 24; i++)
+        client_close(clients[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +269,7 @@ int main(void)
         cmocka_unit_test_teardown(reads_headers, fixture_all_done),
         cmocka_unit_test_teardown(pauses_many_at_once, fixture_all_done),
         cmocka_unit_test_teardown(survives_clients_that_leave, fixture_all_done),
+        cmocka_unit_test_teardown(ends_rounds, fixture_all_done),
     };
 
     return cmocka_run_group_tests(tests, fixture_start, fixture_stop);
