@@ -3,7 +3,7 @@
 // MIB,..] [--rounds N] [--seed N] [--shim]
 //
 // The server's own tables and logs grow with what clients store, so on a small disk they are what
-// uses up the reserve. Each round fills the disk with entities, messages and blobs of 4 to 20 KB
+// uses up the reserve. Each round fills the disk with entities, messages, blobs and files of 4 to 20 KB
 // until each is refused with 507, with a kill -9 on the way and one on the full disk; looks that
 // nothing acknowledged is lost; does what somebody needs who cleans up (leases, properties, less
 // metadata, getting messages); deletes everything, with a kill -9 on the way; and writes again. At the
@@ -46,7 +46,7 @@ const textOf = (part) => bytesOf(part).toString('latin1').replaceAll('<', '.').r
 
 const JSON_HEADERS = [['Content-Type', 'application/json'], ['Accept', 'application/json;odata=nometadata']];
 
-/** What the three services do with one thing of a name and a part. Each function returns a status. */
+/** What the services do with one thing of a name and a part. Each function returns a status. */
 const KINDS = {
     table: {
         create: (client) => client.ask('POST', '/Tables', { headers: JSON_HEADERS, body: Buffer.from('{"TableName":"rows"}') }),
@@ -111,6 +111,43 @@ const KINDS = {
 
                 if (answer.status !== 200)
                     throw new Wrong(`List Blobs on a full disk: ${answer.status}`);
+                names.push(...[...text.matchAll(/<Name>(.*?)<\/Name>/g)].map(([, name]) => name));
+                marker = text.match(/<NextMarker>(.+?)<\/NextMarker>/)?.[1] ?? '';
+            } while (marker);
+            return names;
+        },
+    },
+    file: {
+        create: (client) => client.ask('PUT', '/full?restype=share'),
+        /* One whose bytes are refused is deleted: it would be there without them. */
+        async put(client, name, part) {
+            const made = await client.ask('PUT', `/full/${name}`,
+                { headers: [['x-ms-type', 'file'], ['x-ms-content-length', `${part.size}`], ['x-ms-meta-long', 'x'.repeat(200)]] });
+
+            if (made.status !== 201)
+                return made;
+            const written = await client.ask('PUT', `/full/${name}?comp=range`,
+                { headers: [['x-ms-write', 'update'], ['x-ms-range', `bytes=0-${part.size - 1}`]], body: bytesOf(part) });
+            if (written.status === 507) {
+                const removed = await this.remove(client, name);
+                if (removed.status !== this.removed)
+                    throw new Wrong(`Delete File on a full disk: ${removed.status}`);
+            }
+            return written;
+        },
+        done: 201,
+        remove: (client, name) => client.ask('DELETE', `/full/${name}`),
+        removed: 202,
+        async names(client) {
+            const names = [];
+            let marker = '';
+
+            do {
+                const answer = await client.ask('GET', `/full?restype=directory&comp=list${marker && `&marker=${encodeURIComponent(marker)}`}`);
+                const text = answer.body.toString();
+
+                if (answer.status !== 200)
+                    throw new Wrong(`List Files on a full disk: ${answer.status}`);
                 names.push(...[...text.matchAll(/<Name>(.*?)<\/Name>/g)].map(([, name]) => name));
                 marker = text.match(/<NextMarker>(.+?)<\/NextMarker>/)?.[1] ?? '';
             } while (marker);
@@ -253,7 +290,8 @@ class Campaign {
     /** What nobody can do without who wants to free space. */
     async tidy() {
         const blob = new Client(this.server), queue = new Client(this.server, 'queue');
-        const [name] = this.stored.blob.keys();
+        const file = new Client(this.server, 'file');
+        const [name] = this.stored.blob.keys(), [shared] = this.stored.file.keys();
         const [message, { id, receipt }] = [...this.stored.queue][0];
         const lease = (at, action, ...more) => blob.ask('PUT', `${at}comp=lease`, {
             headers: [['x-ms-lease-action', action], ...(action === 'acquire' ? [['x-ms-lease-duration', '-1']] : []), ...more],
@@ -277,10 +315,15 @@ class Campaign {
         await expect('Release Lease', 200, lease(`/full/${name}?`, 'release', held));
         await expect('Set Blob Metadata', 200, blob.ask('PUT', `/full/${name}?comp=metadata`, { headers: [['x-ms-meta-long', 'y'.repeat(100)]] }));
         await expect('Set Blob Properties', 200, blob.ask('PUT', `/full/${name}?comp=properties`));
+        const leaseFile = (action, more) => file.ask('PUT', `/full/${shared}?comp=lease`, { headers: [['x-ms-lease-action', action], ...more] });
+        const of = ['x-ms-lease-id', (await expect('Acquire File Lease', 201, leaseFile('acquire', [['x-ms-lease-duration', '-1']]))).get('x-ms-lease-id')];
+        await expect('Set File Metadata', 200, file.ask('PUT', `/full/${shared}?comp=metadata`, { headers: [of, ['x-ms-meta-long', 'y'.repeat(100)]] }));
+        await expect('Release File Lease', 200, leaseFile('release', [of]));
+        await expect('Set File Properties', 200, file.ask('PUT', `/full/${shared}?comp=properties`, { headers: [['x-ms-content-type', 'a/b']] }));
         const updated = await expect('Update Message', 204, queue.ask('PUT', `/work/messages/${id}?popreceipt=${encodeURIComponent(receipt)}&visibilitytimeout=0`));
         this.stored.queue.get(message).receipt = updated.get('x-ms-popreceipt');
-        blob.close();
-        queue.close();
+        for (const client of [blob, queue, file])
+            client.close();
     }
 
     async again() {
