@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "smb/logons.h"
 #include "smb/server.h"
 
 bool smb_listener_start(const struct options *options, const struct net_limits *limits,
@@ -12,7 +13,8 @@ bool smb_listener_start(const struct options *options, const struct net_limits *
                         struct decide_pool *pool, struct smb_listener *ret_listener)
 {
     struct smb_options smb = { .allow_unencrypted = options->smb_allow_unencrypted,
-                               .enforce_acls = options->smb_enforce_acls };
+                               .enforce_acls = options->smb_enforce_acls,
+                               .logon_patience_s = LOGON_PATIENCE_S };
     struct net_listen where = { .host = options->smb.host,
                                 .port = options->smb.port,
                                 .proxies = &options->proxies };

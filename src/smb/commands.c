@@ -10,7 +10,8 @@
 
 #include <assert.h>
 
-#include "smb/session_setup.h"
+#include "smb/smb_private.h"
+
 
 static enum smb_step echo_begin(struct smb_request *request, struct wire_reader *r)
 {
@@ -27,7 +28,7 @@ static enum smb_step echo_begin(struct smb_request *request, struct wire_reader 
 static const struct smb_row rows[SMB_COMMANDS] = {
 /*   command          size needs     compounding answered  file  pays for           begin, decided, go_on, load, answer, over */
 ROW(NEGOTIATE,        36,  NOTHING,  ALONE,      COMMITTED, 0,  NONE,             smb_negotiate_begin, NULL, NULL, NULL, smb_negotiate_answer, NULL),
-ROW(SESSION_SETUP,    25,  NOTHING,  ALONE,      COMMITTED, 0,  NONE,             smb_session_setup_begin, NULL, bind_go_on, NULL, smb_session_setup_answer, NULL),
+ROW(SESSION_SETUP,    25,  NOTHING,  ALONE,      COMMITTED, 0,  NONE,             smb_session_setup_begin, NULL, smb_session_setup_go_on, NULL, smb_session_setup_answer, smb_session_setup_over),
 ROW(LOGOFF,           4,   SESSION,  COMPOUND,   COMMITTED, 0,  NONE,             smb_logoff_begin, NULL, smb_logoff_go_on, NULL, NULL, NULL),
 ROW(TREE_CONNECT,     9,   SESSION,  COMPOUND,   SEEN,      0,  NONE,             smb_tree_connect_begin, smb_tree_connect_decided, NULL, NULL, smb_tree_connect_answer, NULL),
 ROW(TREE_DISCONNECT,  4,   TREE,     COMPOUND,   COMMITTED, 0,  NONE,             smb_tree_disconnect_begin, NULL, smb_tree_disconnect_go_on, NULL, NULL, NULL),

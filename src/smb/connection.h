@@ -26,7 +26,9 @@ struct smb_options {
     bool
         allow_unencrypted; /* --smbAllowUnencrypted: else a session that cannot encrypt is refused */
     bool enforce_acls;     /* --smbEnforceAcls: else who logs on with a key is a superuser */
-    bool always_wait;      /* test builds: decide as if nothing were in memory at first */
+    unsigned
+        logon_patience_s; /* so long a logon waits where too many have failed; 0: it is refused */
+    bool always_wait;     /* test builds: decide as if nothing were in memory at first */
 };
 
 struct smb_service;

@@ -1,6 +1,7 @@
 /* What every logon does, whether it begins a session or joins one. README.md, invariant 9 */
 #include "base/episode.h"
 #include "base/log.h"
+#include "service/waiting.h"
 #include "smb/logons.h"
 #include "smb/session_setup.h"
 #include "smb/spnego.h"
@@ -20,6 +21,31 @@ bool session_setup_may_try(const struct smb_connection *connection)
     if (!may)
         episode_refused(EPISODE_LOGONS);
     return may;
+}
+
+/* How often it is looked at again. */
+#define LOOKED_AT_TICKS (TICKS_PER_SECOND / 4)
+
+bool session_setup_hold(struct smb_request *request)
+{
+    struct session_setup *setup = request->parameters;
+    struct smb_connection *connection = request->message->connection;
+    instant now = clock_now();
+
+    if (!setup->is_held && connection->holds_logon)
+        return false;
+    if (!setup->is_held)
+        setup->held_until = now + connection->service->options.logon_patience_s * TICKS_PER_SECOND;
+    setup->is_held = connection->holds_logon = true;
+    return now < setup->held_until && waiting_hold(now + LOOKED_AT_TICKS, request_arm(request));
+}
+
+void smb_session_setup_over(struct smb_request *request)
+{
+    const struct session_setup *setup = request->parameters;
+
+    if (setup->is_held)
+        request->message->connection->holds_logon = false;
 }
 
 static void failed(struct smb_connection *connection)

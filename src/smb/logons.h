@@ -11,6 +11,8 @@
 
 #define LOGONS_FAILED_MAX 50u
 #define LOGON_FORGOTTEN_S 1u
+/* So long a logon is held up before it is refused. */
+#define LOGON_PATIENCE_S  10u
 
 struct logons;
 struct logons *logons_new(void);

@@ -3,6 +3,19 @@
 
 #define NAMES_MAX 256u /* more than a path may have */
 
+/* "/" in the place of a backslash, which no name can have either. decision: 444 */
+static struct bytes with_backslashes(struct arena *arena, struct bytes path)
+{
+    char *copy;
+
+    if (!memchr(path.ptr, '/', path.len))
+        return path;
+    copy = arena_bytes(arena, path.len);
+    for (size_t i = 0; i < path.len; i++)
+        copy[i] = path.ptr[i] == '/' ? '\\' : path.ptr[i];
+    return bytes_of(copy, path.len);
+}
+
 /* Streams are not served. ".." is the directory above, as it is written: decision 377. ms-smb2: 3.3.5.9 */
 enum nt_status smb_read_names(struct arena *arena, struct bytes path,
                               const struct bytes **ret_names, size_t *ret_count)
@@ -10,6 +23,7 @@ enum nt_status smb_read_names(struct arena *arena, struct bytes path,
     struct bytes *names = arena_array(arena, NAMES_MAX, sizeof *names);
     size_t count = 0;
 
+    path = with_backslashes(arena, path);
     if (path.len > 0 && path.ptr[0] == '\\')
         return STATUS_INVALID_PARAMETER;
     if (memchr(path.ptr, ':', path.len))

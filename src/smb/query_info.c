@@ -305,8 +305,8 @@ static enum nt_status refuse_class(const struct smb_request *request, uint8_t nu
     case CLASS_FULL_EA:
         return request->open->handle.granted & MAY_READ_EA ? STATUS_NO_EAS_ON_FILE
                                                            : STATUS_ACCESS_DENIED;
-    case CLASS_ALTERNATE_NAME: /* no names of 8.3. MS-FSA 2.1.5.11.2 */
-        return STATUS_OBJECT_NAME_NOT_FOUND;
+    case CLASS_ALTERNATE_NAME: /* names of 8.3: decision 443 */
+        return STATUS_NOT_SUPPORTED;
     default:
         return STATUS_INVALID_INFO_CLASS;
     }

@@ -91,33 +91,54 @@ static enum smb_step refuse_logon(struct smb_request *request, enum nt_status st
     return smb_refuse(request, status);
 }
 
-static enum smb_step step(struct smb_request *request, uint64_t previous)
+static enum smb_step step(struct smb_request *request)
 {
     struct smb_session *session = request->session;
+    const struct session_setup *setup = request->parameters;
     bool is_first = session->state != SESSION_VALID;
     enum nt_status status =
         session_setup_step(request, &session->logon, is_first ? &session->preauth : NULL);
 
     if (!status)
-        status = logged_on(session, request, previous);
+        status = logged_on(session, request, setup->previous);
     return !status || status == STATUS_MORE_PROCESSING_REQUIRED ? smb_refuse(request, status)
                                                                 : refuse_logon(request, status);
+}
+
+/* What does not bind; once more after it has waited. */
+static enum smb_step log_on(struct smb_request *request)
+{
+    const struct session_setup *setup = request->parameters;
+    struct smb_session *session = request->session;
+
+    if (session->state == SESSION_ENDS)
+        return smb_refuse(request, STATUS_USER_SESSION_DELETED);
+    if (!session_setup_may_try(request->message->connection))
+        return session_setup_hold(request) ? STEP_WAIT
+                                           : refuse_logon(request, STATUS_ACCOUNT_LOCKED_OUT);
+    if (setup->mode & SMB_SIGNING_REQUIRED && session->state != SESSION_VALID)
+        session->requires_signing = true;
+    return step(request);
+}
+
+enum smb_step smb_session_setup_go_on(struct smb_request *request)
+{
+    return request->session ? log_on(request) : bind_go_on(request);
 }
 
 enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_reader *r)
 {
     struct smb_connection *connection = request->message->connection;
     uint8_t flags = wire_u8(r);
-    uint8_t mode = wire_u8(r);
-    uint64_t previous;
     uint16_t offset, length;
     struct session_setup *setup = arena_alloc(request->message->arena, sizeof *setup);
 
     request->parameters = setup;
+    setup->mode = wire_u8(r);
     wire_skip(r, 4 + 4); /* Capabilities, Channel */
     offset = wire_u16(r);
     length = wire_u16(r);
-    previous = wire_u64(r);
+    setup->previous = wire_u64(r);
     setup->given = wire_buffer(r, offset, length, SMB_HEADER_SIZE + 24);
     if (!wire_ok(r))
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
@@ -132,13 +153,7 @@ enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_r
         request->session = session_hold(session_new(connection));
         request->header.session_id = request->session->id; /* so does the answer say */
     }
-    if (request->session->state == SESSION_ENDS)
-        return smb_refuse(request, STATUS_USER_SESSION_DELETED);
-    if (!session_setup_may_try(connection))
-        return refuse_logon(request, STATUS_ACCOUNT_LOCKED_OUT);
-    if (mode & SMB_SIGNING_REQUIRED && request->session->state != SESSION_VALID)
-        request->session->requires_signing = true;
-    return step(request, previous);
+    return log_on(request);
 }
 
 void smb_session_setup_answer(struct smb_request *request, struct wire_writer *w)

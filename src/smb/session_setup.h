@@ -9,12 +9,19 @@ struct spnego;
 struct session_setup {
     bool binds;
     unsigned moves;     /* of one that binds */
+    uint8_t mode;       /* SecurityMode */
+    uint64_t previous;  /* PreviousSessionId */
+    bool is_held;       /* it waits, as the connection's one that does */
+    instant held_until; /* at most */
     struct bytes given; /* the client's token */
     struct bytes token; /* of the answer */
 };
 
 /* Where so many logons have failed that no more are looked at for a while: false. */
 bool session_setup_may_try(const struct smb_connection *connection);
+/* Then: has it wait, and looked at again, one of a connection at a time. False: it has waited long enough, and is to be
+ * refused. decision: 359 */
+bool session_setup_hold(struct smb_request *request);
 /* Takes the client's token, by setup->given; *logon is made at the first one. preauth: what the keys are made of in
  * 3.1.1 grows by it and by the answer; NULL: the keys stay.
  * returns STATUS_SUCCESS: *logon has the account, which may use this connection

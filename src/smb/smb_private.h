@@ -97,6 +97,7 @@ struct smb_connection {
     uint64_t next_async_id;
     struct bytes peer; /* owned */
     bool is_authenticated;
+    bool holds_logon;             /* one waits, since too many have failed */
     bool ends;                    /* smb_connection_end() was called */
     bool has_ended;               /* host->ended() was called */
     bool is_broken;               /* a step found that it has to be closed */

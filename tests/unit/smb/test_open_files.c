@@ -71,7 +71,10 @@ static void refuses_wrong_creates(void **state)
         { "\\a", { .level = 0 }, STATUS_INVALID_PARAMETER },
         { "a:b", { .level = 0 }, STATUS_OBJECT_NAME_INVALID },
         { "a\\\\b", { .level = 0 }, STATUS_OBJECT_NAME_INVALID },
+        { "a//b", { .level = 0 }, STATUS_OBJECT_NAME_INVALID },
+        { "/a", { .level = 0 }, STATUS_INVALID_PARAMETER },
         { "none\\b", { .level = 0 }, STATUS_OBJECT_PATH_NOT_FOUND },
+        { "none/b", { .level = 0 }, STATUS_OBJECT_PATH_NOT_FOUND }, /* decision: 444 */
         { "none", { .disposition = 1 }, STATUS_OBJECT_NAME_NOT_FOUND },
         { "a", { .disposition = 6 }, STATUS_INVALID_PARAMETER },
         { "a", { .options = 0x41 }, STATUS_INVALID_PARAMETER },

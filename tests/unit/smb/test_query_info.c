@@ -184,7 +184,7 @@ static void test_refused(void **state)
         uint8_t type, class;
         enum nt_status status;
     } cases[] = {
-        { OF_FILE, 15, STATUS_NO_EAS_ON_FILE },      { OF_FILE, 21, STATUS_OBJECT_NAME_NOT_FOUND },
+        { OF_FILE, 15, STATUS_NO_EAS_ON_FILE },      { OF_FILE, 21, STATUS_NOT_SUPPORTED },
         { OF_FILE, 0, STATUS_INVALID_INFO_CLASS },   { OF_FILE, 10, STATUS_INVALID_INFO_CLASS },
         { OF_FILE, 100, STATUS_INVALID_INFO_CLASS }, { OF_SHARE, 8, STATUS_INVALID_INFO_CLASS },
         { OF_QUOTA, 0, STATUS_NOT_SUPPORTED },       { 0, 4, STATUS_INVALID_PARAMETER },
