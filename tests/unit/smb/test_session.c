@@ -3,6 +3,7 @@
 #include "client.h"
 
 #include "base/endian.h"
+#include "service/waiting.h"
 #include "smb/limits.h"
 #include "smb/logons.h"
 
@@ -124,6 +125,26 @@ static void failures_are_counted_by_address(void **state)
     client_free(bad);
     client_free(good);
     client_free(other);
+}
+
+/* Where a logon is given time it waits its turn, a second here, and is looked at then. decision: 359 */
+static void a_logon_waits_its_turn(void **state)
+{
+    const struct smb_options options = { .logon_patience_s = 60 };
+    struct world *world = world_new_with(&options);
+    struct client *c = client_new(world);
+
+    (void)state;
+    client_speak(c, SMB_311);
+    for (unsigned i = 0; i < LOGONS_FAILED_MAX; i++) {
+        assert_int_equal(client_log_on(c, "one", "bm8="), nt_status_value(STATUS_LOGON_FAILURE));
+        client_use_session(c, 0);
+        clock_step_wall(-(int64_t)STEP); /* the first look finds that nothing is forgotten yet */
+    }
+    assert_int_equal(client_log_on(c, "one", TEST_KEY_1), 0);
+    clock_step_wall(LOGONS_FAILED_MAX * (int64_t)STEP);
+    client_free(c);
+    world_free(world);
 }
 
 /* A dialect that cannot seal is refused unless the operator allows it. */
@@ -516,6 +537,7 @@ int main(void)
 {
     const struct CMUnitTest sealed[] = {
         cmocka_unit_test(needs_sealing),
+        cmocka_unit_test(a_logon_waits_its_turn),
         cmocka_unit_test(refuses_what_is_not_sealed),
         cmocka_unit_test(seals_for_one_session),
     };
@@ -539,6 +561,12 @@ int main(void)
         cmocka_unit_test(validates_the_negotiation),
     };
 
-    return cmocka_run_group_tests(sealed, setup_sealed, world_teardown) +
-           cmocka_run_group_tests(plain, world_setup, world_teardown);
+    int failed;
+
+    if (!waiting_start())
+        return 1;
+    failed = cmocka_run_group_tests(sealed, setup_sealed, world_teardown) +
+             cmocka_run_group_tests(plain, world_setup, world_teardown);
+    waiting_stop();
+    return failed;
 }
