@@ -12,7 +12,6 @@
 
 #include "smb/smb_private.h"
 
-
 static enum smb_step echo_begin(struct smb_request *request, struct wire_reader *r)
 {
     (void)r;
