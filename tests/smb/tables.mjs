@@ -1,7 +1,7 @@
 // The tables of docs/smb-rest.md, each made by asking a server: a list of rows of cells, the first its head.
 
 import { OPERATIONS, getRange, putRange, shown } from './rest.mjs';
-import { cachingName } from './smb_client.mjs';
+import { cachingName, SmbClient } from './smb_client.mjs';
 
 const SHARES = ['', 'R', 'W', 'D', 'RW', 'RD', 'WD', 'RWD'];
 const LOCK = { shared: 0x1, exclusive: 0x2 };
@@ -11,7 +11,8 @@ export const NORMAL = 0x80;
 
 const named = (letters, none = 'none') => letters || none;
 /* NT statuses of the tables. */
-const STATUS = { '00000000': 'opened', 'C0000043': 'sharing violation', 'C0000056': 'delete pending' };
+const STATUS = { '00000000': 'opened', 'C0000043': 'sharing violation', 'C0000056': 'delete pending',
+    'C0000022': 'access denied', 'C0000035': 'is there already' };
 export const statusName = ({ status }) => STATUS[status] ?? status;
 
 async function rowsOf(head, names, cells, cell) {
@@ -46,26 +47,54 @@ export const accesses = (context) => rowsOf(['Operation'], ['Delete File', 'Leas
 
 const LEASE_BREAK = { method: 'PUT', query: 'comp=lease', headers: [['x-ms-lease-action', 'break']] };
 
-/** SMB's opens of a file that has a lease, and of one whose lease was broken. */
-export const leased = ({ rest, smb, next }) => rowsOf(['Lease'], ['leased', 'broken'], SHARES, async (state, access) => {
+const SET_READ_ONLY = { method: 'PUT', query: 'comp=properties', headers: [['x-ms-file-attributes', 'ReadOnly'],
+    ['x-ms-file-permission', 'preserve'], ['x-ms-file-creation-time', 'preserve'], ['x-ms-file-last-write-time', 'preserve']] };
+
+/* What has happened to a file before SMB opens it. */
+const MADE = {
+    'nothing': async () => {},
+    'leased': ({ rest }, file) => rest.must(file, OPERATIONS['Lease File']),
+    'lease broken': async ({ rest }, file) => {
+        await rest.must(file, OPERATIONS['Lease File']);
+        await rest.must(file, LEASE_BREAK);
+    },
+    'read-only': ({ rest }, file) => rest.must(file, SET_READ_ONLY),
+    'delete pending': async ({ smb }, file) => {
+        await smb.open('pending', file, { access: 'D' });
+        await smb.must('disposition', { name: 'pending', deletes: true });
+    },
+};
+
+async function openedAfter(context, state, how, more = {}) {
+    const { rest, smb, next } = context;
     const file = await rest.fresh(next());
 
-    await rest.must(file, OPERATIONS['Lease File']);
-    if (state === 'broken')
-        await rest.must(file, LEASE_BREAK);
-    const answer = await smb.tryOpen('a', file, { access });
+    await MADE[state](context, file);
+    const answer = await smb.do('open', { ...SmbClient.openParameters('a', file, how), ...more });
     if (answer.status === '00000000')
         await smb.must('close', { name: 'a' });
+    if (state === 'delete pending')
+        await smb.must('close', { name: 'pending' });
     return statusName(answer);
-});
+}
+
+/** SMB's opens of what is there, by what they want to do. */
+export const opens = (context) => rowsOf(['File'], Object.keys(MADE), SHARES,
+    (state, access) => openedAfter(context, state, { access }));
+
+/* CreateDisposition. ms-smb2: 2.2.13 */
+const DISPOSITIONS = { 'open': 1, 'open or make': 3, 'make': 2, 'overwrite': 4, 'overwrite or make': 5, 'supersede': 0 };
+
+/** The same by the disposition. */
+export const dispositions = (context) => rowsOf(['File'], Object.keys(MADE), Object.keys(DISPOSITIONS),
+    (state, name) => openedAfter(context, state, { access: '' }, { disposition: DISPOSITIONS[name] }));
 
 /** The bytes 100 to 199 are locked by a handle that shares all. */
 export function locks({ rest, smb, next }) {
     const asked = {
         'Get File of bytes in it': getRange(150, 160), 'Get File of bytes beside it': getRange(200, 300),
         'Put Range of bytes in it': putRange(150, 'bytes'), 'Put Range of bytes beside it': putRange(200, 'bytes'),
-        'List Ranges': OPERATIONS['List Ranges'], 'Set File Metadata': OPERATIONS['Set File Metadata'],
-        'Copy File from it': OPERATIONS['Copy File from it'],
+        ...Object.fromEntries(Object.entries(OPERATIONS).filter(([name]) => !['Get File', 'Put Range'].includes(name))),
     };
 
     return rowsOf(['Operation'], Object.keys(asked), Object.keys(LOCK), async (operation, kind) => {
@@ -74,7 +103,7 @@ export function locks({ rest, smb, next }) {
         await smb.open('a', file, { access: 'RW' });
         await smb.must('lock', { name: 'a', offset: 100, length: 100, flags: LOCK[kind] | AT_ONCE });
         const answer = await rest.ask(file, asked[operation]);
-        await smb.must('close', { name: 'a' });
+        await smb.do('close', { name: 'a' }); /* by force, perhaps */
         return shown(answer);
     });
 }
@@ -106,12 +135,15 @@ export const states = (context) => rowsOf(['Operation'], Object.keys(OPERATIONS)
 /* What each operation breaks a lease to, and whether it waits for the answer: semantics 8.4. */
 const READS = { RWH: ['RH', true], RH: null, RW: ['R', true] };
 const WRITES = { RWH: ['none', true], RH: ['none', false], RW: ['none', true] };
+/* It may be that the handle is closed in truth, and cached. */
+const HANDLES = { RWH: ['RW', true], RH: ['R', true], RW: null };
+const NOTHING = { RWH: null, RH: null, RW: null };
 const BREAKS = {
-    'List Directories and Files': { RWH: null, RH: null, RW: null },
+    'List Directories and Files': NOTHING,
     'Get File': READS, 'Copy File from it': READS, 'List Ranges': READS, 'Get File Properties': READS, 'Get File Metadata': READS,
-    'Put Range': WRITES, 'Set File Properties': WRITES, 'Set File Metadata': WRITES, 'Create File': WRITES,
-    'Delete File': { RWH: ['RW', true], RH: ['R', true], RW: null },
-    'List Handles': { RWH: null, RH: null, RW: null },
+    'Put Range': WRITES, 'Put Range (clear)': WRITES, 'Set File Properties': WRITES, 'Set File Metadata': WRITES, 'Create File': WRITES,
+    'Lease File': HANDLES, 'Delete File': HANDLES,
+    'List Handles': NOTHING, 'Force Close Handles': NOTHING,
 };
 const BITS = { none: 0, R: 1, RH: 3, RW: 5 };
 
@@ -142,7 +174,7 @@ async function breakBy({ rest, smb, next }, operation, caching) {
     }
     const answer = await asked;
     const { breaks } = await smb.must('pending');
-    await smb.must('close', { name: 'a' });
+    await smb.do('close', { name: 'a' }); /* by force, perhaps */
     return `${what}; ${shown(answer)}${breaks > 0 ? `; ${breaks} more breaks` : ''}`;
 }
 

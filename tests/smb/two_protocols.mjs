@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { freePorts, Server } from '../lib/server.mjs';
+import { AZURE } from './azure.mjs';
 import { KEPT } from './kept.mjs';
 import { getRange, OPERATIONS, putRange, Rest, SHARE, shown } from './rest.mjs';
 import { SmbClient } from './smb_client.mjs';
@@ -22,7 +23,9 @@ const { values: options } = parseArgs({
 const SECTIONS = [
     ['shareModes', 'Share modes', 'What an operation answers while an SMB client has the file open for reading, by what it shares.'],
     ['accesses', 'Accesses', 'The same of the two that ask what a handle may do. The handle shares all; "none": it may read attributes alone.'],
-    ['leased', 'Leases of the File REST API', 'What SMB answers to an open, by what it wants to do. It shares all.'],
+    ['opens', 'Opens by SMB', 'What SMB answers to an open of a file, by what it wants to do, after the REST API has leased the file, broken the ' +
+        'lease or made it read-only, and while it is about to be deleted. It shares all.'],
+    ['dispositions', 'Dispositions of SMB', 'The same of an open that wants to read attributes, by its disposition.'],
     ['locks', 'Byte-range locks', 'A handle that shares all has a lock of the bytes 100 to 199.'],
     ['states', 'Read-only, delete pending', 'An SMB client has given the file the attribute, or wants it deleted and has not closed it.'],
     ['breaks', 'Caching', 'What the lease (RWH: read, write, handle caching) of an open handle that shares all is broken to, and the answer ' +
@@ -244,7 +247,7 @@ const TESTS = Object.entries({
     ...Object.fromEntries(SECTIONS.map((section) => [`table ${section[0]}`, written(section)])),
     articleOfShareModes, bytesGoBothWays, heldThenDeleted, pendingDeleteIsTakenBack, deletedWithTheLastHandle,
     handlesAreListedAndClosed, pendingDeleteEndsByForce, breakIsNotAcknowledged, cachedHandleIsClosed,
-    cachedHandleIsInUse, ...KEPT, flushedBytesAndNoHandlesAfterAKill,
+    cachedHandleIsInUse, ...AZURE, ...KEPT, flushedBytesAndNoHandlesAfterAKill,
 });
 
 const [port] = await freePorts(1);

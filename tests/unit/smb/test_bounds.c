@@ -1,0 +1,127 @@
+/* What one client may make a connection hold, each with its answer beyond. smb/limits.h; smb/README.md, invariant 6 */
+#include <stdio.h>
+
+#include "client.h"
+
+#include "smb/limits.h"
+
+/* Credits of a command with so many bytes. ms-smb2: 3.3.5.2.5 */
+#define BYTES_A_CREDIT 65536u
+
+/* A client with credits for `count` more. */
+static struct client *client_with_credits(struct world *world, unsigned count)
+{
+    struct client *c = client_begin(world, SMB_311);
+    struct sending s;
+    struct wire_writer w;
+
+    for (unsigned had = 0; had < count; had += 512) {
+        client_charge(c, 1, 512);
+        sending_begin(c, &s);
+        w = sending_add(c, &s, SMB_ECHO, 0);
+        wire_put_u16(&w, 4);
+        wire_put_u16(&w, 0);
+        client_ask(c, &s);
+    }
+    client_charge(c, 1, 1);
+    return c;
+}
+
+static void put_read(struct wire_writer *w, const struct open_file *file, uint32_t size)
+{
+    wire_put_u16(w, 49);
+    wire_put_zeros(w, 2);
+    wire_put_u32(w, size);
+    wire_put_u64(w, 0);
+    put_file(w, file);
+    wire_put_zeros(w, 17);
+}
+
+/* One more handle than SMB_OPENS_MAX, and one once another is closed. */
+static void bounds_opens(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311);
+    const struct creating creating = { .level = 0 };
+    struct open_file first, file;
+
+    client_open(c, "handle-0", &first);
+    for (unsigned i = 1; i < SMB_OPENS_MAX; i++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "handle-%u", i / 64);
+        client_open(c, name, &file);
+    }
+    assert_int_equal(client_create(c, "handle-0", &creating, &file),
+                     nt_status_value(STATUS_INSUFFICIENT_RESOURCES));
+    assert_int_equal(client_close(c, &first), 0);
+    client_open(c, "handle-0", &file);
+    client_free(c);
+}
+
+/* READ and WRITE of more than MaxReadSize and MaxWriteSize. ms-smb2: 3.3.5.12, 3.3.5.13 */
+static void bounds_bytes_of_a_command(void **state)
+{
+    struct client *c = client_with_credits(*state, 64);
+    char *bytes = arena_alloc(client_arena(c), SMB_IO_MAX + 1);
+    struct open_file file;
+    struct sending s;
+    struct wire_writer w;
+
+    client_open(c, "bytes", &file);
+    for (uint32_t size = SMB_IO_MAX; size <= SMB_IO_MAX + 1; size++) {
+        enum nt_status wanted = size <= SMB_IO_MAX ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+
+        client_charge(c, (uint16_t)((size - 1) / BYTES_A_CREDIT + 1), 40);
+        sending_begin(c, &s);
+        w = sending_add(c, &s, SMB_WRITE, 0);
+        wire_put_u16(&w, 49);
+        wire_put_u16(&w, SMB_HEADER_SIZE + 48);
+        wire_put_u32(&w, size);
+        wire_put_u64(&w, 0);
+        put_file(&w, &file);
+        wire_put_zeros(&w, 16);
+        wire_put(&w, bytes_of(bytes, size));
+        assert_status(client_ask(c, &s), wanted);
+        sending_begin(c, &s);
+        w = sending_add(c, &s, SMB_READ, 0);
+        put_read(&w, &file, size);
+        assert_status(client_ask(c, &s), wanted);
+    }
+    client_free(c);
+}
+
+/* Of a compound those reads are refused that go beyond SMB_COMPOUND_BYTES_MAX. */
+static void bounds_bytes_of_a_compound(void **state)
+{
+    const unsigned fits = SMB_COMPOUND_BYTES_MAX / SMB_IO_MAX;
+    struct client *c = client_with_credits(*state, 600);
+    struct open_file file;
+    struct sending s;
+    struct wire_writer w;
+    uint64_t last;
+
+    client_open(c, "compound", &file);
+    assert_int_equal(client_write(c, &file, 0, "few bytes"), 0);
+    client_charge(c, SMB_IO_MAX / BYTES_A_CREDIT, 16);
+    sending_begin(c, &s);
+    for (unsigned i = 0; i <= fits; i++) {
+        w = sending_add(c, &s, SMB_READ, 0);
+        put_read(&w, &file, SMB_IO_MAX);
+    }
+    last = client_send(c, &s);
+    for (unsigned i = 0; i <= fits; i++)
+        assert_status(client_receive(c, last - (fits - i) * (SMB_IO_MAX / BYTES_A_CREDIT)),
+                      i < fits ? STATUS_SUCCESS : STATUS_INSUFFICIENT_RESOURCES);
+    client_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bounds_opens),
+        cmocka_unit_test(bounds_bytes_of_a_command),
+        cmocka_unit_test(bounds_bytes_of_a_compound),
+    };
+
+    return cmocka_run_group_tests(tests, world_setup, world_teardown);
+}
