@@ -22,20 +22,9 @@ static enum error inherit(struct decision *d, struct file *file)
 /* decision: 308 */
 static enum error settle_key(struct decision *d, struct bytes key, struct file *file)
 {
-    struct bytes descriptor = { NULL, 0 };
-    uint64_t number;
-    enum error e = OK;
+    struct bytes descriptor;
 
-    if (permission_key_parse(key, &number))
-        e = permission_find(d, file_state(d)->share.space, number, &descriptor);
-    if (e)
-        return e;
-    if (!descriptor.ptr) {
-        problem_set_header(d->problem, "x-ms-file-permission-key", key);
-        return decision_take_back(d, E_InvalidHeaderValue);
-    }
-    file->permission = number;
-    return OK;
+    return permission_find_key(d, file_state(d)->share.space, key, &file->permission, &descriptor);
 }
 
 enum error permission_settle(struct decision *d, const struct permission_given *given,

@@ -17,16 +17,12 @@ enum error get_permission_decide(struct decision *d, const struct get_permission
                                  struct get_permission_result *r)
 {
     uint64_t number;
-    enum error e = OK;
+    enum error e =
+        permission_find_key(d, file_state(d)->share.space, p->key, &number, &r->canonical);
 
-    if (permission_key_parse(p->key, &number))
-        e = permission_find(d, file_state(d)->share.space, number, &r->canonical);
     if (e)
         return e;
-    if (r->canonical.ptr)
-        return security_descriptor_decode(d->arena, r->canonical, &r->descriptor)
-                   ? OK
-                   : decision_fail_store(d, STORE_CORRUPT);
-    problem_set_header(d->problem, "x-ms-file-permission-key", p->key);
-    return E_InvalidHeaderValue;
+    return security_descriptor_decode(d->arena, r->canonical, &r->descriptor)
+               ? OK
+               : decision_fail_store(d, STORE_CORRUPT);
 }

@@ -152,6 +152,23 @@ enum error permission_find(struct decision *d, struct guid space, uint64_t numbe
     return result ? decision_fail_store(d, result) : OK;
 }
 
+enum error permission_find_key(struct decision *d, struct guid space, struct bytes key,
+                               uint64_t *ret_number, struct bytes *ret_descriptor)
+{
+    enum error e;
+
+    if (!permission_key_parse(key, ret_number)) {
+        problem_set_header(d->problem, "x-ms-file-permission-key", key);
+        return decision_take_back(d, E_InvalidHeaderValue);
+    }
+    e = permission_find(d, space, *ret_number, ret_descriptor);
+    if (e || ret_descriptor->ptr)
+        return e;
+    if (decision_is_outdated(d)) /* gone with its share? */
+        return decision_fail_store(d, STORE_CONFLICT);
+    return decision_take_back(d, E_FileInvalidPermissionKey);
+}
+
 static void write_record(struct decision *d, struct decision_part *part, struct bytes descriptor)
 {
     struct text out;

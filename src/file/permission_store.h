@@ -31,6 +31,11 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
  * returns OK, as decision_fail_store() */
 enum error permission_find(struct decision *d, struct guid space, uint64_t number,
                            struct bytes *ret_descriptor);
+/* The same of a key that a request names.
+ * returns  OK, E_InvalidHeaderValue: it is none, E_FileInvalidPermissionKey: the share has none of it, as
+ *          decision_fail_store(). decision: 308 */
+enum error permission_find_key(struct decision *d, struct guid space, struct bytes key,
+                               uint64_t *ret_number, struct bytes *ret_descriptor);
 
 /* The number of the default descriptor of a new node of the system's in a directory with the permission `parent`;
  * kept as by permission_keep(). returns OK, as decision_fail_store() */

@@ -293,7 +293,7 @@ static struct fs_expected expect_of_share(const struct fs_ask *ask, const struct
                                      .changes = !has_permission(state, ask->permission) };
     case FS_GET_PERMISSION:
         return has_permission(state, ask->permission) ? (struct fs_expected){ .status = 200 }
-                                                      : refusal(400, "InvalidHeaderValue");
+                                                      : refusal(400, "FileInvalidPermissionKey");
     case FS_LEASE_SHARE:
         return expect_lease(ask, state->lease, false, FS_ROOT);
     case FS_DELETE_SHARE:

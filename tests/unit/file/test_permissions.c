@@ -82,12 +82,12 @@ static void of_a_share(void **state)
     const char *key = key_of(f, WORLD);
 
     assert_ok(ask(f, "PUT /shb?restype=share", NULL, NULL), 201);
-    assert_answer(get(f, "shb", key, "x-ms-a: b"), 400, "InvalidHeaderValue");
+    assert_answer(get(f, "shb", key, "x-ms-a: b"), 400, "FileInvalidPermissionKey");
     assert_answer(get(f, "shc", key, "x-ms-a: b"), 404, "ShareNotFound");
     assert_ok(get(f, "sha", key, "x-ms-a: b"), 200);
     assert_ok(ask(f, "DELETE /sha?restype=share", NULL, NULL), 202);
     assert_ok(ask(f, "PUT /sha?restype=share", NULL, NULL), 201);
-    assert_answer(get(f, "sha", key, "x-ms-a: b"), 400, "InvalidHeaderValue");
+    assert_answer(get(f, "sha", key, "x-ms-a: b"), 400, "FileInvalidPermissionKey");
 }
 
 /* Rule: what is no descriptor is refused, and so is a key that is none. */
@@ -107,7 +107,7 @@ static void refused(void **state)
                                                "\",\"format\":\"binary\"}",
                                                "{\"permission\":\"AAAA\",\"format\":\"binary\"}",
                                                "{\"permission\":\"O:DAG:DAD:\"}" };
-    static const char *const keys[] = { "1*1",  "invalidPermission",      "1",     "1*2", "*1",
+    static const char *const keys[] = { "x",    "invalidPermission",      "1",     "1*2", "*1",
                                         "01*1", "18446744073709551616*1", "1*1*1", "-1*1" };
     struct fixture *f = *state;
 
@@ -117,6 +117,7 @@ static void refused(void **state)
         assert_answer(create(f, permissions[i]), 400, "FileInvalidPermission");
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         assert_answer(get(f, "sha", keys[i], "x-ms-a: b"), 400, "InvalidHeaderValue");
+    assert_answer(get(f, "sha", "1*1", "x-ms-a: b"), 400, "FileInvalidPermissionKey");
     assert_answer(get(f, "sha", key_of(f, WORLD), "x-ms-file-permission-format: x"), 400,
                   "InvalidHeaderValue");
     assert_answer(ask(f, "GET /sha?restype=share&comp=filepermission", NULL, NULL), 400,
