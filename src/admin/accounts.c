@@ -24,6 +24,8 @@ static const struct {
 } limits[ACCOUNT_LIMITS] = {
     [LIMIT_REQUESTS] = { "requests", 0 },
     [LIMIT_BYTES] = { "bandwidth", 20 },
+    [LIMIT_CAPACITY] = { "capacity", 20 },
+    [LIMIT_CONTAINERS] = { "containers", 0 },
 };
 
 /* Those that are in force. */

@@ -12,6 +12,7 @@
 
 #include "admin/backup_hold.h"
 #include "admin/scrubber.h"
+#include "admin/usage_survey.h"
 #include "http/http.h"
 #include "service/server.h"
 
@@ -34,6 +35,7 @@ struct admin {
     struct backup_hold *backup;
     struct scrubber *scrubber;
     struct accounts *accounts;
+    struct usage_survey *usage;
     struct decide_pool *pool; /* of this application alone */
     const char *location;
     uint64_t started_s; /* since 1970 */

@@ -56,6 +56,8 @@ void admin_backup_end(struct admin_call *call);
 /* scrub_operations.c */
 void admin_scrub(struct admin_call *call);
 void admin_scrub_state(struct admin_call *call);
+/* usage.c */
+void admin_usage(struct admin_call *call);
 void admin_account_add(struct admin_call *call);
 void admin_account_list(struct admin_call *call);
 void admin_account_show(struct admin_call *call);

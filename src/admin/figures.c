@@ -93,6 +93,22 @@ static void print_process(struct text *to, const struct management *management)
     print_all(to, figures, sizeof figures / sizeof figures[0]);
 }
 
+/* ---- connections ---- */
+
+static void print_connections(struct text *to, const struct management *management)
+{
+    text_printf(to, "# HELP lagra_connections Connections of each worker.\n"
+                    "# TYPE lagra_connections gauge\n");
+    for (size_t i = 0; i < management->endpoints->count; i++) {
+        struct http_server *server = management->servers[i];
+        int count;
+
+        for (unsigned k = 0; server && (count = http_worker_connections(server, k)) >= 0; k++)
+            text_printf(to, "lagra_connections{service=\"%s\",worker=\"%u\"} %d\n",
+                        management->endpoints->endpoints[i].service->name, k, count);
+    }
+}
+
 /* ---- the store ---- */
 
 static void print_store(struct text *to, struct store *store)
@@ -122,6 +138,12 @@ static void print_store(struct text *to, struct store *store)
           (double)now.memory_table_bytes },
         { GAUGE("lagra_store_compaction_pending_bytes", "Records that are to be rewritten."),
           (double)now.compaction_bytes },
+        { COUNTER("lagra_record_cache_hits_total", "Records that were found in memory."),
+          (double)now.cache_hits },
+        { COUNTER("lagra_record_cache_misses_total", "Records that were looked for in files."),
+          (double)now.cache_misses },
+        { GAUGE("lagra_block_cache_bytes", "Parts of files of records that are in memory."),
+          (double)now.block_cache_bytes },
         { GAUGE("lagra_store_stalled", "1 while commits are slowed down for that."),
           now.is_stalled },
     };
@@ -131,6 +153,7 @@ static void print_store(struct text *to, struct store *store)
 void figures_print(struct text *to, const struct management *management)
 {
     print_process(to, management);
+    print_connections(to, management);
     print_store(to, management->store);
     text_printf(to, "# HELP lagra_build_info What runs.\n# TYPE lagra_build_info gauge\n"
                     "lagra_build_info{version=\"" LAGRA_VERSION "\"} 1\n");

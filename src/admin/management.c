@@ -53,6 +53,7 @@ static enum http_step answer_metrics(struct exchange *exchange, const struct man
     text_init(&page, exchange->arena, 64 * 1024);
     metrics_print(&page);
     figures_print(&page, management);
+    usage_survey_print(management->usage, &page);
     return respond(exchange, 200, CONTENT_TYPE, text_bytes(&page));
 }
 

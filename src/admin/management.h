@@ -7,8 +7,8 @@
 #ifndef LAGRA_ADMIN_MANAGEMENT_H
 #define LAGRA_ADMIN_MANAGEMENT_H
 
+#include "admin/usage_survey.h"
 #include "http/http.h"
-#include "store/store.h"
 
 /* A shorter token is guessed. */
 #define MANAGEMENT_TOKEN_LEAST 16u
@@ -16,8 +16,11 @@
 /* The tag of a server of this application (http_start()). */
 struct management {
     struct store *store;
-    struct bytes token; /* ptr NULL: nobody is asked for one */
-    uint64_t started_s; /* since 1970 */
+    struct usage_survey *usage;
+    const struct endpoint_set *endpoints;
+    struct http_server *const *servers; /* of the endpoints, in their order; NULL: not served */
+    struct bytes token;                 /* ptr NULL: nobody is asked for one */
+    uint64_t started_s;                 /* since 1970 */
 };
 
 extern const struct http_application management_application;

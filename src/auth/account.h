@@ -32,6 +32,10 @@ enum { METER_REQUESTS = 2, METER_RATES }; /* behind those of enum account_way */
 struct meter {
     _Atomic uint64_t limits[ACCOUNT_LIMITS]; /* 0: none */
     _Atomic uint64_t paid_ns[METER_RATES];   /* until this instant of the monotonic clock */
+    _Atomic uint64_t kept_bytes;             /* as they were counted last */
+    _Atomic uint64_t came_bytes;             /* since that began */
+    _Atomic uint64_t came_before;            /* the count that is under way began */
+    _Atomic bool was_full;                   /* since it was counted */
 };
 
 struct account {

@@ -92,3 +92,41 @@ void account_pay(const struct account *account, enum account_way way, uint64_t b
     if (rate > 0 && bytes > 0)
         pay(&account->meter->paid_ns[way], now_ns, cost_ns(bytes, rate), UINT64_MAX);
 }
+
+/* ---- what it keeps ---- */
+
+void account_usage_begins(const struct account *account)
+{
+    struct meter *meter = account->meter;
+
+    atomic_store(&meter->came_before, atomic_load(&meter->came_bytes));
+}
+
+void account_usage_found(const struct account *account, uint64_t bytes)
+{
+    struct meter *meter = account->meter;
+
+    atomic_store(&meter->kept_bytes, bytes);
+    atomic_fetch_sub(&meter->came_bytes, atomic_load(&meter->came_before));
+    atomic_store(&meter->was_full, false);
+}
+
+bool account_keep(const struct account *account, uint64_t bytes)
+{
+    struct meter *meter = account->meter;
+    uint64_t limit = account_limit(account, LIMIT_CAPACITY);
+    uint64_t has = atomic_load(&meter->kept_bytes) + atomic_load(&meter->came_bytes);
+
+    if (limit > 0 && (has >= limit || bytes > limit - has)) {
+        atomic_store(&meter->was_full, true);
+        return false;
+    }
+    if (limit > 0)
+        atomic_fetch_add_explicit(&meter->came_bytes, bytes, memory_order_relaxed);
+    return true;
+}
+
+bool account_usage_is_wanted(const struct account *account)
+{
+    return atomic_load(&account->meter->was_full);
+}

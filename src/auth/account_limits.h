@@ -1,4 +1,5 @@
-/* What an account may use: requests and bytes a second. Who asks for more is refused for a while (ServerBusy), so
+/* What an account may use: requests and bytes a second, bytes that it keeps, and how many containers it has. Who asks
+ * for more of the first two is refused for a while (ServerBusy), so
  * that one account cannot take what others need.
  *
  * (1) Rates are kept by the time that is paid for (the generic cell rate algorithm, ITU-T I.371): each request, and
@@ -15,8 +16,10 @@
 #include "auth/auth.h"
 
 enum account_limit {
-    LIMIT_REQUESTS, /* a second */
-    LIMIT_BYTES,    /* a second, each way */
+    LIMIT_REQUESTS,   /* a second */
+    LIMIT_BYTES,      /* a second, each way */
+    LIMIT_CAPACITY,   /* bytes that it keeps */
+    LIMIT_CONTAINERS, /* containers, queues, tables and shares, each kind for itself */
     ACCOUNT_LIMITS,
 };
 #define LIMIT_MAX (UINT64_C(1) << 50)
@@ -45,6 +48,19 @@ enum account_way { WAY_IN, WAY_OUT };
  * returns  OK, E_ServerBusyOperations, E_ServerBusyIngress, E_ServerBusyEgress */
 enum error account_admit(const struct account *account, enum account_way way, uint64_t now_ns,
                          uint64_t *ret_wait_ns);
+/* ---- what it keeps ---- */
+
+/* Somebody counts the bytes of an account (service/usage.h), and has found so many. What came in since he began is added
+ * to that, until he counts again: so what is deleted meanwhile is still counted, and what is copied on the server is
+ * not. One who counts at a time. */
+void account_usage_begins(const struct account *account);
+void account_usage_found(const struct account *account, uint64_t bytes);
+/* So many bytes come that it is to keep. False: it has as many as it may keep, or would have more; what is refused is not
+ * counted, and remembered for account_usage_is_wanted(). At the same moment several may each be let in. */
+bool account_keep(const struct account *account, uint64_t bytes);
+/* Was somebody refused since the bytes were counted last? They may be fewer by now. */
+bool account_usage_is_wanted(const struct account *account);
+
 /* So many bytes came or went. */
 void account_pay(const struct account *account, enum account_way way, uint64_t bytes,
                  uint64_t now_ns);

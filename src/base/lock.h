@@ -26,6 +26,7 @@ enum lock_rank {
     RANK_LOGONS,        /* smb: logons that failed */
     RANK_BACKUP_HOLD,   /* admin: the state that is held for a backup */
     RANK_SCRUBBER,      /* admin: how far the scrub is */
+    RANK_USAGE,         /* admin: what accounts keep */
     RANK_ACCOUNTS,      /* auth: who changes accounts */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */

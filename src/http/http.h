@@ -231,6 +231,8 @@ struct http_server *http_start(const struct net_listen *listen, const struct htt
 /* As net_renew_certificate(). */
 bool http_renew_certificate(struct http_server *server, const char *cert_pem, const char *key_pem,
                             const char **ret_problem);
+/* As net_worker_connections(). */
+int http_worker_connections(struct http_server *server, unsigned worker);
 uint16_t http_port(const struct http_server *server);
 /* Accepts no more; lets exchanges under way end for at most grace_s; cuts the others. Returns when
  * the last one is over, so what they wait for must still be running. Main thread. */

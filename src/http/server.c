@@ -70,6 +70,11 @@ bool http_renew_certificate(struct http_server *server, const char *cert_pem, co
     return net_renew_certificate(server->net, cert_pem, key_pem, ret_problem);
 }
 
+int http_worker_connections(struct http_server *server, unsigned worker)
+{
+    return net_worker_connections(server->net, worker);
+}
+
 uint16_t http_port(const struct http_server *server)
 {
     return net_port(server->net);

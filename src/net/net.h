@@ -117,6 +117,8 @@ struct net_server *net_start(const struct net_listen *listen, const struct net_l
  * with TLS. False, and nothing is changed: *ret_problem as of net_start(). Main thread. */
 bool net_renew_certificate(struct net_server *server, const char *cert_pem, const char *key_pem,
                            const char **ret_problem);
+/* How many connections a worker has, by its number; -1: there is no such worker. Any thread. */
+int net_worker_connections(struct net_server *server, unsigned worker);
 uint16_t net_port(const struct net_server *server);
 /* Whether net_stop() was called: no request is to be begun any more. Any thread. */
 bool net_is_stopping(const struct net_server *server);

@@ -130,6 +130,17 @@ bool net_renew_certificate(struct net_server *server, const char *cert_pem, cons
     return true;
 }
 
+int net_worker_connections(struct net_server *server, unsigned worker)
+{
+    int count = -1;
+
+    lock_take(&server->lock);
+    if (worker < server->worker_count)
+        count = (int)server->workers[worker].connections;
+    lock_give(&server->lock);
+    return count;
+}
+
 uint16_t net_port(const struct net_server *server)
 {
     return server->port;

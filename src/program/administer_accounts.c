@@ -12,8 +12,8 @@
 static void print_account(struct arena *arena, struct bytes body)
 {
     static const char *const members[] = {
-        "name",    "state",    "source",    "keys", "created",
-        "changed", "requests", "bandwidth", "key1", "key2",
+        "name",     "state",     "source",   "keys",       "created", "changed",
+        "requests", "bandwidth", "capacity", "containers", "key1",    "key2",
     };
 
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
@@ -57,6 +57,8 @@ static int change_account(const struct command_call *call, const char *operation
             { "key2", key2 },
             { "requests", command_value(call, "requests") },
             { "bandwidth", command_value(call, "bandwidth") },
+            { "capacity", command_value(call, "capacity") },
+            { "containers", command_value(call, "containers") },
         };
 
         status = ask_and_print(call, operation, arguments, sizeof arguments / sizeof arguments[0],

@@ -28,6 +28,8 @@ static const struct command_option account_settings[] = {
     { "requests", "N",
       "requests a second that it may make; none; default: what the server's options say" },
     { "bandwidth", "MIB", "MiB a second, each way; none; default" },
+    { "capacity", "MIB", "MiB that it keeps; none; default" },
+    { "containers", "N", "containers, queues, tables, shares, of each kind; none; default" },
     { NULL, NULL, NULL },
 };
 
@@ -112,6 +114,7 @@ const struct command_row command_rows[] = {
     { "serve", "[options]",               "serve; what is done without a command too", 0, 0, NULL, NULL },
     { "status", "",                       "what a running server is and does", 0, 0, NULL, administer_status },
     { "log-level", "LEVEL",               "debug, info, warn or error: what a running server logs from now on", 1, 1, NULL, administer_log_level },
+    { "usage", "",                        "count what accounts keep on a running server, and print it with the largest containers", 0, 0, NULL, administer_usage },
     { "backup verify", "DIR",             "read the newest backup in DIR, or that one, and hold it against its sums", 1, 1, back_up_copy_options, back_up_verify },
     { "backup restore", "DIR NEW-DIR",    "make a data folder of it", 2, 2, back_up_copy_options, back_up_restore },
     { "backup", "DIR",                    "copy the data folder of a running server to a new folder in DIR, as it is at one moment", 1, 1, back_up_options, back_up },

@@ -166,6 +166,8 @@ static struct account_limits limits_of(const struct options *options)
     return (struct account_limits){ {
         [LIMIT_REQUESTS] = options->account_requests,
         [LIMIT_BYTES] = (uint64_t)options->account_bandwidth_mib << 20,
+        [LIMIT_CAPACITY] = (uint64_t)options->account_capacity_mib << 20,
+        [LIMIT_CONTAINERS] = options->account_containers,
     } };
 }
 

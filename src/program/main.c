@@ -79,6 +79,7 @@ struct running {
     struct endpoint endpoints[SERVICES];
     struct endpoint_set endpoint_set;
     struct http_server *servers[SERVICES];
+    struct usage_survey *usage;
     struct management_port management;
     struct smb_listener smb;
     struct admin_socket admin;
@@ -171,6 +172,7 @@ static bool start_admin(struct running *run)
 
     run->admin.admin.endpoints = &run->endpoint_set;
     run->admin.admin.store = run->store;
+    run->admin.admin.usage = run->usage;
     run->admin.admin.accounts = run->credentials.accounts;
     run->admin.admin.started_s = (uint64_t)time(NULL);
     for (size_t i = 0; i < SERVICES; i++)
@@ -188,11 +190,11 @@ static bool start_admin(struct running *run)
 /* Reported when all of them accept: a script that waits for one finds the others too. */
 static bool start_listeners(struct running *run)
 {
-    for (size_t i = 0; i < SERVICES; i++) {
+    for (size_t i = 0; i < SERVICES; i++)
         if (run->options.listen[i].wanted && !start_listener(run, i))
             return false;
-    }
-    if (!management_start(&run->options, &run->certificate, run->store, &run->management))
+    if (!management_start(&run->options, &run->certificate, run->store, run->usage,
+                          &run->endpoint_set, run->servers, &run->management))
         return false;
     memcpy(run->renewal.servers, run->servers, sizeof run->servers);
     run->renewal.servers[SERVICES] = run->management.server;
@@ -316,11 +318,11 @@ static void stop(struct running *run, unsigned grace_s)
         fetcher_stop(run->fetcher);
     if (run->background)
         background_stop(run->background);
-    for (size_t i = 0; i < SERVICES; i++) {
+    management_stop(&run->management); /* it shows the servers */
+    for (size_t i = 0; i < SERVICES; i++)
         if (run->servers[i])
             http_stop(run->servers[i], grace_s);
-    }
-    management_stop(&run->management);
+    usage_survey_stop(run->usage);
     smb_listener_stop(&run->smb, grace_s);
     if (run->pool)
         decide_pool_free(run->pool);
@@ -372,7 +374,10 @@ static bool start(struct running *run, const struct options *options)
            request_logs_start(&run->options) && (run->store = open_store(&run->options)) &&
            credentials_open_stored(options, options_are_loopback(options), run->store,
                                    &run->credentials) &&
-           start_threads(run) && fit_limits(run) && start_listeners(run);
+           start_threads(run) &&
+           (run->usage =
+                usage_start(options, &run->endpoint_set, run->store, run->credentials.accounts)) &&
+           fit_limits(run) && start_listeners(run);
 }
 
 static void reload(struct running *run)

@@ -9,8 +9,10 @@
 #include "program/credentials.h"
 
 /* Connections, and those that are being refused. */
-#define DESCRIPTORS 96u
-#define GRACE_S     1
+#define DESCRIPTORS    96u
+#define GRACE_S        1
+
+#define USAGE_EVERY_MS (15u * 60000)
 
 unsigned management_descriptors(const struct options *options)
 {
@@ -48,8 +50,25 @@ static bool open_token(const struct options *options, struct bytes *ret_token)
     return false;
 }
 
+struct usage_survey *usage_start(const struct options *options,
+                                 const struct endpoint_set *endpoints, struct store *store,
+                                 struct accounts *accounts)
+{
+    struct survey_options wanted = { endpoints, store, accounts, options->usage_every_ms };
+    struct usage_survey *survey;
+
+    if (wanted.every_ms == 0 && (options->management.wanted || options->account_capacity_mib > 0))
+        wanted.every_ms = USAGE_EVERY_MS;
+    survey = usage_survey_start(&wanted);
+    if (!survey)
+        fprintf(stderr, "lagra: cannot start a thread to count what accounts keep\n");
+    return survey;
+}
+
 bool management_start(const struct options *options, const struct certificate *certificate,
-                      struct store *store, struct management_port *ret_port)
+                      struct store *store, struct usage_survey *usage,
+                      const struct endpoint_set *endpoints, struct http_server *const *servers,
+                      struct management_port *ret_port)
 {
     struct http_limits limits = management_limits();
     struct net_listen where = {
@@ -62,7 +81,11 @@ bool management_start(const struct options *options, const struct certificate *c
 
     if (!options->management.wanted)
         return true;
-    ret_port->management = (struct management){ .store = store, .started_s = (uint64_t)time(NULL) };
+    ret_port->management = (struct management){ .store = store,
+                                                .usage = usage,
+                                                .endpoints = endpoints,
+                                                .servers = servers,
+                                                .started_s = (uint64_t)time(NULL) };
     if (!open_token(options, &ret_port->management.token))
         return false;
     ret_port->server =

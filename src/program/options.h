@@ -57,6 +57,7 @@ struct options {
     unsigned disk_reserve_mib;            /* 0: the default of store.h */
     /* What each account may use that has no limits of its own (auth/account_limits.h); 0: no limit */
     unsigned account_requests, account_bandwidth_mib, account_capacity_mib, account_containers;
+    unsigned usage_every_ms;   /* 0: the default, if it is wanted */
     unsigned scrub_every_ms;   /* 0: when it is asked for */
     unsigned scrub_rate_mib;   /* 0: the default of admin/scrubber.h */
     bool keep_reading;         /* ending.h */

@@ -41,6 +41,20 @@ enum state default_version_find(struct flow *flow)
 }
 
 /* What is short, and needs nothing that may take long, is checked when all of it has come. */
+static enum state body_next(const struct call *call)
+{
+    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&
+        !call->operation->functions->gather)
+        return WANT_BODY;
+    return EARLY_CHECK;
+}
+
+static enum state count_containers(struct flow *flow)
+{
+    flow->work.error = limits_check_containers(&flow->work);
+    return flow->work.error ? CORS : body_next(&flow->work.call);
+}
+
 enum state operation_find_step(struct flow *flow)
 {
     struct work *work = &flow->work;
@@ -48,12 +62,13 @@ enum state operation_find_step(struct flow *flow)
 
     assert(!work->call.operation);
     work->error = prepare_head(&work->call, &work->decision);
+    if (!work->error && call->is_limited)
+        work->error = limits_check_capacity(call);
     if (work->error)
         return CORS;
-    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&
-        !call->operation->functions->gather)
-        return WANT_BODY;
-    return EARLY_CHECK;
+    if (call->is_limited && call->operation->adds_container)
+        return flow_to_pool(flow, count_containers);
+    return body_next(call);
 }
 
 /* What can be refused before the body is read. Only an optimisation: decide checks all of it

@@ -2,10 +2,12 @@
 #include "service/deferred_tasks.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/thread.h"
 #include "content/content.h"
 #include "service/deciding.h"
@@ -100,6 +102,38 @@ static enum error run_once(struct store *store, const struct deferred_task *task
     return e;
 }
 
+/* ---- what is counted of them ---- */
+
+static const struct metric_family runs_family = { "lagra_tasks_total",
+                                                  "Deferred tasks that were run, by outcome.",
+                                                  METRIC_COUNTER };
+static const struct metric_family late_family = {
+    "lagra_task_late_seconds", "How long after they were due deferred tasks were run.",
+    METRIC_HISTOGRAM
+};
+static const struct metric_family left_family = {
+    "lagra_tasks_left", "Deferred tasks that had failed when they were looked at last.",
+    METRIC_GAUGE
+};
+static struct {
+    metric_slot done, failed, late, left;
+} slots;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_series(void)
+{
+    slots.done = metric_series(&runs_family, "outcome=\"done\"");
+    slots.failed = metric_series(&runs_family, "outcome=\"failed\"");
+    slots.late = metric_series(&late_family, "");
+    slots.left = metric_series(&left_family, "");
+}
+
+static void count_run(const struct deferred_task *task, instant now, bool failed)
+{
+    metric_add(failed ? slots.failed : slots.done, 1);
+    metric_observe_ns(slots.late, (now - task->due) * (1000000000 / TICKS_PER_SECOND));
+}
+
 /* ---- all that are due ---- */
 
 struct runs {
@@ -143,14 +177,19 @@ instant tasks_run_due(struct store *store, const struct service *const *services
     const struct deferred_task *after = NULL;
     struct deferred_task task, left;
     instant due = now;
+    int64_t failures = 0;
 
+    pthread_once(&once, make_series);
     *ret_left = false;
     for (int i = 0; i < TASKS_AT_ONCE; i++) {
-        bool moved;
+        bool moved, failed;
 
         if (store_task_next(store, now, after, arena, &task, &due))
             break;
-        if (run_task(&runs, &task, arena, &moved)) {
+        failed = run_task(&runs, &task, arena, &moved) != OK;
+        count_run(&task, now, failed);
+        failures += failed;
+        if (failed) {
             assert(task.due <= now);
             if (!moved) {
                 left = task; /* its place in the list is all that is looked at */
@@ -161,6 +200,7 @@ instant tasks_run_due(struct store *store, const struct service *const *services
         arena_rewind(arena, empty);
         due = now;
     }
+    metric_add(slots.left, failures - metric_value(slots.left));
     arena_free(arena);
     return due;
 }

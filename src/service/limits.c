@@ -5,6 +5,8 @@
 #include <assert.h>
 
 #include "auth/account_limits.h"
+#include "service/row.h"
+#include "service/usage.h"
 #include "service/waiting.h"
 
 /* A client with one connection asks at most ten times a second; ends lie on a grid, so that many are woken at once. */
@@ -59,7 +61,60 @@ void limits_pay(const struct flow *flow, uint64_t sent, uint64_t now_ns)
 {
     const struct call *call = &flow->work.call;
 
-    if (!says_its_length(call))
+    if (!says_its_length(call)) {
         account_pay(call->account, WAY_IN, flow->intake.received, now_ns);
+        account_keep(call->account, flow->intake.received);
+    }
     account_pay(call->account, WAY_OUT, sent, now_ns);
+}
+
+/* ---- what it keeps ---- */
+
+/* Deletions, leases and properties have no body; what policies and the service's properties say is always let in. */
+static bool grows(const struct call *call)
+{
+    const struct operation *operation = call->operation;
+    bool is_list = operation->functions->batch && !operation->functions->batch->whole;
+
+    if (operation->rights.effect != WRITES || is_list || operation->body_max == XML_BODY_MAX)
+        return false;
+    return call->request->content_length > 0 || operation->functions->gather ||
+           call_header(call, "x-ms-copy-source").ptr ||
+           call_header(call, "x-ms-content-length").ptr ||
+           call_header(call, "x-ms-blob-content-length").ptr;
+}
+
+enum error limits_check_capacity(const struct call *call)
+{
+    uint64_t bytes = says_its_length(call) ? call->request->content_length : 0;
+
+    if (account_limit(call->account, LIMIT_CAPACITY) == 0 || !grows(call) ||
+        account_keep(call->account, bytes))
+        return OK;
+    return E_InsufficientAccountCapacity;
+}
+
+static bool count_one(void *context, struct bytes name, const struct usage *usage)
+{
+    uint64_t *left = context;
+
+    (void)name;
+    (void)usage;
+    return --*left > 0;
+}
+
+/* Those that are made at the same moment do not see each other. */
+enum error limits_check_containers(struct work *work)
+{
+    uint64_t limit = account_limit(work->call.account, LIMIT_CONTAINERS), left = limit;
+    const struct usage_walk walk = { .store = work->decision.store,
+                                     .service = work->call.service,
+                                     .account = work->call.account_name,
+                                     .found = count_one,
+                                     .context = &left };
+    enum store_result result = limit > 0 ? usage_look(&walk) : STORE_OK;
+
+    if (result)
+        return decision_fail_store(&work->decision, result);
+    return limit > 0 && left == 0 ? E_InsufficientAccountContainers : OK;
 }

@@ -28,6 +28,7 @@
 #include "service/deferred_tasks.h"
 #include "service/batch.h"
 #include "service/source_facts.h"
+#include "service/usage.h"
 
 /* A row of every level, and one of every comp and restype. */
 #define LEVEL_ANY    UINT32_MAX
@@ -193,6 +194,7 @@ struct operation {
     uint64_t body_max;
     int ok[2];           /* success statuses; 0 ends */
     unsigned passes;     /* for struct service, enter: a number of the service's; 0: nothing */
+    bool adds_container; /* makes a container, queue, table or share: an account may have so many */
     bool listed;         /* may be a part of its service's batch of operations */
     bool types_304;      /* its 304 says the type of the body that it does not have, as recorded */
     subject_fn *subject; /* may be NULL: no lease, no conditions */
@@ -250,6 +252,8 @@ struct service {
      * operations have in common beside these. Pure; return as decide functions. NULL: nothing. */
     enum error (*enter)(struct decision *d);
     enum error (*leave)(struct decision *d);
+    const struct usage_functions
+        *usage; /* what is in it, for operators: service/usage.h. NULL: nothing */
     /* The answer to an error in the form of the service, with all its headers. False: it is XML, as
      * in all services. NULL: XML always. */
     bool (*answer_error)(struct answer *a, enum error e, const struct problem *problem);

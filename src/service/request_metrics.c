@@ -84,7 +84,10 @@ static metric_slot service_slot(const struct flow *flow, enum service_series whi
     if (slot > 0)
         return slot;
     snprintf(labels, sizeof labels, "service=\"%s\"", flow->work.call.endpoint->service->name);
-    return keep(kept, families[which], labels);
+    /* All at once: what never happened is shown as 0. */
+    for (size_t i = 0; i < SERIES_COUNT; i++)
+        keep(&of_service[service_of(flow)][i], families[i], labels);
+    return atomic_load_explicit(kept, memory_order_relaxed);
 }
 
 static metric_slot duration_slot(const struct flow *flow)

@@ -10,6 +10,7 @@
  *   if_, class_ which conditional headers are accepted, and how they are answered
  *   lease, etag, body and the most bytes that it may have, success statuses: struct operation
  *   the last two: subject; the operation's functions, NULL: known, not built yet, 501;
+ *               ADDS: makes a container, queue, table or share;
  *               LISTED: may be a part of its service's list of operations; TYPES_304: its 304 has a
  *               Content-Type */
 #ifndef LAGRA_SERVICE_ROW_H
@@ -44,6 +45,9 @@
 #define ALL_LETTERS(may_)     may_, .all_letters = true
 
 #define LISTED(functions_)    functions_, .listed = true
+
+/* Makes a container, queue, table or share. */
+#define ADDS(functions_)      functions_, .adds_container = true
 
 #define TYPES_304(functions_) functions_, .types_304 = true
 

@@ -302,6 +302,10 @@ enum error limits_admit(struct call *call);
 bool limits_refused(enum error e);
 /* State HELD. returns CORS; WAITING */
 enum state limits_hold(struct flow *flow);
+/* Of one whose operation is known, and who asks. returns OK, E_InsufficientAccountCapacity */
+enum error limits_check_capacity(const struct call *call);
+/* Of one that makes a container. Thread that may block. returns OK, E_InsufficientAccountContainers, of the store */
+enum error limits_check_containers(struct work *work);
 /* Of a call with limits that is answered: what was not paid for yet. */
 void limits_pay(const struct flow *flow, uint64_t sent, uint64_t now_ns);
 
@@ -318,7 +322,7 @@ void answer_common(struct work *work);
 bool default_version_matters(const struct work *work);
 /* State FIND_VERSION. returns FIND_OPERATION; FIND_VERSION: again; CORS: refused; WAITING */
 enum state default_version_find(struct flow *flow);
-/* State FIND_OPERATION: finds it, and checks the head. returns WANT_BODY, EARLY_CHECK; CORS: refused */
+/* State FIND_OPERATION: finds it, and checks the head. returns WANT_BODY, EARLY_CHECK; CORS: refused; WAITING */
 enum state operation_find_step(struct flow *flow);
 /* State EARLY_CHECK. returns WANT_BODY; EARLY_CHECK: again; CORS: refused; WAITING */
 enum state early_check(struct flow *flow);

@@ -152,11 +152,13 @@ bool store_is_full(struct store *store);
 /* What an engine has at this moment, for those who watch it. */
 struct store_figures {
     uint64_t disk_free_bytes, disk_reserve_bytes;
-    uint64_t piece_bytes;           /* that records refer to */
-    uint64_t extents, extents_open; /* files of pieces, and those of them that are open */
-    uint64_t record_bytes;          /* files of records */
-    uint64_t memory_table_bytes;    /* records that are in no file yet but the log */
-    uint64_t compaction_bytes;      /* that have to be rewritten */
+    uint64_t piece_bytes;              /* that records refer to */
+    uint64_t extents, extents_open;    /* files of pieces, and those of them that are open */
+    uint64_t record_bytes;             /* files of records */
+    uint64_t memory_table_bytes;       /* records that are in no file yet but the log */
+    uint64_t compaction_bytes;         /* that have to be rewritten */
+    uint64_t cache_hits, cache_misses; /* of records, since the start */
+    uint64_t block_cache_bytes;
     bool is_stalled; /* commits are slowed down, or wait, for files to be rewritten */
 };
 /* False: the engine has no such figures. Any thread; may wait for a lock, not for the disk. */

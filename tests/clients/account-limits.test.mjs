@@ -118,11 +118,74 @@ test('bytes beyond the rate are refused the way that they went', async (t) => {
     assert.deepEqual([devstore.name, devstore.bandwidth], ['devstoreaccount1', 1]);
 });
 
+test('an account that keeps what it may keep is refused what grows; deletions, leases and policies are let in', async (t) => {
+    const server = await start(t);
+    const alpha = await asked(server, 'account', 'add', 'alpha');
+    const blobs = await client(t, server, 'blob', 'alpha', alpha.key1);
+    const queues = await client(t, server, 'queue', 'alpha', alpha.key1);
+    const put = (name, size) => blobs('PUT', `/ccc/${name}`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.alloc(size) });
+    const full = ({ status, headers, body }) => {
+        assert.deepEqual([status, headers.get('x-ms-error-code')], [507, 'InsufficientStorage']);
+        assert.match(String(body), /as much as it may keep/);
+    };
+
+    assert.equal((await asked(server, 'account', 'set', 'alpha', '--capacity', '2')).capacity, 2);
+    assert.equal((await blobs('PUT', '/ccc?restype=container')).status, 201);
+    assert.equal((await put('a', MIB)).status, 201);
+    assert.equal((await put('b', MIB)).status, 201);
+    full(await put('c', 1)); // what came is counted, before anybody has looked at what there is
+    full(await blobs('PUT', '/ccc/p', { headers: [['x-ms-blob-type', 'PageBlob'], ['x-ms-blob-content-length', '512']] }));
+    full(await blobs('PUT', '/ccc/c', { headers: [['x-ms-copy-source', `${server.url}/ccc/a`]] }));
+    assert.equal((await queues('PUT', '/qqq')).status, 201); // it has no bytes
+    full(await queues('POST', '/qqq/messages', { body: Buffer.from('<QueueMessage><MessageText>m</MessageText></QueueMessage>') }));
+    assert.equal((await blobs('PUT', '/ccc/a?comp=lease', { headers: [['x-ms-lease-action', 'acquire'], ['x-ms-lease-duration', '-1']] })).status, 201);
+    assert.equal((await blobs('PUT', '/ccc/b?comp=metadata', { headers: [['x-ms-meta-a', 'b']] })).status, 200);
+    assert.equal((await blobs('PUT', '/ccc?restype=container&comp=acl', { body: Buffer.from('<SignedIdentifiers/>') })).status, 200);
+    assert.equal((await blobs('GET', '/ccc/b')).status, 200);
+
+    // What was deleted counts until it is counted again; what was counted is not counted twice.
+    let usage = await asked(server, 'usage');
+    assert.deepEqual(usage.accounts.filter(({ account }) => account === 'alpha'), [
+        { account: 'alpha', service: 'blob', objects: 2, bytes: 2 * MIB, containers: 1 },
+        { account: 'alpha', service: 'queue', objects: 0, bytes: 0, containers: 1 }]);
+    full(await put('c', 1));
+    assert.equal((await blobs('DELETE', '/ccc/b')).status, 202);
+    full(await put('c', 1));
+    usage = await asked(server, 'usage');
+    assert.deepEqual(usage.containers.find(({ name }) => name === 'ccc'),
+        { name: 'ccc', account: 'alpha', service: 'blob', objects: 1, bytes: MIB });
+    assert.equal((await put('c', 1)).status, 201);
+});
+
+test('an account has as many containers, queues, tables and shares as it may have, of each kind', async (t) => {
+    const server = await start(t, { args: ['--accountContainers', '2'] });
+    const alpha = await asked(server, 'account', 'add', 'alpha');
+    const makers = {
+        blob: (ask, name) => ask('PUT', `/${name}?restype=container`),
+        queue: (ask, name) => ask('PUT', `/${name}`),
+        table: (ask, name) => ask('POST', '/Tables', { body: Buffer.from(`{"TableName":"${name}"}`),
+            headers: [['Content-Type', 'application/json'], ['Accept', 'application/json']] }),
+        file: (ask, name) => ask('PUT', `/${name}?restype=share`),
+    };
+    const deleted = { blob: '/one?restype=container', queue: '/one', table: "/Tables('one')", file: '/one?restype=share' };
+
+    for (const [service, make] of Object.entries(makers)) {
+        const ask = await client(t, server, service, 'alpha', alpha.key1);
+        for (const name of ['one', 'two'])
+            assert.equal((await make(ask, name)).status, 201, service);
+        const { status, body } = await make(ask, 'three');
+        assert.equal(status, 507, service);
+        assert.match(String(body), /InsufficientStorage[^]*as many containers, queues, tables or shares as it may have/);
+        assert.ok([202, 204].includes((await ask('DELETE', deleted[service])).status), service);
+        assert.equal((await make(ask, 'three')).status, 201, service);
+    }
+});
+
 test('what is no limit is refused', async (t) => {
     const server = await start(t);
     await asked(server, 'account', 'add', 'alpha');
-    for (const wrong of ['0', '-1', 'x', '18446744073709551616', '2000000000000000'])
-        for (const limit of ['--requests', '--bandwidth']) {
+    for (const wrong of ['0', '-1', 'x', '18446744073709551616', '1125899906842625'])
+        for (const limit of ['--requests', '--bandwidth', '--capacity', '--containers']) {
             const { code, errors } = await run(['account', 'set', 'alpha', limit, wrong, '--location', server.location]);
             assert.deepEqual([code, /is a number above 0, none or default/.test(errors)], [1, true], errors);
         }

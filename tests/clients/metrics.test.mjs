@@ -140,3 +140,30 @@ test('beyond this machine without a token, or with one that is guessed: refused 
         assert.match(got.errors, message);
     }
 });
+
+test('connections, records in memory, tasks, and what accounts keep', async (t) => {
+    const { read, server } = await newServer(t, ['--workers', '2']);
+    const client = new BlobServiceClient(server.url, credential, once);
+    const container = client.getContainerClient('kept');
+    await container.create();
+    await container.getBlockBlobClient('b').upload('x'.repeat(1000), 1000);
+    await container.getBlobClient('b').createSnapshot();
+    await container.getBlockBlobClient('c').stageBlock(Buffer.from('1').toString('base64'), 'y', 1);
+    await container.getBlobClient('b').downloadToBuffer();
+    const { code } = await run(['usage', '--location', server.location]);
+    assert.equal(code, 0);
+    const series = await read();
+    const workers = [0, 1].map((worker) => series.get(`lagra_connections{service="blob",worker="${worker}"}`));
+    assert.ok(workers[0] + workers[1] >= 1);
+    assert.equal(series.get('lagra_connections{service="blob",worker="2"}'), undefined);
+    if (!process.env.LAGRA_BINARY.endsWith('lagra-late')) {
+        assert.ok(series.get('lagra_record_cache_hits_total') > 0);
+        assert.ok(series.get('lagra_record_cache_misses_total') > 0);
+    }
+    assert.equal(series.get('lagra_tasks_left{}'), 0);
+    // A snapshot has bytes and is no blob; what was never committed is neither.
+    assert.equal(series.get('lagra_account_bytes{account="devstoreaccount1",service="blob"}'), 2000);
+    assert.equal(series.get('lagra_account_objects{account="devstoreaccount1",service="blob"}'), 1);
+    assert.equal(series.get('lagra_account_containers{account="devstoreaccount1",service="blob"}'), 1);
+    assert.equal(series.get('lagra_container_bytes{account="devstoreaccount1",service="blob",container="kept"}'), 2000);
+});

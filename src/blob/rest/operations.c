@@ -14,6 +14,7 @@
  *
  * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
  * Lease-Blob, Lease-Container; semantics 2.1 */
+#include "blob/usage.h"
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/copy_blob.h"
@@ -147,7 +148,7 @@ static const struct operation operations[] = {
     /* ---- containers ---- */
     ROW("Create Container", PUT, CONTAINER, "restype=container", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0,
-        NULL, &create_container_functions),
+        NULL, ADDS(&create_container_functions)),
     ROW("Get Container Properties", GH, CONTAINER, "restype=container", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, CONTAINER), "2009-09-19",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
         container_subject, &get_container_properties_functions),
@@ -351,6 +352,7 @@ const struct service blob_service = {
     .read_resource = blob_read_resource,
     .names = blob_signed_names,
     .check_names = blob_check_names,
+    .usage = &blob_usage,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,
     .source = blob_source,

@@ -5,6 +5,7 @@
  * The root directory of a share has rows of its own: it is neither made nor renamed nor deleted.
  *
  * rest: File-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 2.2 */
+#include "file/usage.h"
 #include "file/copy_file.h"
 #include "file/handle_operations.h"
 #include "file/permission_operations.h"
@@ -80,7 +81,7 @@ static const struct operation operations[] = {
 
     /* ---- shares ---- */
     ROW("Create Share", PUT, SHARE, "restype=share", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, &create_share_functions),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, ADDS(&create_share_functions)),
     ROW("Get Share Properties", GH, SHARE, "restype=share", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, &get_share_properties_functions),
     ROW("Set Share Properties", PUT, SHARE, "comp=properties&restype=share", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2015-02-21",
@@ -229,6 +230,7 @@ const struct service file_service = {
     .read_resource = file_read_resource,
     .names = file_signed_names,
     .check_names = file_check_names,
+    .usage = &file_usage,
     .locate = file_locate,
     .permit_facts = file_permit_facts,
     .enter = file_enter,

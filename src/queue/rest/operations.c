@@ -3,6 +3,7 @@
  * conditions, leases or ETags: the last writer wins.
  *
  * rest: Queue-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 7 */
+#include "queue/usage.h"
 #include "queue/expire_messages.h"
 #include "queue/message_operations.h"
 #include "queue/queue_operations.h"
@@ -52,7 +53,7 @@ static const struct operation operations[] = {
 
     /* ---- queues ---- */
     ROW("Create Queue", PUT, QUEUE, "", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 201, 204, NULL, &create_queue_functions),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 201, 204, NULL, ADDS(&create_queue_functions)),
     ROW("Delete Queue", DELETE, QUEUE, "", NULL, WRITES, MAY("c", "d", "", "", CONTAINER_DELETE, PRIVATE), "2009-09-19",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 204, 0, queue_subject, &delete_queue_functions),
     ROW("Get Queue Metadata", GH, QUEUE, "comp=metadata", NULL, READS, MAY("c", "r", "r", "", CONTAINER_READ, PRIVATE), "2009-09-19",
@@ -104,6 +105,7 @@ const struct service queue_service = {
     .read_resource = queue_read_resource,
     .names = queue_signed_names,
     .check_names = queue_check_names,
+    .usage = &queue_usage,
     .locate = queue_locate,
     .permit_facts = queue_permit_facts,
 };

@@ -22,9 +22,11 @@ bool embedded_figures(struct store *store, struct store_figures *ret_figures)
         .record_bytes = property(keyspace, "rocksdb.total-sst-files-size"),
         .memory_table_bytes = property(keyspace, "rocksdb.cur-size-all-mem-tables"),
         .compaction_bytes = property(keyspace, "rocksdb.estimate-pending-compaction-bytes"),
+        .block_cache_bytes = property(keyspace, "rocksdb.block-cache-usage"),
         .is_stalled = property(keyspace, "rocksdb.is-write-stopped") > 0 ||
                       property(keyspace, "rocksdb.actual-delayed-write-rate") > 0,
     };
+    record_cache_counts(embedded->records, &ret_figures->cache_hits, &ret_figures->cache_misses);
     lock_take(&embedded->extents.lock);
     ret_figures->extents = embedded->extents.count;
     ret_figures->extents_open = embedded->extents.open_count;

@@ -19,6 +19,7 @@ struct cached_record {
 struct record_set {
     struct lock lock;
     uint32_t hash; /* of the key that it was entered with */
+    uint64_t found, missed;
     unsigned next; /* looked at first when one is to be replaced */
     struct cached_record *records[CACHED_RECORDS];
 };
@@ -75,6 +76,19 @@ void record_set_leave(struct record_set *set)
     lock_give(&set->lock);
 }
 
+void record_cache_counts(struct record_cache *cache, uint64_t *ret_hits, uint64_t *ret_misses)
+{
+    *ret_hits = *ret_misses = 0;
+    for (size_t i = 0; i < RECORD_SETS; i++) {
+        struct record_set *set = &cache->sets[i];
+
+        lock_take(&set->lock);
+        *ret_hits += set->found;
+        *ret_misses += set->missed;
+        lock_give(&set->lock);
+    }
+}
+
 /* ---- a set ---- */
 
 static struct bytes key_of(const struct cached_record *record)
@@ -119,7 +133,7 @@ static void fill_slot(struct record_set *set, size_t i, struct bytes key, struct
         key.len + value.len > CACHED_BYTES_MAX ? NULL : record_new(set->hash, key, value);
 }
 
-bool record_set_find(const struct record_set *set, struct bytes key, struct bytes *ret_value)
+bool record_set_find(struct record_set *set, struct bytes key, struct bytes *ret_value)
 {
     size_t i = find(set, key);
     struct cached_record *record = i < CACHED_RECORDS ? set->records[i] : NULL;
@@ -127,6 +141,8 @@ bool record_set_find(const struct record_set *set, struct bytes key, struct byte
     lock_assert_held(&set->lock);
     if (record)
         record->was_found = true;
+    set->found += record != NULL;
+    set->missed += record == NULL;
     *ret_value = record && record->is_stored
                      ? bytes_of(record->bytes + record->key_length, record->value_length)
                      : bytes_of(NULL, 0);

@@ -27,6 +27,9 @@ void record_cache_free(struct record_cache *cache);
 /* Any thread, without a lock. */
 void record_cache_empty(struct record_cache *cache);
 
+/* How often record_set_find() has found what it was asked for, and not. Any thread. */
+void record_cache_counts(struct record_cache *cache, uint64_t *ret_hits, uint64_t *ret_misses);
+
 /* The set of a key, locked; under the lock of the key's stripe. */
 struct record_set *record_set_enter(struct record_cache *cache, struct bytes key);
 void record_set_leave(struct record_set *set);
@@ -35,7 +38,7 @@ void record_set_leave(struct record_set *set);
 
 /* False: what RocksDB has is not known. The value as RocksDB returned it, valid until the set is
  * left; ptr NULL: it has none. */
-bool record_set_find(const struct record_set *set, struct bytes key, struct bytes *ret_value);
+bool record_set_find(struct record_set *set, struct bytes key, struct bytes *ret_value);
 /* value.ptr NULL: RocksDB has none. Larger ones are not taken. */
 void record_set_add(struct record_set *set, struct bytes key, struct bytes value);
 /* The key's value was changed (value.ptr NULL: deleted). What is not here is not taken. */

@@ -4,6 +4,7 @@
 #include "service/preflight.h"
 #include "service/row.h"
 #include "service/service_properties.h"
+#include "table/usage.h"
 #include "table/entity_operations.h"
 #include "table/rest/odata.h"
 #include "table/rest/transaction.h"
@@ -60,7 +61,7 @@ static const struct operation operations[] = {
         table_subject_named, &get_table_functions),
     ROW("Create Table", POST, TABLES, "", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, TABLE_BODY_MAX, 201, 204,
-        NULL, &create_table_functions),
+        NULL, ADDS(&create_table_functions)),
     ROW("Delete Table", DELETE, NAMED, "", NULL, WRITES, MAY("c", "d", "", "", CONTAINER_DELETE, PRIVATE), "2009-09-19",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 204, 0,
         table_subject_named, &delete_table_functions),
@@ -127,6 +128,7 @@ const struct service table_service = {
     .read_resource = table_read_resource,
     .names = table_signed_names,
     .check_names = table_check_names,
+    .usage = &table_usage,
     .locate = table_locate,
     .permit_facts = table_permit_facts,
     .answer_error = odata_answer_error,

@@ -106,6 +106,36 @@ static void limits_of_one_outweigh_those_of_all(void **state)
     accounts_free(accounts);
 }
 
+/* Rule: what comes is added to what was counted last; what came before a count began is not counted twice; what is
+ * refused is not counted, and asks for a count. */
+static void bytes_that_are_kept_have_a_limit(void **state)
+{
+    struct account_limits limits = { { [LIMIT_CAPACITY] = 1000 } };
+    struct accounts *accounts = accounts_new();
+    const struct account *one;
+    const char *problem = NULL;
+
+    (void)state;
+    accounts_set_limits(accounts, &limits);
+    assert_true(accounts_add_list(accounts, "one:a2V5", &problem));
+    one = accounts_find(accounts, bytes_from_string("one"));
+    assert_true(account_keep(one, 600));
+    assert_false(account_keep(one, 401));
+    assert_true(account_usage_is_wanted(one));
+    account_usage_begins(one);
+    assert_true(account_keep(one, 100));
+    account_usage_found(one, 550); /* 50 of the first were deleted; it has not seen the 100 */
+    assert_false(account_usage_is_wanted(one));
+    assert_false(account_keep(one, 351));
+    assert_true(account_keep(one, 350));
+    assert_false(account_keep(one, 0));
+    assert_false(account_keep(one, UINT64_MAX));
+    account_usage_begins(one);
+    account_usage_found(one, 0);
+    assert_true(account_keep(one, 1000));
+    accounts_free(accounts);
+}
+
 #define THREADS 4
 #define ASKED   20000
 
@@ -152,6 +182,7 @@ int main(void)
         cmocka_unit_test(requests_are_let_in_by_their_rate),
         cmocka_unit_test(bytes_are_paid_for),
         cmocka_unit_test(limits_of_one_outweigh_those_of_all),
+        cmocka_unit_test(bytes_that_are_kept_have_a_limit),
         cmocka_unit_test(threads_share_one_rate),
     };
 

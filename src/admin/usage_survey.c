@@ -1,0 +1,374 @@
+/* See usage_survey.h. */
+#include "admin/usage_survey.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "auth/account_limits.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#define REPORT_MAX_BYTES ((size_t)64 << 20)
+#define TOTALS_MAX       (ACCOUNTS_MAX * ENDPOINTS_MAX)
+#define WANTED_MS        10000u
+#define SERVED_SHARE     9u /* it rests nine times as long as it has looked */
+
+/* What was found: constant once it is finished. */
+struct report {
+    struct arena *arena;
+    struct survey_total *totals;
+    size_t total_count;
+    struct survey_container shown[SURVEY_SHOWN_MAX];
+    size_t shown_count;
+    uint64_t took_ms;
+    instant at;
+};
+
+struct usage_survey {
+    struct survey_options options;
+    struct thread thread;
+    struct lock lock;
+    pthread_cond_t changed;
+    bool stopping;   /* under lock, as all below */
+    bool is_looking; /* somebody does */
+    struct report *newest;
+    size_t readers; /* of it; it is freed by who looks, when there are none */
+};
+
+static void report_free(struct report *report)
+{
+    if (!report)
+        return;
+    arena_free(report->arena);
+    free(report);
+}
+
+/* ---- looking ---- */
+
+struct look {
+    struct usage_survey *survey;
+    struct report *report;
+    struct survey_total *total; /* that is added to */
+    uint64_t since_ns;          /* it looked, without a rest */
+    bool rests;
+    enum store_result result;
+};
+
+/* Keeps the largest ones, in no order. */
+static void show(struct report *report, const struct survey_total *total, struct bytes name,
+                 const struct usage *usage)
+{
+    size_t at = report->shown_count;
+
+    if (at < SURVEY_SHOWN_MAX) {
+        report->shown_count++;
+    } else {
+        at = 0;
+        for (size_t i = 1; i < SURVEY_SHOWN_MAX; i++)
+            if (report->shown[i].of.usage.bytes < report->shown[at].of.usage.bytes)
+                at = i;
+        if (report->shown[at].of.usage.bytes >= usage->bytes)
+            return;
+    }
+    report->shown[at] = (struct survey_container){ .of = *total };
+    report->shown[at].of.containers = 1;
+    report->shown[at].of.usage = *usage;
+    report->shown[at].name = arena_copy(report->arena, name);
+}
+
+static bool found(void *context, struct bytes name, const struct usage *usage)
+{
+    struct look *look = context;
+    struct survey_total *total = look->total;
+
+    total->containers++;
+    total->usage.objects += usage->objects;
+    total->usage.bytes += usage->bytes;
+    total->usage.quota_bytes += usage->quota_bytes;
+    show(look->report, total, name, usage);
+    return true;
+}
+
+/* Others come first: what one look takes is spread over ten times as long. False: the server stops. */
+static bool pace(void *context, uint64_t records)
+{
+    struct look *look = context;
+    struct usage_survey *survey = look->survey;
+    uint64_t took_ns = clock_monotonic_ns() - look->since_ns;
+    bool goes_on;
+
+    (void)records;
+    lock_take(&survey->lock);
+    if (look->rests && !survey->stopping)
+        lock_wait_us(&survey->lock, &survey->changed,
+                     (unsigned)(took_ns < 1000000000 ? took_ns * SERVED_SHARE / 1000 : 1000000));
+    goes_on = !survey->stopping;
+    lock_give(&survey->lock);
+    look->since_ns = clock_monotonic_ns();
+    return goes_on;
+}
+
+static void look_at_account(const struct account *account, void *context)
+{
+    struct look *look = context;
+    const struct survey_options *options = &look->survey->options;
+    struct report *report = look->report;
+    uint64_t bytes = 0;
+
+    account_usage_begins(account);
+    for (size_t i = 0; i < options->endpoints->count && !look->result; i++) {
+        const struct usage_walk walk = { .store = options->store,
+                                         .service = options->endpoints->endpoints[i].service,
+                                         .account = account_name(account),
+                                         .pace = pace,
+                                         .found = found,
+                                         .context = look };
+
+        if (report->total_count == TOTALS_MAX)
+            return;
+        look->total = &report->totals[report->total_count++];
+        look->total->account = account_name(account);
+        look->total->service = walk.service->name;
+        look->result = usage_look(&walk);
+        bytes += look->total->usage.bytes;
+    }
+    if (!look->result)
+        account_usage_found(account, bytes);
+}
+
+/* Without the lock. NULL: something cannot be read. */
+static struct report *look_at_all(struct usage_survey *survey, bool rests)
+{
+    struct report *report = xcalloc(1, sizeof *report);
+    struct look look = { .survey = survey, .report = report, .rests = rests };
+    uint64_t began_ms = clock_monotonic_ms();
+
+    report->arena = arena_new(REPORT_MAX_BYTES);
+    report->totals = arena_array(report->arena, TOTALS_MAX, sizeof report->totals[0]);
+    look.since_ns = clock_monotonic_ns();
+    accounts_each(survey->options.accounts, look_at_account, &look);
+    report->took_ms = clock_monotonic_ms() - began_ms;
+    report->at = clock_wall();
+    if (!look.result)
+        return report;
+    log_line(LOG_WARN, "what accounts keep could not be counted: %s",
+             store_result_text(look.result));
+    report_free(report);
+    return NULL;
+}
+
+/* One look, after those that are under way. */
+static bool look_once(struct usage_survey *survey, bool rests)
+{
+    struct report *report;
+
+    lock_take(&survey->lock);
+    while (survey->is_looking)
+        lock_wait(&survey->lock, &survey->changed, -1);
+    survey->is_looking = true;
+    lock_give(&survey->lock);
+    report = look_at_all(survey, rests);
+    lock_take(&survey->lock);
+    while (report && survey->readers > 0)
+        lock_wait(&survey->lock, &survey->changed, -1);
+    if (report) {
+        report_free(survey->newest);
+        survey->newest = report;
+    }
+    survey->is_looking = false;
+    pthread_cond_broadcast(&survey->changed);
+    lock_give(&survey->lock);
+    return report != NULL;
+}
+
+enum store_result usage_survey_now(struct usage_survey *survey)
+{
+    return look_once(survey, false) ? STORE_OK : STORE_IO;
+}
+
+/* ---- the thread ---- */
+
+static void see_if_wanted(const struct account *account, void *context)
+{
+    bool *is_wanted = context;
+
+    *is_wanted |= account_usage_is_wanted(account);
+}
+
+/* Was somebody refused for what may be deleted by now? */
+static bool is_wanted(const struct usage_survey *survey)
+{
+    bool wanted = false;
+
+    accounts_each(survey->options.accounts, see_if_wanted, &wanted);
+    return wanted;
+}
+
+/* Until the next look; not sooner than the last one took, so that much data is not read all the time. Under lock. */
+static int pause_ms(const struct usage_survey *survey)
+{
+    uint64_t took_ms = survey->newest ? survey->newest->took_ms : 0;
+    uint64_t every_ms = survey->options.every_ms;
+
+    return (int)(took_ms > every_ms ? took_ms < INT32_MAX ? took_ms : INT32_MAX : every_ms);
+}
+
+static void *look_over_and_over(void *argument)
+{
+    struct usage_survey *survey = argument;
+    uint64_t began_ms;
+
+    pthread_setname_np(pthread_self(), "usage");
+    thread_give_way();
+    lock_take(&survey->lock);
+    while (!survey->stopping) {
+        lock_give(&survey->lock);
+        look_once(survey, true);
+        lock_take(&survey->lock);
+        began_ms = clock_monotonic_ms();
+        for (uint64_t end = began_ms + (uint64_t)pause_ms(survey), now = began_ms;
+             !survey->stopping && now < end && !(now - began_ms >= WANTED_MS && is_wanted(survey));
+             now = clock_monotonic_ms())
+            lock_wait(&survey->lock, &survey->changed,
+                      (int)(end - now < WANTED_MS ? end - now : WANTED_MS));
+    }
+    lock_give(&survey->lock);
+    return NULL;
+}
+
+struct usage_survey *usage_survey_start(const struct survey_options *options)
+{
+    struct usage_survey *survey = xcalloc(1, sizeof *survey);
+
+    survey->options = *options;
+    lock_init(&survey->lock, RANK_USAGE);
+    lock_condition_init(&survey->changed);
+    if (options->every_ms == 0 || thread_start(&survey->thread, look_over_and_over, survey))
+        return survey;
+    log_errno("count what accounts keep: begin its thread");
+    usage_survey_stop(survey);
+    return NULL;
+}
+
+void usage_survey_stop(struct usage_survey *survey)
+{
+    if (!survey)
+        return;
+    lock_take(&survey->lock);
+    survey->stopping = true;
+    pthread_cond_broadcast(&survey->changed);
+    lock_give(&survey->lock);
+    thread_join(&survey->thread);
+    report_free(survey->newest);
+    pthread_cond_destroy(&survey->changed);
+    lock_release(&survey->lock);
+    free(survey);
+}
+
+/* ---- reading ---- */
+
+/* NULL: there is none yet. */
+static const struct report *report_take(struct usage_survey *survey)
+{
+    const struct report *report;
+
+    lock_take(&survey->lock);
+    report = survey->newest;
+    if (report)
+        survey->readers++;
+    lock_give(&survey->lock);
+    return report;
+}
+
+static void report_give(struct usage_survey *survey)
+{
+    lock_take(&survey->lock);
+    assert(survey->readers > 0);
+    survey->readers--;
+    pthread_cond_broadcast(&survey->changed);
+    lock_give(&survey->lock);
+}
+
+bool usage_survey_read(struct usage_survey *survey, const struct survey_listener *listener)
+{
+    const struct report *report = report_take(survey);
+
+    if (!report)
+        return false;
+    for (size_t i = 0; i < report->total_count; i++)
+        listener->total(listener->context, &report->totals[i]);
+    for (size_t i = 0; i < report->shown_count; i++)
+        listener->container(listener->context, &report->shown[i]);
+    report_give(survey);
+    return true;
+}
+
+/* ---- as metrics ---- */
+
+static void print_head(struct text *to, const char *name, const char *help)
+{
+    text_printf(to, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+}
+
+enum figure { CONTAINERS, OBJECTS, BYTES_KEPT, QUOTA };
+
+static uint64_t figure_of(const struct survey_total *total, enum figure figure)
+{
+    return figure == CONTAINERS ? total->containers
+           : figure == OBJECTS  ? total->usage.objects
+           : figure == QUOTA    ? total->usage.quota_bytes
+                                : total->usage.bytes;
+}
+
+static void print_totals(const struct report *report, struct text *to, const char *name,
+                         const char *help, enum figure figure)
+{
+    print_head(to, name, help);
+    for (size_t i = 0; i < report->total_count; i++) {
+        const struct survey_total *total = &report->totals[i];
+
+        if (total->containers > 0)
+            text_printf(to, "%s{account=\"%.*s\",service=\"%s\"} %" PRIu64 "\n", name,
+                        BYTES_ARG(total->account), total->service, figure_of(total, figure));
+    }
+}
+
+static void print_shown(const struct report *report, struct text *to, const char *name,
+                        const char *help, enum figure figure)
+{
+    print_head(to, name, help);
+    for (size_t i = 0; i < report->shown_count; i++) {
+        const struct survey_container *one = &report->shown[i];
+
+        if (figure != QUOTA || one->of.usage.quota_bytes > 0)
+            text_printf(to, "%s{account=\"%.*s\",service=\"%s\",container=\"%.*s\"} %" PRIu64 "\n",
+                        name, BYTES_ARG(one->of.account), one->of.service, BYTES_ARG(one->name),
+                        figure_of(&one->of, figure));
+    }
+}
+
+void usage_survey_print(struct usage_survey *survey, struct text *to)
+{
+    const struct report *report = report_take(survey);
+
+    if (!report)
+        return;
+    print_totals(report, to, "lagra_account_containers",
+                 "Containers, queues, tables or shares of an account.", CONTAINERS);
+    print_totals(report, to, "lagra_account_objects",
+                 "Blobs, messages, entities or files of an account.", OBJECTS);
+    print_totals(report, to, "lagra_account_bytes", "Bytes of them.", BYTES_KEPT);
+    print_totals(report, to, "lagra_account_quota_bytes", "Quotas of an account's shares.", QUOTA);
+    print_shown(report, to, "lagra_container_objects", "The same of the largest containers.",
+                OBJECTS);
+    print_shown(report, to, "lagra_container_bytes", "Bytes of the largest containers.",
+                BYTES_KEPT);
+    print_shown(report, to, "lagra_container_quota_bytes", "Quotas of the largest shares.", QUOTA);
+    print_head(to, "lagra_usage_seconds", "How long it took to count that.");
+    text_printf(to, "lagra_usage_seconds %.3f\n", (double)report->took_ms / 1e3);
+    print_head(to, "lagra_usage_last_end_seconds", "When it was counted, since 1970.");
+    text_printf(to, "lagra_usage_last_end_seconds %" PRIu64 "\n",
+                (uint64_t)((report->at - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND));
+    report_give(survey);
+}

@@ -1,0 +1,34 @@
+/* What a container holds, for operators: service/usage.h. */
+#include "blob/usage.h"
+
+#include "blob/blob.h"
+
+/* blob/blob.h */
+#define KEY_OF_BASE "\xFF"
+
+static bool is_container(const struct space_record *record, struct guid *ret_space,
+                         uint64_t *ret_quota_bytes)
+{
+    struct container container;
+
+    (void)ret_quota_bytes;
+    if (!bytes_is(record->record_key, "c") || !container_decode(record->value, &container))
+        return false;
+    *ret_space = container.space;
+    return true;
+}
+
+/* Snapshots have bytes, and are no objects of their own. A blob that was never committed is not there. */
+static void count_blob(const struct space_record *record, struct usage *usage)
+{
+    struct blob blob;
+    bool is_base = bytes_is(record->record_key, KEY_OF_BASE);
+
+    if ((!is_base && !bytes_has_prefix(record->record_key, blob_snapshot_prefix)) ||
+        !blob_decode(record->value, &blob) || blob.uncommitted)
+        return;
+    usage->objects += is_base;
+    usage->bytes += blob.content.length;
+}
+
+const struct usage_functions blob_usage = { .container = is_container, .record = count_blob };

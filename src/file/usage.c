@@ -1,0 +1,50 @@
+/* What a share holds, for operators: service/usage.h. */
+#include "file/usage.h"
+
+#include "file/file.h"
+#include "file/share_usage.h"
+
+#define GIB_SHIFT 30
+
+static bool is_share(const struct space_record *record, struct guid *ret_space,
+                     uint64_t *ret_quota_bytes)
+{
+    struct share_key key;
+    struct share share;
+
+    if (!bytes_is(record->record_key, "s") ||
+        !share_decode(record->record_key, record->value, &share, &key))
+        return false;
+    *ret_space = share.space;
+    *ret_quota_bytes = (uint64_t)share.quota_gib << GIB_SHIFT;
+    return true;
+}
+
+/* The node of a file: tree/record.h. What only snapshots of the share have lies in other records. */
+static void count_file(const struct space_record *record, struct usage *usage)
+{
+    if (bytes_is(record->record_key, "n") && record->value.len > 1)
+        usage->objects += record->value.ptr[1] == TREE_FILE;
+}
+
+/* The share counts its bytes itself. */
+static enum store_result sum_bytes(struct store *store, struct arena *arena, struct guid space,
+                                   struct usage *usage)
+{
+    enum store_result result = STORE_OK;
+
+    for (unsigned i = 0; i < SHARE_USAGE_PARTS && !result; i++) {
+        struct snapshot *before =
+            snapshot_open(store, share_usage_partition(arena, space, i), STORE_MAY_BLOCK);
+        uint64_t sum = 0;
+
+        result = share_usage_sum(before, arena, &sum);
+        usage->bytes += sum;
+        snapshot_close(before);
+    }
+    return result;
+}
+
+const struct usage_functions file_usage = { .container = is_share,
+                                            .record = count_file,
+                                            .sum = sum_bytes };
