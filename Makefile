@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke works-with smb-test image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
+.PHONY: help build run test smoke works-with smb-test upgrade-test image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -38,6 +38,11 @@ smb-test: ## SMB's Linux client in User-Mode Linux, and smbtorture's tests of du
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/smb/linux.mjs
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/smb/samba.mjs --lists stage3,stage4
+
+upgrade-test: ## this program and that of OLDER=COMMIT on one data folder, there and back, with traffic: builds it first
+	@tools/prepare test
+	@tools/compile build-test -Dgates=true
+	@LAGRA_OLDER=$$(tools/older "$(OLDER)") tools/node tests/run.mjs --build build-test clients:upgrade
 
 image-test: ## build the image of packaging/Containerfile with podman, and run it: minutes
 	@tools/prepare image

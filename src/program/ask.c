@@ -30,7 +30,12 @@ static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
     if (found)
         return true;
     if (error == ENOENT || error == ENOTDIR)
-        return complain(location, "no server runs on this data folder; --location names another");
+        return complain(location,
+                        "no server runs on this data folder; --location names another. One with "
+                        "--inMemoryPersistence has no\n"
+                        "       folder to be asked by: `lagra health --running` finds it, "
+                        "--managementPort shows its figures,\n"
+                        "       and AZURITE_ACCOUNTS or --accountsFile name its accounts");
     return complain(location, error == EACCES ? "only its owner and root may ask the server here"
                                               : strerror(error));
 }

@@ -34,7 +34,7 @@ struct option_row {
     enum option_action action;
 };
 
-#define OPTION_ROWS_MAX 64u
+#define OPTION_ROWS_MAX 96u
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
 

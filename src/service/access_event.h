@@ -24,13 +24,22 @@ enum event_text {
     EVENT_TEXTS,
 };
 
-enum event_kind { EVENT_OF_REQUEST, EVENT_OF_SERVER };
+enum event_kind {
+    EVENT_OF_REQUEST,
+    EVENT_OF_PART, /* of a batch */
+    EVENT_OF_SMB,
+    EVENT_OF_SERVER,
+};
 
 struct access_event {
     enum event_kind kind;
     instant began;       /* by the wall clock */
-    const char *what;    /* EVENT_OF_SERVER: static; then an account may follow, no more */
-    const char *service; /* static */
+    const char *what;    /* static; EVENT_OF_SERVER: what happened; EVENT_OF_SMB: the command */
+    const char *service; /* static; NULL: EVENT_OF_SERVER that is of none */
+    const char *code;    /* static; EVENT_OF_SMB: the status's name */
+    struct guid
+        other;       /* EVENT_OF_PART: the batch's request; EVENT_OF_SERVER: a copy; zeros: none */
+    uint64_t handle; /* EVENT_OF_SMB: that the command names or makes; 0: none */
     const struct operation *operation; /* NULL: none was found */
     uint64_t spent_ns[REQUEST_STAGES]; /* zeros: it was not timed */
     uint64_t all_ns;
@@ -48,6 +57,15 @@ struct access_event {
 };
 _Static_assert(sizeof(struct access_event) + 3 * EVENT_TEXT_MAX + 512 <= EVENT_BYTES_MAX,
                "the texts that clients choose, and the others, which are shorter");
+
+/* The texts of a request, or of a part of a batch, and its answer; each cut to what is kept of it.
+ * returns their bytes */
+size_t access_event_texts(const struct call *call, const struct response *response,
+                          struct bytes texts[EVENT_TEXTS]);
+/* Puts them behind the struct. */
+void access_event_put(struct access_event *event, const struct bytes texts[EVENT_TEXTS]);
+/* Who asked for it. */
+void access_event_identify(struct access_event *event, const struct call *call);
 
 /* event_format of all three logs. */
 void access_line_write(enum event_log log, struct bytes event, struct text *to);

@@ -45,136 +45,217 @@ static const char *identity_name(const struct access_event *event)
 
 /* ---- JSON ---- */
 
+/* A line has some thirty members: their names stand with what is around them, so that each is one copy. The first
+ * member is written without these. */
+#define MEMBER(name) ((struct bytes)BYTES(",\"" name "\":"))
+
+/* A text of our own, which needs no escape: not looked through. */
+static void write_plain(struct text *line, struct bytes member, struct bytes value)
+{
+    text_add(line, member);
+    text_add_char(line, '"');
+    text_add(line, value);
+    text_add_char(line, '"');
+}
+
+static void write_name(struct text *line, struct bytes member, const char *value)
+{
+    write_plain(line, member, bytes_from_string(value));
+}
+
+static void write_number(struct text *line, struct bytes member, uint64_t number)
+{
+    text_add(line, member);
+    text_add_u64(line, number);
+}
+
+static void write_true(struct text *line, struct bytes member)
+{
+    text_add(line, member);
+    text_add_string(line, "true");
+}
+
+static void write_guid(struct text *line, struct bytes member, const struct guid *guid)
+{
+    char text[GUID_TEXT_SIZE];
+
+    guid_format(guid, text);
+    write_plain(line, member, bytes_of(text, GUID_TEXT_SIZE - 1));
+}
+
 /* Bytes that are no UTF-8 stand as %XX: a client has sent them so, or ought to have. */
-static void write_text(struct json_writer *line, const char *name, struct bytes text)
+static void write_text(struct text *line, struct bytes member, struct bytes text)
 {
     static const char hex[] = "0123456789ABCDEF";
 
     if (text.len == 0)
         return;
+    text_add(line, member);
     if (bytes_is_utf8(text)) {
-        json_write_member(line, name, text);
+        json_write_string(line, text);
         return;
     }
-    json_write_name(line, name);
-    text_add_char(line->to, '"');
+    text_add_char(line, '"');
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
         const char escaped[] = { '%', hex[c >> 4], hex[c & 15] };
 
         if (c < 0x80)
-            json_write_text(line->to, bytes_of(text.ptr + i, 1));
+            json_write_text(line, bytes_of(text.ptr + i, 1));
         else
-            text_add(line->to, bytes_of(escaped, sizeof escaped));
+            text_add(line, bytes_of(escaped, sizeof escaped));
     }
-    text_add_char(line->to, '"');
-    line->follows = true;
+    text_add_char(line, '"');
 }
 
-static void write_name(struct json_writer *line, const char *name, const char *value)
-{
-    json_write_member(line, name, bytes_from_string(value));
-}
-
-/* With microseconds. */
-static void write_ms(struct json_writer *line, const char *name, uint64_t ns)
+/* With microseconds. Most of them are below ten milliseconds: one copy. */
+static void write_ms(struct text *line, struct bytes member, uint64_t ns)
 {
     uint64_t us = ns / 1000;
-    const char fraction[] = { '.', (char)('0' + us % 1000 / 100), (char)('0' + us % 100 / 10),
-                              (char)('0' + us % 10) };
+    unsigned rest = (unsigned)(us % 1000);
+    const char digits[] = { (char)('0' + us / 1000 % 10), '.', (char)('0' + rest / 100),
+                            (char)('0' + rest / 10 % 10), (char)('0' + rest % 10) };
 
-    json_write_number(line, name, us / 1000);
-    text_add(line->to, bytes_of(fraction, sizeof fraction));
+    text_add(line, member);
+    if (us >= 10000)
+        text_add_u64(line, us / 10000);
+    text_add(line, bytes_of(digits, sizeof digits));
 }
 
-static void write_time(struct json_writer *line, instant time)
+/* Begins the line. */
+static void write_time(struct text *line, instant time)
 {
     char text[INSTANT_ISO_SIZE];
 
     instant_format_iso(time, text);
-    write_name(line, "time", text);
+    write_plain(line, (struct bytes)BYTES("{\"time\":"), bytes_of(text, INSTANT_ISO_SIZE - 1));
 }
 
-static void write_who(struct json_writer *line, const struct access_event *event,
+static void write_who(struct text *line, const struct access_event *event,
                       const struct texts *texts)
 {
     static const char digits[] = "0123456789abcdef";
     char hash[2 * SAS_HASH_SIZE];
 
-    write_text(line, "account", texts->of[TEXT_ACCOUNT]);
-    write_name(line, "authorization", identity_name(event));
+    write_text(line, MEMBER("account"), texts->of[TEXT_ACCOUNT]);
+    write_name(line, MEMBER("authorization"), identity_name(event));
     if (event->identity == IDENTITY_SAS) {
         for (size_t i = 0; i < SAS_HASH_SIZE; i++) {
             hash[2 * i] = digits[event->sas_hash[i] >> 4];
             hash[2 * i + 1] = digits[event->sas_hash[i] & 15];
         }
-        write_text(line, "sas", bytes_of(hash, sizeof hash));
+        write_plain(line, MEMBER("sas"), bytes_of(hash, sizeof hash));
     }
-    write_text(line, "policy", texts->of[TEXT_POLICY]);
-    write_text(line, "owner", texts->of[TEXT_OWNER]);
-    write_text(line, "client", texts->of[TEXT_CLIENT]);
+    write_text(line, MEMBER("policy"), texts->of[TEXT_POLICY]);
+    write_text(line, MEMBER("owner"), texts->of[TEXT_OWNER]);
+    write_text(line, MEMBER("client"), texts->of[TEXT_CLIENT]);
     if (event->is_forwarded)
-        json_write_bool(line, "forwarded", true);
+        write_true(line, MEMBER("forwarded"));
 }
 
-static void write_request(struct json_writer *line, const struct access_event *event,
+static void write_request(struct text *line, const struct access_event *event,
                           const struct texts *texts)
 {
-    char request[GUID_TEXT_SIZE];
-
-    guid_format(&event->request, request);
-    write_name(line, "service", event->service);
-    write_name(line, "operation", operation_name(event));
+    write_name(line, MEMBER("service"), event->service);
+    write_name(line, MEMBER("operation"), operation_name(event));
     write_who(line, event, texts);
-    write_text(line, "method", texts->of[TEXT_METHOD]);
-    write_text(line, "path", texts->of[TEXT_PATH]);
-    write_name(line, "request", request);
-    write_text(line, "clientRequest", texts->of[TEXT_CLIENT_REQUEST]);
-    write_text(line, "trace", texts->of[TEXT_TRACE]);
-    json_write_number(line, "status", (uint64_t)event->status);
+    if (event->kind == EVENT_OF_PART)
+        write_guid(line, MEMBER("batch"), &event->other);
+    write_text(line, MEMBER("method"), texts->of[TEXT_METHOD]);
+    write_text(line, MEMBER("path"), texts->of[TEXT_PATH]);
+    write_guid(line, MEMBER("request"), &event->request);
+    write_text(line, MEMBER("clientRequest"), texts->of[TEXT_CLIENT_REQUEST]);
+    write_text(line, MEMBER("trace"), texts->of[TEXT_TRACE]);
+    write_number(line, MEMBER("status"), (uint64_t)event->status);
     if (event->error)
-        write_name(line, "code", error_code(event->error));
-    write_text(line, "etag", texts->of[TEXT_ETAG]);
+        write_name(line, MEMBER("code"), error_code(event->error));
+    write_text(line, MEMBER("etag"), texts->of[TEXT_ETAG]);
 }
 
-static void write_times(struct json_writer *line, const struct access_event *event)
+static void write_times(struct text *line, const struct access_event *event)
 {
-    write_ms(line, "ms", event->all_ns);
+    static const struct bytes stages[REQUEST_STAGES] = {
+        [AT_HEAD] = BYTES(",\"head\":"),     [AT_BODY] = BYTES(",\"read\":"),
+        [AT_STAGED] = BYTES(",\"staged\":"), [AT_THREAD] = BYTES(",\"thread\":"),
+        [AT_DECIDE] = BYTES(",\"decide\":"), [AT_OTHERS] = BYTES(",\"others\":"),
+        [AT_SYNC] = BYTES(",\"sync\":"),     [AT_ANSWER] = BYTES(",\"answer\":"),
+        [AT_SEND] = BYTES(",\"send\":"),
+    };
+    bool is_first = true;
+
+    write_ms(line, MEMBER("ms"), event->all_ns);
     if (!event->is_timed)
         return;
-    json_write_name(line, "stages");
-    json_write_begin(line, '{');
+    text_add(line, MEMBER("stages"));
+    text_add_char(line, '{');
     for (size_t i = 0; i < REQUEST_STAGES; i++) {
-        if (event->spent_ns[i] > 0)
-            write_ms(line, stage_names[i], event->spent_ns[i]);
+        if (event->spent_ns[i] == 0)
+            continue;
+        write_ms(line, is_first ? bytes_from(stages[i], 1) : stages[i], event->spent_ns[i]);
+        is_first = false;
     }
-    json_write_end(line, '}');
+    text_add_char(line, '}');
 }
 
-static void write_json(enum event_log log, const struct access_event *event, struct text *to)
+/* Of the server itself: of an account, or of a copy. */
+static void write_event(struct text *line, const struct access_event *event,
+                        const struct texts *texts)
 {
-    const struct texts texts = texts_of(event);
-    struct json_writer line = { .to = to };
+    static const struct guid none;
 
-    json_write_begin(&line, '{');
-    write_time(&line, event->began);
-    if (event->kind == EVENT_OF_SERVER) {
-        write_name(&line, "event", event->what);
-        write_text(&line, "account", texts.of[TEXT_ACCOUNT]);
-        json_write_end(&line, '}');
-        return;
+    write_name(line, MEMBER("event"), event->what);
+    write_text(line, MEMBER("account"), texts->of[TEXT_ACCOUNT]);
+    if (event->service)
+        write_name(line, MEMBER("service"), event->service);
+    if (!guid_equal(&event->other, &none)) {
+        write_guid(line, MEMBER("copy"), &event->other);
+        write_text(line, MEMBER("source"), texts->of[TEXT_PATH]);
     }
-    write_request(&line, event, &texts);
-    json_write_number(&line, "received", event->received);
+    if (event->error)
+        write_name(line, MEMBER("code"), error_code(event->error));
+}
+
+static void write_smb(struct text *line, const struct access_event *event,
+                      const struct texts *texts)
+{
+    write_name(line, MEMBER("service"), event->service);
+    write_name(line, MEMBER("operation"), event->what);
+    write_text(line, MEMBER("account"), texts->of[TEXT_ACCOUNT]);
+    write_text(line, MEMBER("client"), texts->of[TEXT_CLIENT]);
+    write_text(line, MEMBER("path"), texts->of[TEXT_PATH]);
+    if (event->handle > 0)
+        write_number(line, MEMBER("handle"), event->handle);
+    write_name(line, MEMBER("code"), event->code);
+}
+
+static void write_bytes_and_times(enum event_log log, const struct access_event *event,
+                                  struct text *line)
+{
+    write_number(line, MEMBER("received"), event->received);
     if (log == EVENTS_ACCESS) {
-        json_write_number(&line, "sent", event->sent);
+        write_number(line, MEMBER("sent"), event->sent);
         if (event->attempts > 1)
-            json_write_number(&line, "decided", event->attempts);
-        write_times(&line, event);
+            write_number(line, MEMBER("decided"), event->attempts);
+        write_times(line, event);
     }
     if (event->was_cut)
-        json_write_bool(&line, "cut", true);
-    json_write_end(&line, '}');
+        write_true(line, MEMBER("cut"));
+}
+
+static void write_json(enum event_log log, const struct access_event *event, struct text *line)
+{
+    const struct texts texts = texts_of(event);
+
+    write_time(line, event->began);
+    if (event->kind == EVENT_OF_SERVER)
+        write_event(line, event, &texts);
+    else if (event->kind == EVENT_OF_SMB)
+        write_smb(line, event, &texts);
+    else
+        write_request(line, event, &texts);
+    if (event->kind == EVENT_OF_REQUEST)
+        write_bytes_and_times(log, event, line);
+    text_add_char(line, '}');
 }
 
 /* ---- for people ---- */

@@ -5,6 +5,8 @@
 #define LAGRA_SERVICE_ACCESS_LOG_H
 
 #include "base/bytes.h"
+#include "base/errors.h"
+#include "base/ids.h"
 
 struct access_log_options {
     const char *access_path; /* NULL: none */
@@ -18,5 +20,20 @@ const char *access_logs_open(const struct access_log_options *options);
 /* Something that changes who may do what, other than by a request. what: static. account: whose; ptr NULL: nobody's
  * alone. Any thread. */
 void audit_note(const char *what, struct bytes account);
+/* A pending copy has come to its end in the background, to both logs. service: of its destination. source: its URL; what
+ * authorizes the read is not logged. e: why it failed. Any thread. */
+void access_log_copy(const char *service, const struct guid *id, struct bytes source, enum error e);
+
+/* A command of SMB was answered. */
+struct smb_logged {
+    const char *command, *status; /* names; static */
+    bool changes;                 /* it goes to the audit log, too */
+    struct bytes account, client;
+    struct bytes path; /* the share; of a CREATE with the names below it */
+    uint64_t handle;   /* 0: none */
+};
+/* Is there a log that wants it? */
+bool access_log_wants_smb(bool changes);
+void access_log_smb(const struct smb_logged *logged);
 
 #endif

@@ -335,6 +335,7 @@ enum state batch_part_done(struct flow *flow)
     assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
     answer_common(part);
     control_reply(part);
+    access_log_keep_part(&flow->work, part, part->answer.response);
     batch->answers[index] = render(flow, part, batch->asked->parts[index].id);
     deciding_end(&part->decision);
     decision_saw(&flow->work.decision, part->decision.seen);

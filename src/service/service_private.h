@@ -43,8 +43,9 @@ struct work {
     struct call call;
     struct problem problem;
     struct decision decision;
-    bool is_grouped;  /* part of a batch: decided, and to be committed with others */
-    enum error error; /* what it ended in instead of a result; OK: nothing */
+    struct logged_part *logged; /* of a batch: its parts that were answered: access_parts.c */
+    bool is_grouped;            /* part of a batch: decided, and to be committed with others */
+    enum error error;           /* what it ended in instead of a result; OK: nothing */
     struct cors cors;
     struct answer answer;
 };
@@ -361,6 +362,11 @@ void request_log(const struct flow *flow);
 
 /* It begins: what the logs will want to know of it is measured. */
 void access_log_begins(struct flow *flow);
+/* A part of a batch was answered: kept until the batch is over. */
+void access_log_keep_part(struct work *whole, const struct work *part,
+                          const struct response *response);
+/* Behind access_log(): those that were kept. */
+void access_log_parts(const struct flow *flow);
 /* The request is over: it goes to the logs that want it. */
 void access_log(const struct flow *flow, uint64_t now_ns);
 

@@ -230,6 +230,7 @@ static struct bytes render(struct work *work, size_t index, enum error e)
     else
         operation_answer(&part->answer, part->decision.parameters, part->decision.result);
     assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
+    access_log_keep_part(work, part, &response);
     answer.reason = http_reason(response.status);
     return transaction->functions->render(work->call.arena, transaction->asked, &answer);
 }

@@ -161,6 +161,7 @@ void message_answer(struct smb_request *request, enum nt_status status, smb_body
              request->row ? request->row->name : "unknown", nt_status_name(status));
     if (message->is_own || connection->ends)
         return;
+    smb_log(request, status);
     if (!request->is_parked) /* else the interim answer had them */
         credits = credits_grant(&connection->window, request->header.credits);
     begin_answer(message, &w);

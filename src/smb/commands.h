@@ -53,6 +53,7 @@ struct smb_row {
     enum smb_needs needs;
     enum smb_compounding compounding;
     enum smb_lasting lasting;
+    bool changes;    /* for the audit log: something, or who may do what */
     uint8_t file_at; /* where the FileId is, from the start of the body */
     uint8_t
         charge_at[SMB_CHARGES_MAX]; /* where the lengths are that its credits pay for; 0: none */

@@ -391,6 +391,8 @@ void request_hurry(struct smb_request *request);
 void request_cancel(struct smb_request *request, enum nt_status status);
 /* Releases what it holds. */
 void request_over(struct smb_request *request);
+/* It is answered so: to the logs that want it. log.c */
+void smb_log(const struct smb_request *request, enum nt_status status);
 
 /* What a command's functions return. */
 static inline enum smb_step smb_refuse(struct smb_request *request, enum nt_status status)

@@ -2,6 +2,7 @@
  * ends in one commit. One that a restart or a failure interrupts begins anew; the destination has
  * nothing of it until the end. What is copied by steps goes into a content that nobody sees before the end; a
  * run goes on where one before it stopped. rest: Copy-Blob */
+#include "service/access_log.h"
 #include "source/copy_run.h"
 
 #include <inttypes.h>
@@ -234,6 +235,13 @@ static struct bytes describe(const struct copying *c, enum error e)
                         BYTES_ARG(code));
 }
 
+static void note_end(const struct copying *c, enum error e)
+{
+    const struct pending_source *pending = c->found.pending;
+
+    access_log_copy(c->job->endpoint->service->name, &pending->id, pending->url, e);
+}
+
 static void give_up(struct copying *c, enum error e)
 {
     bool late = is_late(c, clock_now());
@@ -251,7 +259,8 @@ static void give_up(struct copying *c, enum error e)
     if (late)
         verdict.description =
             bytes_from_string("500 OperationCancelled \"Copy failed: it took too long.\"");
-    copy_commit(c, &verdict);
+    if (!copy_commit(c, &verdict) && verdict.kind == COPY_ENDS)
+        note_end(c, e);
 }
 
 static void run(struct background_job *base)
@@ -271,6 +280,8 @@ static void run(struct background_job *base)
         e = copy(&c);
         if (e)
             give_up(&c, e);
+        else
+            note_end(&c, OK);
         job_gate_pass(JOB_ENDED);
     }
     arena_free(c.arena);

@@ -7,11 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BATCH_TYPE, batchBody, partRequest } from '../lib/batch.mjs';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
 import { containerSas } from '../lib/sas.mjs';
 import { freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
+import { serve, sourceServer } from '../lib/source.mjs';
+import { changesetBody, TRANSACTION_TYPE } from '../lib/transaction.mjs';
 import { until } from './setup.mjs';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -264,4 +267,100 @@ test('the program has its probes, with as many arguments as docs/tracing.md says
     const found = new Map([...notes.matchAll(/Provider: lagra\n\s+Name: (\S+)\n.*\n\s+Arguments: (.*)\n/g)].map(([, name, words]) =>
         [name, words.trim().split(/ (?=-?\d+@)/).length]));
     assert.deepEqual([...found].sort(), [['request__begin', 2], ['request__end', 3], ['request__stage', 3]]);
+});
+
+test('the parts of a batch are lines of their own behind it, in both logs; parts of what was not done are none', async (t) => {
+    const folder = await newFolder(t);
+    const [access, audit] = ['access', 'audit'].map((name) => join(folder, name));
+    const server = await newServer(t, ['--accessLog', access, '--auditLog', audit]);
+    const account = DEVELOPMENT.account;
+    await ask(server, { method: 'PUT', path: '/photos', query: '?restype=container' });
+    await ask(server, { method: 'PUT', path: '/photos/a', body: 'hello', headers: { 'x-ms-blob-type': 'BlockBlob' } });
+    const sas = containerSas('photos', { sp: 'r', se: new Date(Date.now() + 3600e3).toISOString().replace(/\.\d+/, '') });
+    const parts = [...['a', 'none'].map((name) => partRequest({ method: 'DELETE', target: `/${account}/photos/${name}` })),
+        { method: 'DELETE', target: `/${account}/photos/c?${sas}`, headers: [['Content-Length', '0']] }];
+    const body = batchBody(parts.map((request, id) => ({ id, request })));
+    const batch = await ask(server, { method: 'POST', query: '/?comp=batch', headers: { 'Content-Type': BATCH_TYPE }, body });
+    assert.equal(batch.status, 202);
+    const shown = ({ operation, authorization, path, status, code, batch: of }) => [operation, authorization, path, status, code, of !== undefined];
+    for (const path of [access, audit]) {
+        const lines = (await until(async () => (await requestsOf(path)).length >= 6 && requestsOf(path), 60)).slice(2);
+        assert.deepEqual(lines.map(shown), [
+            ['Blob Batch', 'key', `/${account}/`, 202, undefined, false],
+            ['Delete Blob', 'key', `/${account}/photos/a`, 202, undefined, true],
+            ['Delete Blob', 'key', `/${account}/photos/none`, 404, 'BlobNotFound', true],
+            ['Delete Blob', 'service sas', `/${account}/photos/c`, 403, 'AuthorizationPermissionMismatch', true]]);
+        assert.match(lines[3].sas, /^[0-9a-f]{16}$/);
+        for (const line of lines.slice(1)) {
+            assert.equal(line.batch, batch.headers.get('x-ms-request-id'));
+            assert.notEqual(line.request, line.batch);
+        }
+        assert.ok(!(await readFile(path, 'utf8')).includes('sig='));
+    }
+
+    const tables = async (method, path, headers, text) => {
+        const connection = await Connection.open(server.host, server.ports.table);
+        const request = { method, target: `/${account}${path}`, headers: [['Host', 'x'], ['Content-Length', `${Buffer.byteLength(text)}`], ...headers] };
+        try {
+            return await connection.exchange(sign(request, { service: 'table', version: '2019-02-02' }), Buffer.from(text));
+        } finally {
+            connection.close();
+        }
+    };
+    const json = [['Content-Type', 'application/json'], ['Accept', 'application/json']];
+    assert.equal((await tables('POST', '/Tables', json, '{"TableName":"people"}')).status, 201);
+    const insert = (key) => ({ method: 'POST', url: `http://x/${account}/people`, headers: json, body: `{"PartitionKey":"p","RowKey":"${key}"}` });
+    const transaction = (keys) => tables('POST', '/$batch', [['Content-Type', TRANSACTION_TYPE], ['Accept', 'application/json']], changesetBody(keys.map(insert)));
+    assert.equal((await transaction(['1', '2'])).status, 202);
+    assert.equal((await transaction(['3', '1'])).status, 202); // the second one is there: nothing is done
+    const lines = (await until(async () => (await requestsOf(audit)).length >= 12 && requestsOf(audit), 60)).slice(7);
+    assert.deepEqual(lines.map(({ operation, status, code }) => [operation, status, code]), [
+        ['Entity Group Transaction', 202, undefined], ['Insert Entity', 201, undefined], ['Insert Entity', 201, undefined],
+        ['Entity Group Transaction', 202, undefined], ['Insert Entity', 409, 'EntityAlreadyExists']]);
+});
+
+test('the end of a copy in the background is said, without what authorizes the read', async (t) => {
+    const folder = await newFolder(t);
+    const audit = join(folder, 'audit');
+    const server = await newServer(t, ['--auditLog', audit, '--allowCopyFrom', '127.0.0.1']);
+    const source = await sourceServer(t, { '/there': serve(Buffer.from('hello'), { etag: '"1"' }) });
+    await ask(server, { method: 'PUT', path: '/photos', query: '?restype=container' });
+    const copy = (name, from) => ask(server, { method: 'PUT', path: `/photos/${name}`, headers: { 'x-ms-copy-source': `${source.url}/${from}?sig=secret` } });
+    const { status, headers } = await copy('one', 'there');
+    assert.deepEqual([status, headers.get('x-ms-copy-status')], [202, 'pending']);
+    const [line] = await until(async () => {
+        const found = (await linesOf(audit)).map((text) => JSON.parse(text)).filter(({ copy: id }) => id !== undefined);
+        return found.length > 0 && found;
+    }, 60);
+    assert.deepEqual({ ...line, time: '' }, { time: '', event: 'a copy in the background is complete', service: 'blob',
+        copy: headers.get('x-ms-copy-id'), source: `${source.url}/there` });
+    assert.ok(!(await readFile(audit, 'utf8')).includes('secret'));
+});
+
+test('commands of SMB are logged, and those that change something in the audit log', async (t) => {
+    const folder = await newFolder(t);
+    const [access, audit] = ['access', 'audit'].map((name) => join(folder, name));
+    const [port] = await freePorts(1);
+    const server = await newServer(t, ['--accessLog', access, '--auditLog', audit, '--smbPort', `${port}`]);
+    const { code } = await run(['share', 'create', 'team', '--location', server.location]);
+    assert.equal(code, 0);
+    await writeFile(join(folder, 'sent'), 'hello');
+    await writeFile(join(folder, 'smb.conf'), `[global]\nlock directory = ${folder}\nstate directory = ${folder}\ncache directory = ${folder}\nprivate dir = ${folder}\n`);
+    execFileSync('smbclient', ['//127.0.0.1/team', '-p', `${port}`, '-U', `${DEVELOPMENT.account}%${DEVELOPMENT.key}`,
+        `--configfile=${join(folder, 'smb.conf')}`, '--client-protection=encrypt', '-c', 'mkdir d; put sent d/one; get d/one back; ls'],
+    { cwd: folder, stdio: 'pipe' });
+    const smbLines = async (path) => (await linesOf(path)).map((text) => JSON.parse(text)).filter(({ service }) => service === 'smb');
+    const commands = (lines) => new Set(lines.map(({ operation }) => operation));
+    const lines = await until(async () => (await smbLines(access)).some(({ operation }) => operation === 'LOGOFF' || operation === 'TREE_DISCONNECT') && smbLines(access), 60);
+    for (const operation of ['NEGOTIATE', 'SESSION_SETUP', 'TREE_CONNECT', 'CREATE', 'WRITE', 'READ', 'CLOSE', 'QUERY_DIRECTORY'])
+        assert.ok(commands(lines).has(operation), operation);
+    const made = lines.find(({ operation, path, code: status }) => operation === 'CREATE' && path === 'team/d/one' && status === 'STATUS_SUCCESS');
+    assert.match(made.client, /^127\.0\.0\.1:\d+$/);
+    assert.equal(made.account, DEVELOPMENT.account);
+    assert.ok(lines.some(({ operation, handle }) => operation === 'WRITE' && handle > 0));
+    const audited = commands(await smbLines(audit));
+    for (const operation of ['SESSION_SETUP', 'CREATE', 'WRITE'])
+        assert.ok(audited.has(operation), operation);
+    for (const operation of ['NEGOTIATE', 'READ', 'QUERY_DIRECTORY'])
+        assert.ok(!audited.has(operation), operation);
 });
