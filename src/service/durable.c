@@ -42,8 +42,9 @@ enum state durable_await(struct flow *flow)
     struct decision *d = &flow->work.decision;
     state_fn *again;
     uint64_t awaited;
+    enum store_result result = settled(flow, &awaited, &again);
 
-    switch (settled(flow, &awaited, &again)) {
+    switch (result) {
     case STORE_OK:
         return flow_at_gate(flow, GATE_SYNCED, ANSWER);
     case STORE_WAIT:
@@ -65,6 +66,6 @@ enum state durable_await(struct flow *flow)
     /* A CORS rule that may be lost is not reported either. */
     if (store_settled(d->store, flow->work.cors.seen) != STORE_OK)
         flow->work.cors = (struct cors){ .enabled = false };
-    flow->work.error = decision_fail_store(d, STORE_IO);
+    flow->work.error = decision_fail_store(d, result == STORE_FULL ? result : STORE_IO);
     return ANSWER;
 }

@@ -162,8 +162,9 @@ static enum request_state settle(struct smb_request *request, uint64_t sequence,
                                  enum request_state next, enum request_state failed)
 {
     struct decision *d = &request->decision;
+    enum store_result result = store_settled(d->store, sequence);
 
-    switch (store_settled(d->store, sequence)) {
+    switch (result) {
     case STORE_OK:
         return next;
     case STORE_WAIT:
@@ -181,7 +182,7 @@ static enum request_state settle(struct smb_request *request, uint64_t sequence,
     case STORE_BUSY:
         break;
     }
-    request->error = decision_fail_store(d, STORE_IO);
+    request->error = decision_fail_store(d, result == STORE_FULL ? result : STORE_IO);
     request->status = nt_status_of(request->error);
     return failed;
 }

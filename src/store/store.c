@@ -273,7 +273,8 @@ enum store_result store_settled(struct store *store, uint64_t sequence)
     enum store_result result = store->operations->settled(store, sequence);
 
     assert(result == STORE_OK || result == STORE_WAIT || result == STORE_CONFLICT ||
-           result == STORE_IO || result == STORE_SHORTAGE || result == STORE_UNKNOWN);
+           result == STORE_IO || result == STORE_FULL || result == STORE_SHORTAGE ||
+           result == STORE_UNKNOWN);
     return result;
 }
 

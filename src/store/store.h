@@ -367,6 +367,7 @@ void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *w
  *         STORE_WAIT      not settled yet
  *         STORE_CONFLICT  lost: what was read or committed does not exist; decide again
  *         STORE_IO        the store has failed
+ *         STORE_FULL, STORE_SHORTAGE   of a remote engine's commit: nothing was changed
  *         STORE_UNKNOWN   see there */
 enum store_result store_settled(struct store *store, uint64_t sequence);
 /* Waits until it is settled; for threads that may block. returns as store_settled(), never STORE_WAIT */

@@ -304,3 +304,44 @@ void conformance_sizes(void **state)
     port_get(op, B("a"));
     assert_int_equal(run(u, "o", op), PORT_ABSENT);
 }
+
+static void expect_bytes(struct port_under_test *u, uint64_t offset, uint32_t length,
+                         const char *expected)
+{
+    struct port_op *op = op_new();
+    struct port_step *step = port_read(op, offset, length);
+
+    port_send(u->port, "bytes", op);
+    u->settle(u);
+    assert_int_equal(op->result, PORT_OK);
+    assert_int_equal(step->row_count, 1);
+    assert_true(bytes_is(step->rows[0].value, expected));
+    port_op_free(op);
+}
+
+/* The bytes of an object: written whole, read in part. */
+void conformance_bytes(void **state)
+{
+    struct port_under_test *u = *state;
+    struct port_op *op = op_new();
+
+    port_read(op, 0, 10);
+    assert_int_equal(run(u, "bytes", op), PORT_ABSENT);
+    op = op_new();
+    port_write(op, B("0123456789"));
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+    expect_bytes(u, 0, 10, "0123456789");
+    expect_bytes(u, 3, 4, "3456");
+    expect_bytes(u, 8, 10, "89");
+    expect_bytes(u, 10, 10, "");
+    op = op_new();
+    port_write(op, B("abc"));
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+    expect_bytes(u, 0, 10, "abc");
+    op = op_new();
+    port_delete_object(op);
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+    op = op_new();
+    port_read(op, 0, 10);
+    assert_int_equal(run(u, "bytes", op), PORT_ABSENT);
+}

@@ -39,6 +39,7 @@ struct live {
     struct pending *answered, **end;
     struct rest *rests;
     struct live_client *clients;
+    struct port *first;
     bool is_stopping;
 };
 
@@ -175,7 +176,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-static void add_client(struct live *live)
+struct port *live_client(struct live *live)
 {
     struct live_client *client = xcalloc(1, sizeof *client);
 
@@ -187,6 +188,7 @@ static void add_client(struct live *live)
     client->next = live->clients;
     live->clients = client;
     pthread_mutex_unlock(&live->mutex);
+    return &client->port;
 }
 
 struct live *live_new(struct fake_options options)
@@ -202,7 +204,7 @@ struct live *live_new(struct fake_options options)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&live->work, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    add_client(live);
+    live->first = live_client(live);
     error = pthread_create(&live->thread, NULL, run, live);
     assert(!error);
     return live;
@@ -210,7 +212,24 @@ struct live *live_new(struct fake_options options)
 
 struct port *live_port(struct live *live)
 {
-    return &live->clients->port;
+    return live->first;
+}
+
+void live_kill(struct live *live, struct port *port)
+{
+    struct live_client *client = (struct live_client *)(void *)port;
+
+    pthread_mutex_lock(&live->mutex);
+    client->is_dead = true;
+    fake_client_kill(live->fake, client->inner);
+    pthread_mutex_unlock(&live->mutex);
+}
+
+void live_set_full(struct live *live, bool is_full)
+{
+    pthread_mutex_lock(&live->mutex);
+    fake_set_full(live->fake, is_full);
+    pthread_mutex_unlock(&live->mutex);
 }
 
 void live_free(struct live *live)

@@ -9,6 +9,11 @@ struct live;
 struct live *live_new(struct fake_options options);
 /* Of one client. */
 struct port *live_port(struct live *live);
+/* Another client of the same pool, as another front end has it. Freed with the live. */
+struct port *live_client(struct live *live);
+/* Its ops in flight are applied, now or later, or lost; none is answered. */
+void live_kill(struct live *live, struct port *client);
+void live_set_full(struct live *live, bool is_full);
 /* Nothing may be in flight that somebody waits for. */
 void live_free(struct live *live);
 

@@ -100,7 +100,11 @@ static void rados_wait_durable(struct store *base, uint64_t sequence, struct wai
 
 static enum store_result rados_settled(struct store *base, uint64_t sequence)
 {
-    return outcomes_of(rados_of(base)->outcomes, sequence);
+    enum store_result result = outcomes_of(rados_of(base)->outcomes, sequence);
+
+    if (result == STORE_NOT_FOUND)
+        return STORE_CONFLICT; /* the space is dropped: deciding again finds that */
+    return result == STORE_CORRUPT ? STORE_IO : result;
 }
 
 static enum store_result rados_piece_check(struct store *base, const struct piece *piece,

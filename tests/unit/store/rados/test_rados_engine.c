@@ -1,0 +1,348 @@
+/* The engine on RADOS as others do not show it: outcomes that are learned late, a full pool, and two front ends on one
+ * pool, of which one is killed. store/rados/open.h, on a RADOS in memory */
+#include <assert.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../../../rados/live.h"
+#include "base/sleeper.h"
+#include "store/piece.h"
+#include "store/rados/open.h"
+
+#define B(s) bytes_from_string(s)
+
+/* A front end that was killed is never closed. */
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+    return "detect_leaks=0";
+}
+
+struct fixture {
+    struct live *live;
+    struct store *store;
+    struct arena *arena;
+    struct guid space;
+};
+
+static struct store *open_on(struct port *port)
+{
+    const struct rados_options options = { .records = port, .pieces = port };
+    struct store *store = NULL;
+    const char *problem;
+
+    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_OK);
+    return store;
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    f->live = live_new((struct fake_options){ .seed = 11, .resent = 15, .late = 5 });
+    f->store = open_on(live_port(f->live));
+    f->arena = arena_new(256u << 20);
+    f->space = guid_new();
+    *state = f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    store_close(f->store);
+    live_free(f->live);
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+static struct partition named(struct fixture *f, const char *key)
+{
+    return (struct partition){ f->space, B(key) };
+}
+
+static void wait_for(struct fetch_set *set)
+{
+    struct sleeper sleeper;
+
+    sleeper_init(&sleeper);
+    assert(fetch_set_wait(set, sleeper_arm(&sleeper)));
+    sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+}
+
+/* Puts a record as an exchange does: without blocking, again and again; *ret_sequence: of the commit. */
+static enum store_result put(struct fixture *f, struct store *store, struct partition partition,
+                             const char *key, struct bytes value, uint64_t *ret_sequence)
+{
+    struct fetch_set *set = fetch_set_open(store);
+    const struct store_access access = { .fetches = set };
+    struct changes *changes = changes_new(f->arena);
+    enum store_result result;
+
+    changes_put(changes, RECORD_LISTED, B(key), value, NULL, 0);
+    for (;;) {
+        struct snapshot *snapshot;
+
+        fetch_set_begin(set);
+        snapshot = snapshot_open(store, partition, access);
+        result = store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                              access, ret_sequence);
+        snapshot_close(snapshot);
+        if (result != STORE_WAIT)
+            break;
+        wait_for(set);
+    }
+    fetch_set_close(set);
+    return result;
+}
+
+static const char *get(struct fixture *f, struct store *store, struct partition partition,
+                       const char *key)
+{
+    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct record record;
+    enum store_result result = snapshot_get(snapshot, RECORD_LISTED, B(key), f->arena, &record);
+
+    snapshot_close(snapshot);
+    return result ? store_result_text(result) : arena_string(f->arena, record.value);
+}
+
+/* Rule: a pool that is full refuses what grows, and nothing was changed; once there is room it goes on. */
+static void full_pool(void **state)
+{
+    struct fixture *f = *state;
+    struct partition partition = named(f, "p");
+    uint64_t sequence;
+
+    assert_int_equal(put(f, f->store, partition, "k", B("1"), &sequence), STORE_OK);
+    assert_int_equal(store_await(f->store, sequence), STORE_OK);
+    live_set_full(f->live, true);
+    assert_int_equal(put(f, f->store, partition, "other", B("2"), &sequence), STORE_OK);
+    assert_int_equal(store_await(f->store, sequence), STORE_FULL);
+    assert_int_equal(store_settled(f->store, sequence), STORE_FULL);
+    live_set_full(f->live, false);
+    assert_string_equal(get(f, f->store, partition, "other"), "not found");
+    assert_int_equal(put(f, f->store, partition, "other", B("3"), &sequence), STORE_OK);
+    assert_int_equal(store_await(f->store, sequence), STORE_OK);
+    assert_string_equal(get(f, f->store, partition, "other"), "3");
+}
+
+/* Rule: a commit to a space that was dropped meanwhile is decided again, which then finds it gone. */
+static void dropped_meanwhile(void **state)
+{
+    struct fixture *f = *state;
+    struct fetch_set *set = fetch_set_open(f->store);
+    const struct store_access access = { .fetches = set };
+    struct changes *changes = changes_new(f->arena), *drop = changes_new(f->arena);
+    struct snapshot *seen, *registry;
+    uint64_t sequence;
+
+    changes_put(changes, RECORD_LISTED, B("k"), B("v"), NULL, 0);
+    changes_drop_space(drop, f->space);
+    fetch_set_begin(set);
+    seen = snapshot_open(f->store, named(f, "p"), STORE_MAY_BLOCK);
+    assert_int_equal(snapshot_hold(seen), STORE_OK);
+    registry = snapshot_open(f->store, (struct partition){ guid_new(), B("r") }, STORE_MAY_BLOCK);
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ registry, drop }, 1, clock_now(),
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(registry);
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ seen, changes }, 1, clock_now(),
+                                  access, &sequence),
+                     STORE_OK);
+    assert_int_equal(store_await(f->store, sequence), STORE_CONFLICT);
+    snapshot_close(seen);
+    fetch_set_close(set);
+    seen = snapshot_open(f->store, named(f, "p"), STORE_MAY_BLOCK);
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ seen, changes }, 1, clock_now(),
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_NOT_FOUND);
+    snapshot_close(seen);
+}
+
+/* ---- two front ends; cmocka's asserts are for the first thread only ---- */
+
+enum { INCREMENTS = 40 };
+
+struct adder {
+    struct fixture *f;
+    struct store *store;
+    unsigned applied, unknown;
+};
+
+static unsigned read_number(struct snapshot *snapshot, struct arena *arena,
+                            enum store_result *ret_result)
+{
+    struct record record;
+    uint64_t value = 0;
+
+    *ret_result = snapshot_get(snapshot, RECORD_LISTED, B("n"), arena, &record);
+    if (*ret_result == STORE_NOT_FOUND)
+        *ret_result = STORE_OK;
+    else if (*ret_result == STORE_OK)
+        assert(bytes_parse_u64(record.value, UINT32_MAX, &value));
+    return (unsigned)value;
+}
+
+/* Adds one in two partitions of different spaces, in one commit. */
+static enum store_result add_once(struct adder *adder, struct arena *arena)
+{
+    struct partition places[2] = { named(adder->f, "sum"), { { { 0 } }, B("sum") } };
+    struct commit_part parts[2];
+    enum store_result result = STORE_OK;
+    uint64_t sequence = 0;
+    instant newest = 0;
+
+    for (unsigned i = 0; i < 2; i++) {
+        struct changes *changes = changes_new(arena);
+
+        parts[i] = (struct commit_part){ snapshot_open(adder->store, places[i], STORE_MAY_BLOCK),
+                                         changes };
+        if (snapshot_instant(parts[i].snapshot) > newest)
+            newest = snapshot_instant(parts[i].snapshot);
+        if (!result)
+            changes_put(
+                changes, RECORD_LISTED, B("n"),
+                arena_printf(arena, "%u", read_number(parts[i].snapshot, arena, &result) + 1), NULL,
+                0);
+    }
+    if (!result)
+        result =
+            store_commit(adder->store, parts, 2, clock_above(newest), STORE_MAY_BLOCK, &sequence);
+    for (unsigned i = 0; i < 2; i++)
+        snapshot_close(parts[i].snapshot);
+    return result ? result : store_await(adder->store, sequence);
+}
+
+static void *add_often(void *argument)
+{
+    struct adder *adder = argument;
+
+    for (unsigned i = 0; i < INCREMENTS; i++) {
+        enum store_result result;
+
+        do {
+            struct arena *arena = arena_new(1u << 20);
+
+            result = add_once(adder, arena);
+            arena_free(arena);
+        } while (result == STORE_CONFLICT);
+        assert(result == STORE_OK || result == STORE_UNKNOWN);
+        adder->applied += result == STORE_OK;
+        adder->unknown += result == STORE_UNKNOWN;
+    }
+    return NULL;
+}
+
+/* Rule: commits of two front ends over the same partitions are as if of one: none is lost or halved. */
+static void two_front_ends(void **state)
+{
+    struct fixture *f = *state;
+    struct store *other = open_on(live_client(f->live));
+    struct adder adders[3] = { { f, f->store, 0, 0 }, { f, other, 0, 0 }, { f, other, 0, 0 } };
+    unsigned applied = 0, unknown = 0, sums[2];
+    pthread_t threads[3];
+
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, add_often, &adders[i]), 0);
+    for (unsigned i = 0; i < 3; i++) {
+        pthread_join(threads[i], NULL);
+        applied += adders[i].applied;
+        unknown += adders[i].unknown;
+    }
+    sums[0] = (unsigned)strtoul(get(f, f->store, named(f, "sum"), "n"), NULL, 10);
+    sums[1] =
+        (unsigned)strtoul(get(f, other, (struct partition){ { { 0 } }, B("sum") }, "n"), NULL, 10);
+    assert_int_equal(sums[0], sums[1]);
+    assert_in_range(sums[0], applied, applied + unknown);
+    store_close(other);
+}
+
+enum { PAIRS = 60 };
+
+/* A commit over two partitions, with a task in one, that nobody waits for. */
+static void begin_pair(struct fixture *f, struct store *store, unsigned number)
+{
+    struct partition a = { f->space, arena_printf(f->arena, "a%u", number) };
+    struct partition b = { { { 9 } }, arena_printf(f->arena, "b%u", number) };
+    struct changes *changes[2] = { changes_new(f->arena), changes_new(f->arena) };
+    struct commit_part parts[2] = { { snapshot_open(store, a, STORE_MAY_BLOCK), changes[0] },
+                                    { snapshot_open(store, b, STORE_MAY_BLOCK), changes[1] } };
+    uint64_t sequence;
+
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(snapshot_hold(parts[i].snapshot), STORE_OK);
+        changes_put(changes[i], RECORD_LISTED, B("k"), B("v"), NULL, 0);
+        changes_count(changes[i], B("pairs"), 1);
+    }
+    (void)changes_defer(changes[number % 2], 1, number, (struct bytes){ NULL, 0 });
+    assert_int_equal(store_commit(store, parts, 2, clock_now(), STORE_NO_WAIT, &sequence),
+                     STORE_OK);
+    snapshot_close(parts[0].snapshot);
+    snapshot_close(parts[1].snapshot);
+}
+
+/* Rule: what a front end has left when it is killed is whole or not there, with its counts and tasks, for all others. */
+static void killed_front_end(void **state)
+{
+    struct fixture *f = *state;
+    struct port *port = live_client(f->live);
+    struct store *dying = open_on(port);
+    struct store_usage usage;
+    struct deferred_task task, after;
+    int64_t counted[2];
+    uint64_t sequence;
+    unsigned whole = 0, tasks = 0;
+    instant due;
+
+    for (unsigned i = 0; i < PAIRS; i++)
+        begin_pair(f, dying, i);
+    live_kill(f->live, port);
+    for (unsigned i = 0; i < PAIRS; i++) {
+        struct partition a = { f->space, arena_printf(f->arena, "a%u", i) };
+        struct partition b = { { { 9 } }, arena_printf(f->arena, "b%u", i) };
+        const char *first = get(f, f->store, a, "k");
+
+        assert_string_equal(get(f, f->store, b, "k"), first);
+        whole += strcmp(first, "v") == 0;
+    }
+    assert_true(whole > 0);
+    store_collect_now(f->store, &usage);
+    assert_int_equal(
+        store_count(f->store, f->space, B("pairs"), STORE_MAY_BLOCK, &counted[0], &sequence),
+        STORE_OK);
+    assert_int_equal(store_count(f->store, (struct guid){ { 9 } }, B("pairs"), STORE_MAY_BLOCK,
+                                 &counted[1], &sequence),
+                     STORE_OK);
+    assert_int_equal(counted[0], whole);
+    assert_int_equal(counted[1], whole);
+    for (const struct deferred_task *from = NULL;
+         store_task_next(f->store, clock_now(), from, f->arena, &task, &due) == STORE_OK;
+         from = &after) {
+        after = task;
+        tasks++;
+    }
+    assert_int_equal(tasks, whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(dropped_meanwhile, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(two_front_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(killed_front_end, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
