@@ -197,11 +197,13 @@ static void apply_to_share(const struct fs_ask *ask, struct fs_state *state)
     }
 }
 
-void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *source)
+void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *source,
+              const struct fs_passes *passes)
 {
     struct fs_state *state = fs_next_state(commit);
     unsigned node;
 
+    fs_ask_others(state, passes, false);
     add_permission(state, ask->permission);
     if (!fs_has_path(ask->op)) {
         apply_to_share(ask, state);

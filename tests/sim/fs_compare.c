@@ -6,6 +6,7 @@
 #include "fs_list.h"
 #include "fs_model.h"
 #include "fs_ranges.h"
+#include "sm_link.h"
 #include "world.h"
 
 /* The bytes that came, of slots `from` to `to` of a file. */
@@ -150,6 +151,14 @@ static const char *compare_success(const struct fs_ask *ask, const struct reply 
     return compare_bytes_asked(ask, node, answer);
 }
 
+/* So long, and somebody may have let it wait. The server's clock may be set. */
+bool fs_may_have_waited(const struct reply *answer, uint64_t ns)
+{
+    if (world->plan.faults & FAULT_CLOCK)
+        return true;
+    return !sm_answers_at_once() && answer->ended_ns - answer->began_ns >= ns - ns / 10;
+}
+
 const char *fs_compare(const struct fs_ask *ask, const struct reply *answer,
                        const struct fs_state *state)
 {
@@ -160,6 +169,8 @@ const char *fs_compare(const struct fs_ask *ask, const struct reply *answer,
         (answer->status == 202 ||
          strcmp(answer->code, "LeaseNotPresentWithContainerOperation") == 0))
         return NULL;
+    if (expected.waits && !fs_may_have_waited(answer, FS_WAIT_NS))
+        return "an answer that does not wait for SMB clients, or too long";
     if (expected.code)
         return answer->status == expected.status && strcmp(answer->code, expected.code) == 0
                    ? NULL
@@ -179,7 +190,9 @@ const char *fs_compare_copy(const struct fs_ask *ask, const struct reply *answer
 
     if (expected.code && answer->status == expected.status &&
         strcmp(answer->code, expected.code) == 0)
-        return NULL;
+        return expected.waits && !fs_may_have_waited(answer, FS_WAIT_NS)
+                   ? "a copy that has waited for SMB clients too long"
+                   : NULL;
     if (!expected.code && ask->op == FS_COPY_FILE) {
         const struct fs_state *view = fs_view(&ask->source_snapshot, source);
 

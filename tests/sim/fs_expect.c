@@ -60,9 +60,11 @@ static struct fs_expected of_lease(const struct fs_lease *lease, unsigned id, bo
 static struct fs_expected beside_opens(const struct fs_state *state, unsigned node,
                                        const struct fs_use *use)
 {
-    const char *code = fs_bar_code(fs_beside_opens(state, &state->nodes[node], use));
+    enum fs_bar bar = fs_beside_opens(state, &state->nodes[node], use);
+    struct fs_expected refused = refusal(bar == FS_OTHERS_CACHE ? 500 : 409, fs_bar_code(bar));
 
-    return code ? refusal(409, code) : (struct fs_expected){ .code = NULL };
+    refused.waits = bar == FS_OTHERS_CACHE;
+    return refused;
 }
 
 static struct fs_expected pass(const struct fs_ask *ask, const struct fs_state *state,
@@ -322,6 +324,7 @@ struct fs_expected fs_expect(const struct fs_ask *ask, const struct fs_state *st
     struct fs_expected refused = lacks_letters(ask, state);
     const struct fs_state *view;
 
+    fs_passes_begin();
     if (refused.code)
         return refused;
     if (ask->op == FS_CREATE_SHARE)
@@ -369,6 +372,7 @@ struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_st
     struct fs_expected refused = refusal(404, "ShareNotFound");
     unsigned node;
 
+    fs_passes_begin();
     if (view)
         refused = look_for(view, &ask->source, false, &node);
     if (view && !refused.code) {

@@ -6,7 +6,7 @@
 
 #include "base/dates.h"
 #include "fs_list.h"
-#include "fs_model.h"
+#include "fs_opens.h"
 #include "fs_seen.h"
 #include "judge.h"
 #include "sm_judge.h"
@@ -52,7 +52,7 @@ void fs_judge_asked(unsigned slot, const struct ask *ask)
 
 bool fs_judge_has_committed(unsigned slot)
 {
-    return slots[slot].commit > 0 && slots[slot].ask->smb.op == SM_NOTHING;
+    return slots[slot].commit > 0 && slots[slot].ask && slots[slot].ask->smb.op == SM_NOTHING;
 }
 
 bool fs_may_pass_quota(const struct fs_slot *slot)
@@ -91,20 +91,52 @@ static const char *date_snapshot(uint64_t commit, instant date)
     return fs_date_snapshot(commit, text);
 }
 
+/* Then the commit is what it asks of them. Of what copies the source is looked at first. */
+static bool waits_for_others(const struct fs_ask *ask)
+{
+    const struct fs_state *newest = fs_state_at(world->commits);
+
+    return (fs_has_source(ask->op) && fs_expect_source(ask, newest).waits) ||
+           fs_expect(ask, newest).waits;
+}
+
+void fs_judge_ask_others(const struct fs_slot *slot, unsigned number)
+{
+    const struct fs_passes passes = fs_passes();
+    uint64_t commit = ++world->commits;
+    char asked[400];
+
+    fs_ask_others(fs_next_state(commit), &passes, true);
+    if (!world->plan.verbose)
+        return;
+    ask_format(slot->ask, asked, sizeof asked);
+    world_say("%.6f commit %" PRIu64 " of client %u: asks others for what they cache: %s",
+              (double)world->now_ns / 1e9, commit, number, asked);
+}
+
 void fs_judge_committed(unsigned slot_number)
 {
     struct fs_slot *slot = &slots[slot_number];
-    struct fs_ask ask = slot->ask->fs;
+    struct fs_ask ask = slot->ask ? slot->ask->fs : (struct fs_ask){ .op = FS_OPS };
     const struct fs_node *source = NULL;
     struct fs_expected expected;
+    struct fs_passes passes;
     const char *why = NULL;
 
+    if (!slot->ask) { /* a look at what is there after all have left ends handles that are away */
+        (void)fs_next_state(++world->commits);
+        return;
+    }
     if (slot->ask->smb.op != SM_NOTHING) {
         sm_judge_committed(slot, slot_number);
         return;
     }
     if (slot->commit > 0)
         return; /* clears away what its first commit left; nobody sees that */
+    if (waits_for_others(&ask)) {
+        fs_judge_ask_others(slot, slot_number);
+        return;
+    }
     if (fs_has_source(ask.op))
         source = source_of(slot, slot_number);
     if (ask.op == FS_COPY_FILE)
@@ -117,7 +149,8 @@ void fs_judge_committed(unsigned slot_number)
                       expected.code ? expected.code : "commits what should change nothing");
     slot->commit = ++world->commits;
     slot->status = expected.code ? 0 : expected.status;
-    fs_apply(&ask, slot->commit, source);
+    passes = fs_passes();
+    fs_apply(&ask, slot->commit, source, &passes);
     if (fs_writes_node(ask.op))
         why = fs_fill(slot->commit, fs_seen(slot_number).written);
     if (ask.op == FS_SNAPSHOT_SHARE)

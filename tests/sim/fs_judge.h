@@ -28,12 +28,18 @@ struct fs_slot {
     /* Of SMB: what its commit has opened, and how. */
     uint64_t open;
     unsigned action;
+    unsigned granted; /* CACHES_* */
     bool has_deleted; /* its file, by closing it */
 };
 noreturn void fs_judge_fail(const struct fs_slot *slot, const struct reply *answer,
                             const char *why);
 /* A state between its beginning and its end must give this answer. is_shown: it is durable by now. */
 void fs_judge_view(struct fs_slot *slot, const struct reply *answer, bool is_shown);
+/* May an answer be that it has waited for SMB clients in vain? */
+#define FS_WAIT_NS (30 * UINT64_C(1000000000))
+bool fs_may_have_waited(const struct reply *answer, uint64_t ns);
+/* What waits asks others: a state of its own. */
+void fs_judge_ask_others(const struct fs_slot *slot, unsigned number);
 /* Nothing that was told or shown may be lost by a crash from now on. */
 void fs_acknowledge(uint64_t commit);
 /* Where a share counted less than half of its quota, what others add at the same moment may pass it.

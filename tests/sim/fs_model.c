@@ -246,6 +246,14 @@ struct fs_state *fs_next_state(uint64_t commit)
     return state;
 }
 
+void fs_drop_newest(void)
+{
+    struct fs_state *gone = model->newest;
+
+    model->newest = gone->older;
+    world_free(gone, sizeof *gone);
+}
+
 unsigned fs_slot_value(unsigned seed, unsigned from)
 {
     return seed * FS_SLOTS + from;

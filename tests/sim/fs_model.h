@@ -20,6 +20,14 @@ struct fs_open {
     uint64_t volatile_id;   /* by which the client's connection knows it */
     unsigned access, share; /* MAY_* of sm_ask.h */
     bool deletes;           /* the file, when it is closed */
+    /* What its client caches: by a lease of its own, or an oplock. CACHES_*: until the client has answered it holds
+     * more than it was told that it may keep; what is asked of it meanwhile it is told then. */
+    uint64_t key; /* of the lease; 0: none */
+    bool is_oplock;
+    unsigned holds, told, breaks_to;
+    bool is_durable;
+    bool is_away; /* its client has lost the connection, and may come back */
+    uint64_t away_ns;
 };
 
 /* That it has locked of its file. */
@@ -75,6 +83,7 @@ struct fs_expected {
     int status;
     const char *code; /* NULL: success */
     bool changes;
+    bool waits;    /* for SMB clients; the code if it has waited in vain */
     unsigned node; /* that is read, or leased */
 };
 
@@ -94,8 +103,10 @@ bool fs_has_source(enum fs_op op);
 struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_state *state);
 /* The version with this ETag of what the ask copies, in the states since a commit; NULL: none. */
 const struct fs_node *fs_find_source(const struct fs_ask *ask, uint64_t etag, uint64_t since);
-/* Makes it the newest state. source: what was copied; NULL: nothing */
-void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *source);
+/* Makes it the newest state. source: what was copied; NULL: nothing. passes: beside what is open (fs_opens.h) */
+struct fs_passes;
+void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *source,
+              const struct fs_passes *passes);
 uint64_t fs_used_bytes(const struct fs_state *state);
 bool fs_has_children(const struct fs_state *state, unsigned node);
 bool fs_is_below(const struct fs_state *state, unsigned node, unsigned above);
@@ -134,6 +145,8 @@ unsigned fs_node_count(const struct fs_state *state);
 void fs_forget_opens(void);
 /* Inside the model: a state after the newest, as that is; of its snapshots. */
 struct fs_state *fs_next_state(uint64_t commit);
+/* Nobody has seen it. */
+void fs_drop_newest(void);
 void fs_keep_snapshot(const struct fs_state *state);
 void fs_end_snapshot(uint64_t made, uint64_t commit);
 /* All that the share of that creation has. */

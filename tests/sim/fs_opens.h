@@ -9,9 +9,21 @@
 struct fs_use {
     unsigned access, share; /* MAY_* */
     bool needs_no_open;     /* not even one for attributes */
+    /* CACHES_*: what nobody else keeps; what is waited for. semantics 8.4 */
+    unsigned strips, waits_for;
+    bool ignores_pending;
+    bool changes_nothing; /* of what it is about: a read of REST */
+    bool has_waited;      /* an open of SMB: goes on when no break is under way any more */
+    bool changes_data;    /* by a handle, whose own level II oplock goes, too */
+    uint64_t own;         /* the open whose caching it spares; 0: none */
 };
 /* What stands in its way. */
-enum fs_bar { FS_NOTHING_BARS, FS_DELETE_IS_PENDING, FS_IS_NOT_SHARED };
+enum fs_bar {
+    FS_NOTHING_BARS,
+    FS_DELETE_IS_PENDING,
+    FS_IS_NOT_SHARED,
+    FS_OTHERS_CACHE, /* they are asked to give it up, and waited for */
+};
 
 /* Of an operation of REST on the file that its path names, or on what it replaces there. */
 struct fs_use fs_use_of(const struct fs_ask *ask);
@@ -30,6 +42,22 @@ bool fs_locks_bar_lock(const struct fs_state *state, const struct fs_node *node,
                        const struct fs_lock *wanted);
 /* Exactly that range, as it is released: the exclusive one, or else the newest. NULL: there is none */
 struct fs_lock *fs_lock_of(struct fs_state *state, uint64_t open, unsigned from, unsigned to);
+/* What passed since fs_passes_begin(), and at last perhaps has to wait: whoever goes on asks for what others cache. */
+struct fs_passes {
+    unsigned count;
+    struct {
+        uint64_t node;
+        struct fs_use use;
+    } of[6];
+};
+void fs_passes_begin(void);
+struct fs_passes fs_passes(void);
+/* Asks them, in the newest state. only_last: of the one that waits */
+void fs_ask_others(struct fs_state *state, const struct fs_passes *passes, bool only_last);
+/* A client's answer. False: nothing was asked of it, or it may not keep that. */
+bool fs_acknowledge_break(struct fs_open *open, unsigned keeps);
+/* What a new open of the file may cache of what it would like. MS-FSA 2.1.5.18 */
+unsigned fs_grant(const struct fs_state *state, uint64_t node, unsigned wants, bool is_oplock);
 /* The code of REST; NULL: nothing bars it. */
 const char *fs_bar_code(enum fs_bar bar);
 

@@ -476,6 +476,16 @@ const DEFECTS = [
         change: [['    *ret_deletes = gate->set.open_count == 0 && gate->set.is_delete_pending;', '    *ret_deletes = gate->set.is_delete_pending;']] },
     { name: 'delete-not-awaited', service: 'file', file: 'src/smb/close.c', args: [...SMB, '--faults', '2050', '--lives', '20'],
         change: [['close->close.deleted || request->open->has_written', 'request->open->has_written']] },
+    { name: 'break-not-awaited', service: 'file', file: 'src/concurrency/opens.c', args: SMB,
+        change: [['    [REST_WRITES]   = { .access = ACCESS_WRITE, .share = ACCESS_ALL,\n' +
+            '                        .strips = CACHING_ALL, .waits_for = CACHING_WRITE,', '    [REST_WRITES]   = { .access = ACCESS_WRITE, .share = ACCESS_ALL,\n' +
+            '                        .strips = CACHING_ALL,']] },
+    { name: 'writes-cached-beside-an-open', service: 'file', file: 'src/concurrency/opens.c', args: SMB,
+        change: [['    return other->meets & meets ? wants & (uint8_t)~CACHING_WRITE : wants;', '    (void)meets;\n    return other ? wants : 0;']] },
+    { name: 'handle-that-is-away-bars', service: 'file', file: 'src/file/gate_settle.c', args: SMB,
+        change: [['    return open->away_until > 0 && (!open->persists ||', '    return open->away_until > 0 && (open->persists &&']] },
+    { name: 'handle-kept-though-a-break-is-under-way', service: 'file', file: 'src/file/gate_away.c', args: SMB,
+        change: [['return entry && (entry->caching.holds & CACHING_HANDLE) && !caching_is_breaking(entry);', 'return entry && (entry->caching.holds & CACHING_HANDLE);']] },
     { name: 'flush-not-awaited', service: 'file', file: 'src/smb/commands.c', args: [...SMB, '--faults', '2050', '--lives', '20'],
         change: [['ROW(FLUSH,            24,  FILE,     COMPOUND,   LASTING', 'ROW(FLUSH,            24,  FILE,     COMPOUND,   COMMITTED']] },
     { name: 'write-through-not-awaited', service: 'file', file: 'src/smb/write.c', args: [...SMB, '--faults', '2050', '--lives', '20'],

@@ -62,12 +62,16 @@ static void overwrite(const struct sm_ask *ask, struct fs_state *state, struct f
 static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *expected,
                           struct fs_state *state, unsigned client, uint64_t volatile_id)
 {
-    unsigned at = expected->node, i = 0;
+    const struct fs_passes passes = fs_passes();
+    unsigned at = expected->node, i = 0, holds;
 
     if (at == FS_NODES)
         at = make_node(ask, state);
     else if (ask->disposition != SM_OPEN_THERE && ask->disposition != SM_OPEN_IF)
         overwrite(ask, state, &state->nodes[at]);
+    if (expected->node < FS_NODES)
+        fs_ask_others(state, &passes, false);
+    holds = fs_grant(state, state->nodes[at].id, ask->caching, ask->key == 0);
     while (i < FS_OPENS && state->opens[i].id > 0)
         i++;
     if (i == FS_OPENS)
@@ -78,8 +82,30 @@ static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *ex
                                         .volatile_id = volatile_id,
                                         .access = ask->access,
                                         .share = ask->share,
-                                        .deletes = ask->deletes };
+                                        .deletes = ask->deletes,
+                                        .is_durable = ask->is_durable && (holds & CACHES_H),
+                                        .key = ask->key,
+                                        .is_oplock = ask->key == 0,
+                                        .holds = holds,
+                                        .told = holds,
+                                        .breaks_to = holds };
     return state->opens[i].id;
+}
+
+/* Its client has lost the connection: it is kept if that caches the handle, and was not asked for anything.
+ * MS-SMB2 3.3.7.1 */
+bool sm_leave(struct fs_state *state, uint64_t id)
+{
+    struct fs_open *open = (struct fs_open *)(uintptr_t)fs_open_of(state, id);
+    const struct fs_node *node = fs_node_of(state, open->node);
+
+    if (!open->is_durable || !(open->holds & CACHES_H) || open->told != open->holds ||
+        open->deletes || node->is_delete_pending)
+        return false;
+    open->is_away = true;
+    open->away_ns = world->now_ns;
+    open->volatile_id = 0;
+    return true;
 }
 
 static void write_slots(const struct sm_ask *ask, struct fs_node *node, uint64_t commit)
@@ -140,10 +166,20 @@ static void rename_node(const struct sm_ask *ask, struct fs_state *state, struct
 uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, uint64_t commit,
                   unsigned client, uint64_t volatile_id, bool writes)
 {
+    const struct fs_passes passes = fs_passes();
     struct fs_state *state = fs_next_state(commit);
     struct fs_node *node = &state->nodes[expected->node];
+    struct fs_open *open;
+
+    if (ask->op != SM_OPEN)
+        fs_ask_others(state, &passes, false);
 
     switch ((int)ask->op) {
+    case SM_RETURN:
+        open = (struct fs_open *)(uintptr_t)fs_open_of(state, ask->handle.open);
+        open->is_away = false;
+        open->volatile_id = volatile_id;
+        return open->id;
     case SM_OPEN:
         return open_node(ask, expected, state, client, volatile_id);
     case SM_WRITE:

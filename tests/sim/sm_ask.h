@@ -8,7 +8,8 @@
 enum sm_op {
     SM_NOTHING, /* it is no request of SMB */
     SM_OPEN,
-    SM_READ, /* from here on: by a handle */
+    SM_RETURN, /* to a durable handle, by another connection */
+    SM_READ,   /* from here on: by a handle */
     SM_WRITE,
     SM_SET_LENGTH,
     SM_FLUSH,
@@ -23,6 +24,8 @@ enum sm_op {
 };
 
 /* What an open may do, and what others may do beside it. */
+/* What a client may keep to itself: what it has read, its handle, what it has not written yet. */
+enum { CACHES_R = 1, CACHES_H = 2, CACHES_W = 4, CACHES_ALL = 7 };
 enum { MAY_R = 1, MAY_W = 2, MAY_D = 4, MAY_RWD = 7 };
 
 /* MS-SMB2 2.2.13 "CreateDisposition" */
@@ -54,6 +57,9 @@ struct sm_ask {
     bool write_through;
     bool deletes;      /* the open, when it is closed; or what is to be set */
     bool replaces;     /* what has the new name */
+    unsigned caching;  /* CACHES_*, that an open asks for; 0: nothing */
+    uint64_t key;      /* of its lease; 0: it asks for an oplock */
+    bool is_durable;   /* the open is to outlast its connection */
     bool is_exclusive; /* a lock, */
     uint64_t waits_ns; /* which waits so long, and is then cancelled; 0: it does not */
 };
@@ -64,6 +70,7 @@ struct sm_reply {
     uint64_t persistent, volatile_id;
     uint64_t length; /* of what was opened, or asked for */
     bool is_delete_pending;
+    unsigned caching; /* CACHES_* that an open was given */
 };
 
 /* Those that the model knows. MS-ERREF 2.3.1 */
@@ -75,6 +82,9 @@ struct sm_reply {
 #define SM_LOCK_CONFLICT      0xC0000054u
 #define SM_LOCK_NOT_GRANTED   0xC0000055u
 #define SM_RANGE_NOT_LOCKED   0xC000007Eu
+#define SM_INVALID_PARAMETER  0xC000000Du
+#define SM_UNSUCCESSFUL       0xC0000001u
+#define SM_INVALID_OPLOCK     0xC00000E3u
 #define SM_CANCELLED          0xC0000120u
 #define SM_ACCESS_DENIED      0xC0000022u
 #define SM_NAME_NOT_FOUND     0xC0000034u

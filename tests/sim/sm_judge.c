@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fs_opens.h"
+#include "sm_link.h"
 #include "sm_model.h"
 #include "sm_script.h"
 #include "sm_seen.h"
@@ -70,19 +71,20 @@ static struct sm_expected expect_open(const struct fs_slot *slot, const struct s
                                       const struct sm_seen *seen)
 {
     const struct fs_state *newest = fs_state_at(world->commits), *state = newest;
-    struct sm_expected expected, first = sm_expect(ask, newest);
+    struct sm_expected expected;
 
     for (;; state = state->older) {
         unsigned at = fs_find(state, &ask->path);
         const struct fs_node *node = at < FS_NODES ? fs_node_of(newest, state->nodes[at].id) : NULL;
 
         if (node && (node->file_id == 0 || node->file_id == seen->node)) {
-            expected = sm_expect_at(ask, newest, (unsigned)(node - newest->nodes));
-            if (expected.changes)
+            expected =
+                sm_expect_at(ask, newest, (unsigned)(node - newest->nodes), seen->has_waited);
+            if (expected.changes || expected.waits)
                 return expected;
         }
         if (state->since <= slot->before || !state->older)
-            return first;
+            return sm_expect(ask, newest, seen->has_waited);
     }
 }
 
@@ -120,6 +122,8 @@ static bool writes(const struct sm_ask *ask, const struct sm_expected *expected,
                    const struct fs_state *state, const struct sm_seen *seen)
 {
     switch ((int)ask->op) {
+    case SM_RETURN:
+        return false;
     case SM_OPEN:
         return expected->action != 1;
     case SM_CLOSE:
@@ -157,13 +161,18 @@ void sm_judge_committed(struct fs_slot *slot, unsigned number)
 {
     const struct sm_ask *ask = &slot->ask->smb;
     struct sm_seen seen = sm_seen(number);
-    struct sm_expected expected = ask->op == SM_OPEN ? expect_open(slot, ask, &seen)
-                                                     : sm_expect(ask, fs_state_at(world->commits));
+    struct sm_expected expected =
+        ask->op == SM_OPEN ? expect_open(slot, ask, &seen)
+                           : sm_expect(ask, fs_state_at(world->commits), seen.has_waited);
     const struct fs_open *open = fs_open_of(fs_state_at(world->commits), ask->handle.open);
     const struct fs_node *node = open ? fs_node_of(fs_state_at(world->commits), open->node) : NULL;
 
     if (slot->commit > 0)
         fs_judge_fail(slot, NULL, "a second commit of an SMB request");
+    if (expected.waits) {
+        fs_judge_ask_others(slot, number);
+        return;
+    }
     if (expected.status == SM_DISK_FULL && fs_may_pass_quota(slot))
         expected =
             (struct sm_expected){ .changes = true,
@@ -173,9 +182,44 @@ void sm_judge_committed(struct fs_slot *slot, unsigned number)
     slot->action = expected.action;
     slot->open = apply(ask, &expected, &seen);
     slot->commit = world->commits;
+    slot->granted = slot->open > 0 ? fs_open_of(fs_state_at(slot->commit), slot->open)->holds : 0;
     slot->has_deleted =
         ask->op == SM_CLOSE && node && !fs_node_of(fs_state_at(slot->commit), node->id);
     say_commit(slot, number);
+}
+
+/* A client's answer to a break, or the server's own in its place. */
+static void answer_break(const struct sm_seen *seen)
+{
+    struct fs_state *state = fs_next_state(world->commits + 1);
+    const struct fs_open *open = fs_open_of_client(state, seen->client, seen->volatile_id);
+    unsigned keeps = 0;
+
+    if (seen->own == SM_OWN_ANSWER)
+        open = sm_link_answer(seen->client, seen->message_id, state, &keeps);
+    if (!open || !fs_acknowledge_break((struct fs_open *)(uintptr_t)open, keeps))
+        world_fail("an answer to a break is taken that client %u was not asked for", seen->client);
+    world->commits++;
+    if (world->plan.verbose)
+        world_say("%.6f commit %" PRIu64 " of client %u: %s a break of open %" PRIu64 ", keeps %u",
+                  (double)world->now_ns / 1e9, world->commits, seen->client,
+                  seen->own == SM_OWN_ANSWER ? "answers" : "is too late for", open->id, keeps);
+}
+
+/* The handle of a lost connection is kept. */
+static bool leaves(uint64_t id, unsigned client)
+{
+    struct fs_state *state = fs_next_state(world->commits + 1);
+
+    if (!sm_leave(state, id)) {
+        fs_drop_newest();
+        return false;
+    }
+    world->commits++;
+    if (world->plan.verbose)
+        world_say("%.6f commit %" PRIu64 " of the server: keeps open %" PRIu64 " of client %u",
+                  (double)world->now_ns / 1e9, world->commits, id, client);
+    return true;
 }
 
 void sm_judge_own_committed(unsigned number)
@@ -186,11 +230,17 @@ void sm_judge_own_committed(unsigned number)
     struct sm_ask ask = { .op = SM_CLOSE };
     struct sm_expected expected;
 
-    if (seen.own != SM_OWN_CLOSE || !open)
+    if (seen.own == SM_OWN_ANSWER || seen.own == SM_OWN_OVERDUE) {
+        answer_break(&seen);
+        return;
+    }
+    if (seen.own == SM_OWN_LEAVE && open && leaves(open->id, seen.client))
+        return;
+    if ((seen.own != SM_OWN_CLOSE && seen.own != SM_OWN_LEAVE) || !open)
         world_fail("the server commits for itself what nobody knows, of an open of client %u",
                    seen.client);
     ask.handle.open = open->id;
-    expected = sm_expect(&ask, state);
+    expected = sm_expect(&ask, state, false);
     apply(&ask, &expected, &seen);
     if (world->plan.verbose)
         world_say("%.6f commit %" PRIu64 " of the server: closes open %" PRIu64 " of client %u",
@@ -211,6 +261,8 @@ static bool is_lasting(const struct fs_slot *slot, unsigned number)
     const struct sm_ask *ask = &slot->ask->smb;
 
     switch ((int)ask->op) {
+    case SM_RETURN:
+        return false;
     case SM_OPEN:
         return slot->action != 1;
     case SM_WRITE:
@@ -234,6 +286,8 @@ static void judge_commit(const struct fs_slot *slot, unsigned number, const stru
         fs_judge_fail(slot, answer, "an error of what was committed");
     if (ask->op == SM_OPEN && answer->smb.action != slot->action)
         fs_judge_fail(slot, answer, "another action of an open");
+    if (answer->smb.caching != slot->granted && (ask->op == SM_OPEN || ask->op == SM_RETURN))
+        fs_judge_fail(slot, answer, "another caching was given than may be");
     if (is_lasting(slot, number))
         fs_acknowledge(slot->commit);
     else if (ask->op == SM_WRITE)
@@ -260,7 +314,7 @@ static void judge_wait(const struct fs_slot *slot, const struct reply *answer)
     if (answer->smb.status != SM_CANCELLED || (world->plan.faults & FAULTS_OF_TIME))
         return;
     for (; state; state = state->older) {
-        if (sm_expect(&slot->ask->smb, state).status == SM_CANCELLED)
+        if (sm_expect(&slot->ask->smb, state, false).status == SM_CANCELLED)
             return;
         if (state->at_ns + GRANT_MAX_NS < until_ns)
             fs_judge_fail(slot, answer, "a lock that could be granted for a second was not");
@@ -270,7 +324,9 @@ static void judge_wait(const struct fs_slot *slot, const struct reply *answer)
 static void judge_view(struct fs_slot *slot, const struct reply *answer)
 {
     enum sm_op op = slot->ask->smb.op;
-    bool is_shown = op != SM_WRITE && op != SM_LOCK && op != SM_UNLOCK;
+    /* What is refused by the handle's rights alone is no look at the file. */
+    bool is_shown = op != SM_WRITE && op != SM_LOCK && op != SM_UNLOCK &&
+                    answer->smb.status != SM_ACCESS_DENIED && answer->smb.status != SM_FILE_CLOSED;
 
     judge_wait(slot, answer);
     fs_judge_view(slot, answer, is_shown);

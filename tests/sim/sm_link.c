@@ -11,7 +11,11 @@
 #include "faults.h"
 #include "file/open_record.h"
 #include "scheduler.h"
+#include "service/server.h"
+#include "service/waiting.h"
+#include "fs_model.h"
 #include "services.h"
+#include "sm_script.h"
 #include "sm_ask.h"
 #include "smb/connection.h"
 #include "smb/smb_private.h"
@@ -20,16 +24,29 @@
 #define FRAME_SIZE   4u
 #define ARENA_MAX    ((size_t)64 << 20)
 #define MESSAGES_MAX 64u
+#define BREAKS_MAX   64u
+#define SECOND_NS    UINT64_C(1000000000)
 #define CREDITS      64u /* that are asked for with each request */
+
+/* A break that the server has told, and the client's answer. */
+struct told_break {
+    uint64_t key; /* of a lease; 0: an oplock */
+    uint64_t persistent, volatile_id;
+    unsigned keeps;
+    uint64_t due_ns;     /* 0: never */
+    uint64_t message_id; /* of the answer; 0: not sent yet */
+};
 
 struct link {
     struct smb_host host; /* first */
     unsigned slot;
     struct smb_connection *machine; /* NULL: it is not connected */
-    bool is_posted, is_cut, has_ended, has_tree;
+    bool is_posted, is_cut, is_ending, has_ended, has_tree;
     struct arena *arena;
     struct sm_message messages[MESSAGES_MAX]; /* that came, and were not taken yet */
     unsigned message_count;
+    struct told_break breaks[BREAKS_MAX];
+    unsigned break_count;
     /* What is sent next. */
     struct text text;
     uint64_t next_id, sent_id;
@@ -53,13 +70,17 @@ void sm_link_open(const struct endpoint *endpoint)
     if (world->plan.service != SIM_FILE || !(world->plan.faults & FAULT_SMB))
         return;
     open_epoch_begin();
+    if (!waiting_start())
+        world_fail("the thread of those who wait does not start");
     service = smb_service_new(&options, endpoint->store, endpoint->accounts, endpoint->pool);
 }
 
 void sm_link_close(void)
 {
-    if (service)
-        smb_service_free(service);
+    if (!service)
+        return;
+    waiting_stop();
+    smb_service_free(service);
     service = NULL;
 }
 
@@ -101,18 +122,163 @@ static void on_ended(struct smb_host *host)
     link_of(host)->has_ended = true;
 }
 
+/* ---- breaks ---- */
+
+bool sm_answers_at_once(void)
+{
+    return world->plan.seed % 3 == 0;
+}
+
+/* One in three takes its time, and some of these never answer. */
+static void draw_answer(const struct link *link, struct told_break *told)
+{
+    uint64_t random = world_mix(world->plan.seed ^ told->key * 7 ^ told->volatile_id ^ link->slot);
+
+    told->due_ns = world->now_ns;
+    if (sm_answers_at_once() || random % 3 != 0)
+        return;
+    told->due_ns = random >> 8 & 1 ? 0 : world->now_ns + (1 + (random >> 16) % 40) * SECOND_NS;
+}
+
+/* MS-SMB2 2.2.23.1, 2.2.23.2 */
+static void take_break(struct link *link, const struct bytes *bytes)
+{
+    struct told_break told = { .key = 0 };
+    bool is_answered = true;
+    struct wire_reader r;
+    unsigned level;
+
+    wire_reader_init(&r, *bytes);
+    wire_skip(&r, SMB_HEADER_SIZE);
+    if (wire_u16(&r) == 44) {
+        wire_skip(&r, 2);
+        is_answered = wire_u32(&r) & 1;
+        told.key = wire_u64(&r);
+        wire_skip(&r, 8 + 4);
+        told.keeps = wire_u32(&r);
+    } else {
+        level = wire_u8(&r);
+        wire_skip(&r, 1 + 4);
+        told.persistent = wire_u64(&r);
+        told.volatile_id = wire_u64(&r);
+        told.keeps = level == 1 ? CACHES_R : 0;
+        is_answered = !sm_reads_only(link->slot, told.volatile_id);
+    }
+    if (!wire_ok(&r))
+        world_fail("a break of an oplock or a lease that is too short");
+    draw_answer(link, &told);
+    if (is_answered && link->break_count < BREAKS_MAX)
+        link->breaks[link->break_count++] = told;
+}
+
+static struct told_break *answer_of(struct link *link, uint64_t message_id)
+{
+    for (unsigned i = 0; i < link->break_count; i++)
+        if (link->breaks[i].message_id == message_id && message_id > 0)
+            return &link->breaks[i];
+    return NULL;
+}
+
+const struct fs_open *sm_link_answer(unsigned slot, uint64_t message_id,
+                                     const struct fs_state *state, unsigned *ret_keeps)
+{
+    const struct told_break *told = answer_of(&links[slot], message_id);
+
+    for (unsigned i = 0; told && i < FS_OPENS; i++) {
+        const struct fs_open *open = &state->opens[i];
+
+        *ret_keeps = told->keeps;
+        if (open->id > 0 && open->client == slot &&
+            (told->key > 0 ? open->key == told->key : open->volatile_id == told->volatile_id))
+            return open;
+    }
+    return NULL;
+}
+
+/* MS-SMB2 2.2.24.1, 2.2.24.2 */
+static void send_answer(struct link *link, struct told_break *told)
+{
+    const struct smb_header header = { .credit_charge = 1,
+                                       .command = SMB_OPLOCK_BREAK,
+                                       .credits = CREDITS,
+                                       .message_id = link->next_id,
+                                       .session_id = link->session_id,
+                                       .tree_id = link->tree_id };
+    struct wire_writer w;
+    struct text text;
+
+    told->message_id = link->next_id++;
+    if (told->key == 0)
+        sm_script_keeps(link->slot, told->volatile_id, told->keeps);
+    text_init(&text, link->arena, 128);
+    wire_writer_init(&w, &text);
+    smb_header_write(&w, &header);
+    if (told->key > 0) {
+        wire_put_u16(&w, 36);
+        wire_put_zeros(&w, 2 + 4);
+        wire_put_u64(&w, told->key);
+        wire_put_zeros(&w, 8);
+        wire_put_u32(&w, told->keeps);
+        wire_put_zeros(&w, 8);
+    } else {
+        wire_put_u16(&w, 24);
+        wire_put_u8(&w, told->keeps & CACHES_R ? 1 : 0);
+        wire_put_zeros(&w, 1 + 4);
+        wire_put_u64(&w, told->persistent);
+        wire_put_u64(&w, told->volatile_id);
+    }
+    if (!link->is_cut && !smb_connection_take(link->machine, text_bytes(&text), NULL))
+        link->is_cut = true;
+}
+
+/* Answers what is due. Returns when the next one is; 0: none is. */
+static uint64_t answer_breaks(struct link *link)
+{
+    uint64_t next = 0;
+
+    for (unsigned i = 0; i < link->break_count && !link->is_ending; i++) {
+        struct told_break *told = &link->breaks[i];
+
+        if (told->message_id > 0 || told->due_ns == 0)
+            continue;
+        if (told->due_ns <= world->now_ns)
+            send_answer(link, told);
+        else if (next == 0 || told->due_ns < next)
+            next = told->due_ns;
+    }
+    return next;
+}
+
+/* The answer to its answer: that is right, or the break is over, or the handle closed. */
+static void end_break(struct link *link, struct told_break *told, uint32_t status)
+{
+    if (status != SM_SUCCESS && status != SM_UNSUCCESSFUL && status != SM_INVALID_OPLOCK &&
+        status != SM_NAME_NOT_FOUND && status != SM_FILE_CLOSED && !faults_were_seen())
+        world_fail("an answer to a break is answered %08X", status);
+    *told = link->breaks[--link->break_count];
+}
+
 static void take_message(struct link *link, struct bytes bytes)
 {
-    struct sm_message *message = &link->messages[link->message_count++];
+    struct sm_message *message = &link->messages[link->message_count];
     struct smb_header header;
     struct wire_reader r;
 
-    if (link->message_count > MESSAGES_MAX)
+    if (link->message_count == MESSAGES_MAX)
         world_fail("more than %u messages wait for an SMB client", MESSAGES_MAX);
     wire_reader_init(&r, bytes);
     if (!smb_header_read(&r, &header) || !(header.flags & SMB_FLAG_RESPONSE) ||
         header.next_command > 0)
         world_fail("an SMB answer without its header");
+    if (header.command == SMB_OPLOCK_BREAK && header.message_id == UINT64_MAX) {
+        take_break(link, &bytes);
+        return;
+    }
+    if (header.command == SMB_OPLOCK_BREAK && answer_of(link, header.message_id)) {
+        end_break(link, answer_of(link, header.message_id), header.status);
+        return;
+    }
+    link->message_count++;
     bytes = arena_copy(link->arena, bytes);
     *message = (struct sm_message){ .command = header.command,
                                     .status = header.status,
@@ -149,12 +315,19 @@ static void run(struct link *link)
 /* Until something may have come; false: the deadline (0: none) came first. */
 static bool await(struct link *link, uint64_t deadline_ns)
 {
-    bool was_woken = true;
+    for (;;) {
+        uint64_t due = answer_breaks(link);
 
-    while (was_woken && !link->is_posted)
-        was_woken = sched_wait(WAIT_EVENT, link, deadline_ns);
-    run(link);
-    return was_woken;
+        if (link->is_posted) {
+            run(link);
+            (void)answer_breaks(link);
+            return true;
+        }
+        if (deadline_ns > 0 && world->now_ns >= deadline_ns)
+            return false;
+        (void)sched_wait(WAIT_EVENT, link,
+                         due > 0 && (deadline_ns == 0 || due < deadline_ns) ? due : deadline_ns);
+    }
 }
 
 /* ---- messages ---- */
@@ -387,7 +560,8 @@ bool sm_link_begin(unsigned slot, uint32_t *ret_status)
         sm_link_end(slot);
     if (!link->machine)
         begin(slot);
-    if (link->message_count == 0) { /* nothing is kept from one request to the next */
+    if (link->message_count == 0 &&
+        link->break_count == 0) { /* nothing is kept from one request to the next */
         arena_free(link->arena);
         link->arena = arena_new(ARENA_MAX);
     }
@@ -407,6 +581,7 @@ void sm_link_end(unsigned slot)
 
     if (!link->machine)
         return;
+    link->is_ending = true;
     smb_connection_end(link->machine);
     while (!link->has_ended)
         await(link, 0);

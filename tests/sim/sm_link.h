@@ -6,9 +6,10 @@
 #define LAGRA_SIM_SM_LINK_H
 
 #include "request.h"
-#include "service/server.h"
 
-struct arena;
+struct endpoint;
+struct fs_open;
+struct fs_state;
 struct smb_request;
 
 /* A message that came. */
@@ -48,6 +49,12 @@ void sm_link_cancel(unsigned slot, uint64_t message_id);
 void sm_link_sleep(unsigned slot, uint64_t ns);
 /* The connection ends; waits until nothing is left of it. */
 void sm_link_end(unsigned slot);
+
+/* Do all clients of this run answer breaks at once? */
+bool sm_answers_at_once(void);
+/* The open that a client's answer to a break is about; NULL: it is gone. *ret_keeps: what it says */
+const struct fs_open *sm_link_answer(unsigned slot, uint64_t message_id,
+                                     const struct fs_state *state, unsigned *ret_keeps);
 
 /* The client whose connection a request came by. */
 unsigned sm_link_slot_of(const struct smb_request *request);

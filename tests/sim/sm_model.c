@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs_judge.h"
 #include "fs_opens.h"
+#include "world.h"
+
+#define KEPT_MAX_NS (300 * UINT64_C(1000000000))
+#define SM_WAIT_NS  (60 * UINT64_C(1000000000))
 
 /* CreateAction. MS-SMB2 2.2.14 */
 enum { SUPERSEDED, OPENED, CREATED, OVERWRITTEN };
@@ -12,6 +17,12 @@ enum { SUPERSEDED, OPENED, CREATED, OVERWRITTEN };
 static struct sm_expected refusal(uint32_t status)
 {
     return (struct sm_expected){ .status = status, .node = FS_NODES };
+}
+
+/* For others, who cache: refused if it has waited in vain. */
+static struct sm_expected waiting(unsigned node)
+{
+    return (struct sm_expected){ .status = SM_SHARING_VIOLATION, .waits = true, .node = node };
 }
 
 /* ---- opens ---- */
@@ -34,20 +45,28 @@ static bool is_leased(const struct sm_ask *ask, const struct fs_node *node)
            (replaces(ask) || (ask->access & (MAY_W | MAY_D)) != 0);
 }
 
-struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state *state, unsigned at)
+struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state *state, unsigned at,
+                                bool has_waited)
 {
     const struct fs_node *node = &state->nodes[at];
+    unsigned strips = replaces(ask) ? CACHES_ALL : ask->access != 0 ? CACHES_W : 0;
     const struct fs_use use = { .access = ask->access | (replaces(ask) ? MAY_W : 0),
-                                .share = ask->share };
+                                .share = ask->share,
+                                .strips = strips,
+                                .waits_for = strips & CACHES_W,
+                                .has_waited = has_waited };
     enum fs_bar bar;
 
     if (ask->disposition == SM_CREATE)
         return refusal(SM_NAME_COLLISION);
     if (node->is_directory)
         return refusal(SM_IS_A_DIRECTORY);
+    fs_passes_begin();
     bar = fs_beside_opens(state, node, &use);
     if (bar == FS_DELETE_IS_PENDING)
         return refusal(SM_DELETE_PENDING);
+    if (bar == FS_OTHERS_CACHE && !is_leased(ask, node))
+        return waiting(at);
     if (is_leased(ask, node) || bar == FS_IS_NOT_SHARED)
         return refusal(SM_SHARING_VIOLATION);
     return (struct sm_expected){ .changes = true,
@@ -57,7 +76,8 @@ struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state 
                                                                             : OPENED };
 }
 
-static struct sm_expected expect_open(const struct sm_ask *ask, const struct fs_state *state)
+static struct sm_expected expect_open(const struct sm_ask *ask, const struct fs_state *state,
+                                      bool has_waited)
 {
     struct fs_path above = ask->path;
     unsigned parent, at;
@@ -68,7 +88,7 @@ static struct sm_expected expect_open(const struct sm_ask *ask, const struct fs_
         return refusal(SM_PATH_NOT_FOUND);
     at = fs_find(state, &ask->path);
     if (at < FS_NODES)
-        return sm_expect_at(ask, state, at);
+        return sm_expect_at(ask, state, at, has_waited);
     return makes(ask) ? (struct sm_expected){ .changes = true, .node = FS_NODES, .action = CREATED }
                       : refusal(SM_NAME_NOT_FOUND);
 }
@@ -94,6 +114,19 @@ static bool is_full(const struct fs_state *state, unsigned was, unsigned length)
     return length > was && fs_used_bytes(state) + more > (uint64_t)state->quota << 30;
 }
 
+/* Others lose what they have cached of the data, and nobody waits for that. MS-FSA 2.1.5.4 */
+static void strip_data(const struct sm_ask *ask, const struct fs_state *state,
+                       const struct fs_node *node)
+{
+    const struct fs_use use = { .share = MAY_RWD,
+                                .strips = CACHES_ALL,
+                                .ignores_pending = true,
+                                .changes_data = true,
+                                .own = ask->handle.open };
+
+    (void)fs_beside_opens(state, node, &use);
+}
+
 static struct sm_expected expect_bytes(const struct sm_ask *ask, const struct fs_state *state,
                                        struct sm_expected expected)
 {
@@ -107,9 +140,10 @@ static struct sm_expected expect_bytes(const struct sm_ask *ask, const struct fs
     if (ask->op == SM_READ)
         return ask->from < node->length ? expected : refusal(SM_END_OF_FILE);
     expected.changes = true;
-    return is_full(state, node->length, ask->op == SM_WRITE ? ask->to : ask->length)
-               ? refusal(SM_DISK_FULL)
-               : expected;
+    if (is_full(state, node->length, ask->op == SM_WRITE ? ask->to : ask->length))
+        return refusal(SM_DISK_FULL);
+    strip_data(ask, state, node);
+    return expected;
 }
 
 static struct sm_expected expect_lock(const struct sm_ask *ask, const struct fs_state *state,
@@ -122,6 +156,8 @@ static struct sm_expected expect_lock(const struct sm_ask *ask, const struct fs_
     bool is_barred = fs_locks_bar_lock(state, &state->nodes[expected.node], &wanted);
 
     expected.changes = true;
+    if (ask->op == SM_LOCK && !is_barred)
+        strip_data(ask, state, &state->nodes[expected.node]);
     if (ask->op == SM_LOCK)
         return !is_barred ? expected
                           : refusal(ask->waits_ns > 0 ? SM_CANCELLED : SM_LOCK_NOT_GRANTED);
@@ -132,9 +168,18 @@ static struct sm_expected expect_lock(const struct sm_ask *ask, const struct fs_
 
 /* What has the new name goes, if it is a file that nobody has open, nor has leased. MS-FSA 2.1.5.15.12 */
 static struct sm_expected expect_rename(const struct sm_ask *ask, const struct fs_state *state,
-                                        struct sm_expected expected)
+                                        struct sm_expected expected, bool has_waited)
 {
-    const struct fs_use goes = { .access = MAY_D, .needs_no_open = true };
+    const struct fs_use moves = { .share = MAY_RWD,
+                                  .strips = CACHES_H,
+                                  .waits_for = CACHES_H,
+                                  .has_waited = has_waited,
+                                  .own = ask->handle.open };
+    const struct fs_use goes = { .access = MAY_D,
+                                 .share = MAY_RWD,
+                                 .needs_no_open = true,
+                                 .strips = CACHES_H,
+                                 .waits_for = CACHES_H };
     struct fs_path above = ask->path;
     unsigned parent, at;
     enum fs_bar bar;
@@ -143,23 +188,27 @@ static struct sm_expected expect_rename(const struct sm_ask *ask, const struct f
     parent = fs_find(state, &above);
     if (parent == FS_NODES || !state->nodes[parent].is_directory)
         return refusal(SM_PATH_NOT_FOUND);
-    if (state->nodes[expected.node].is_delete_pending)
-        return refusal(SM_DELETE_PENDING);
+    bar = fs_beside_opens(state, &state->nodes[expected.node], &moves);
+    if (bar != FS_NOTHING_BARS)
+        return bar == FS_OTHERS_CACHE ? waiting(expected.node) : refusal(SM_DELETE_PENDING);
     at = fs_find(state, &ask->path);
     expected.changes = true;
     if (at == FS_NODES || at == expected.node)
         return expected;
     if (!ask->replaces)
         return refusal(SM_NAME_COLLISION);
-    bar = fs_beside_opens(state, &state->nodes[at], &goes);
     if (state->nodes[at].is_directory || state->nodes[at].lease.state == FS_LEASED)
         return refusal(SM_ACCESS_DENIED);
+    bar = fs_beside_opens(state, &state->nodes[at], &goes);
+    if (bar == FS_OTHERS_CACHE)
+        return waiting(expected.node);
     if (bar == FS_DELETE_IS_PENDING)
         return refusal(SM_DELETE_PENDING);
     return bar == FS_NOTHING_BARS ? expected : refusal(SM_ACCESS_DENIED);
 }
 
-static struct sm_expected expect_by_handle(const struct sm_ask *ask, const struct fs_state *state)
+static struct sm_expected expect_by_handle(const struct sm_ask *ask, const struct fs_state *state,
+                                           bool has_waited)
 {
     const struct fs_open *open = fs_open_of(state, ask->handle.open);
     const struct fs_node *node = open ? fs_node_of(state, open->node) : NULL;
@@ -182,7 +231,7 @@ static struct sm_expected expect_by_handle(const struct sm_ask *ask, const struc
         expected.changes = node->is_delete_pending != ask->deletes;
         return expected;
     case SM_RENAME:
-        return expect_rename(ask, state, expected);
+        return expect_rename(ask, state, expected, has_waited);
     case SM_CLOSE:
         expected.changes = true;
         return expected;
@@ -191,9 +240,27 @@ static struct sm_expected expect_by_handle(const struct sm_ask *ask, const struc
     }
 }
 
-struct sm_expected sm_expect(const struct sm_ask *ask, const struct fs_state *state)
+/* With a lease the name counts, too. MS-SMB2 3.3.5.9.12 */
+static struct sm_expected expect_return(const struct sm_ask *ask, const struct fs_state *state)
 {
-    return ask->op == SM_OPEN ? expect_open(ask, state) : expect_by_handle(ask, state);
+    const struct fs_open *open = fs_open_of(state, ask->handle.open);
+    unsigned at = fs_find(state, &ask->path);
+
+    if (!open || !open->is_away || world->now_ns > open->away_ns + KEPT_MAX_NS + KEPT_MAX_NS / 10)
+        return refusal(SM_NAME_NOT_FOUND);
+    if (at == FS_NODES || state->nodes[at].id != open->node)
+        return refusal(SM_INVALID_PARAMETER);
+    return (struct sm_expected){ .changes = true, .node = at, .action = OPENED };
+}
+
+struct sm_expected sm_expect(const struct sm_ask *ask, const struct fs_state *state,
+                             bool has_waited)
+{
+    fs_passes_begin();
+    if (ask->op == SM_RETURN)
+        return expect_return(ask, state);
+    return ask->op == SM_OPEN ? expect_open(ask, state, has_waited)
+                              : expect_by_handle(ask, state, has_waited);
 }
 
 /* ---- answers that changed nothing ---- */
@@ -222,11 +289,25 @@ static const char *compare_query(const struct fs_node *node, const struct reply 
                : "another word on whether it is to be deleted";
 }
 
+/* The time that it is kept goes by the server's clock. */
+static bool may_be_overdue(const struct sm_ask *ask, const struct fs_state *state)
+{
+    const struct fs_open *open = fs_open_of(state, ask->handle.open);
+
+    return (world->plan.faults & FAULT_CLOCK) ||
+           (open && world->now_ns > open->away_ns + KEPT_MAX_NS - KEPT_MAX_NS / 10);
+}
+
 const char *sm_compare(const struct sm_ask *ask, const struct reply *answer,
                        const struct fs_state *state)
 {
-    struct sm_expected expected = sm_expect(ask, state);
+    struct sm_expected expected = sm_expect(ask, state, false);
 
+    if (expected.waits && !fs_may_have_waited(answer, SM_WAIT_NS))
+        return "an answer that does not wait for others, or too long";
+    if (ask->op == SM_RETURN && may_be_overdue(ask, state) &&
+        answer->smb.status == SM_NAME_NOT_FOUND)
+        return NULL;
     if (expected.changes)
         return "an answer without a commit";
     if (answer->smb.status != expected.status)

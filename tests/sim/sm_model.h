@@ -7,19 +7,23 @@
 
 struct sm_expected {
     uint32_t status;
-    bool changes;
-    unsigned node;   /* that it is about; FS_NODES: none */
-    unsigned action; /* of an open */
+    bool changes, waits; /* for others */
+    unsigned node;       /* that it is about; FS_NODES: none */
+    unsigned action;     /* of an open */
 };
 
-struct sm_expected sm_expect(const struct sm_ask *ask, const struct fs_state *state);
+/* has_waited: it has, and goes on when nobody is asked for anything any more */
+struct sm_expected sm_expect(const struct sm_ask *ask, const struct fs_state *state,
+                             bool has_waited);
 /* Of an open, whose path may have led to the node a moment ago. */
 struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state *state,
-                                unsigned node);
-/* Makes it the newest state. client, volatile_id: of an open; returns its id.
+                                unsigned node, bool has_waited);
+/* Makes it the newest state, with what it asks of others (fs_passes()). client, volatile_id: of an open; returns its id.
  * writes: the file has another version from then on */
 uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, uint64_t commit,
                   unsigned client, uint64_t volatile_id, bool writes);
+/* Of the newest state: the open's client has lost its connection. False: it is not kept, and to be closed. */
+bool sm_leave(struct fs_state *state, uint64_t id);
 /* What is told about it beside a state. NULL, or what is wrong with it. */
 const char *sm_compare(const struct sm_ask *ask, const struct reply *answer,
                        const struct fs_state *state);

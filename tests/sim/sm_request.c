@@ -22,6 +22,7 @@ static const uint32_t rights[3] = { 0x00000001, 0x00000002, 0x00010000 };
 #define CLASS_DELETE    13u
 #define CLASS_LENGTH    20u
 #define DELETE_ON_CLOSE 0x00001000u
+#define KEPT_MS         300000u
 #define LOCK_SHARED     0x01u
 #define LOCK_EXCLUSIVE  0x02u
 #define LOCK_RELEASED   0x04u
@@ -45,16 +46,69 @@ static void put_handle(struct wire_writer *w, const struct sm_ask *ask)
     wire_put_u64(w, ask->handle.volatile_id);
 }
 
+/* RequestedOplockLevel. MS-SMB2 2.2.13 */
+static uint8_t level_of(const struct sm_ask *ask)
+{
+    if (ask->caching == 0)
+        return 0;
+    return ask->key > 0                 ? 0xFF
+           : ask->caching == CACHES_ALL ? 0x09
+           : ask->caching & CACHES_W    ? 0x08
+                                        : 0x01;
+}
+
+/* ---- contexts of a create: MS-SMB2 2.2.13.2 ---- */
+
+static void put_context(struct wire_writer *w, const char *name, uint32_t size, bool is_last)
+{
+    wire_put_u32(w, is_last ? 0 : (24 + size + 7) / 8 * 8);
+    wire_put_u16(w, 16);
+    wire_put_u16(w, 4);
+    wire_put_u16(w, 0);
+    wire_put_u16(w, 24);
+    wire_put_u32(w, size);
+    wire_put(w, bytes_from_string(name));
+    wire_put_u32(w, 0);
+}
+
+/* SMB2_CREATE_REQUEST_LEASE_V2: 2.2.13.2.10 */
+static void put_lease(struct wire_writer *w, const struct sm_ask *ask, bool is_last)
+{
+    put_context(w, "RqLs", 52, is_last);
+    wire_put_u64(w, ask->key);
+    wire_put_zeros(w, 8);
+    wire_put_u32(w, ask->caching);
+    wire_put_zeros(w, 4 + 8 + 16 + 4);
+}
+
+/* SMB2_CREATE_DURABLE_HANDLE_REQUEST_V2, SMB2_CREATE_DURABLE_HANDLE_RECONNECT_V2: 2.2.13.2.11, 2.2.13.2.12. The lease's
+ * key is its CreateGuid, too. */
+static void put_durable(struct wire_writer *w, const struct sm_ask *ask)
+{
+    bool returns = ask->op == SM_RETURN;
+
+    wire_put_padding(w, 8);
+    put_context(w, returns ? "DH2C" : "DH2Q", returns ? 36 : 32, true);
+    if (returns) {
+        put_handle(w, ask);
+    } else {
+        wire_put_u32(w, KEPT_MS);
+        wire_put_zeros(w, 4 + 8);
+    }
+    wire_put_u64(w, ask->key);
+    wire_put_zeros(w, returns ? 8 + 4 : 8);
+}
+
 static void put_open(struct wire_writer *w, const struct sm_ask *ask)
 {
     uint32_t access = RIGHTS_ALWAYS;
-    size_t size_at;
+    size_t size_at, contexts;
 
     for (unsigned i = 0; i < 3; i++)
         access |= ask->access >> i & 1 ? rights[i] : 0;
     wire_put_u16(w, 57);
     wire_put_u8(w, 0);
-    wire_put_u8(w, 0);  /* RequestedOplockLevel */
+    wire_put_u8(w, level_of(ask));
     wire_put_u32(w, 2); /* Impersonation */
     wire_put_zeros(w, 16);
     wire_put_u32(w, access);
@@ -69,6 +123,15 @@ static void put_open(struct wire_writer *w, const struct sm_ask *ask)
     put_path(w, &ask->path);
     wire_set_u16(w, size_at, (uint16_t)(wire_place(w) - size_at - 10));
     wire_put_u16(w, 0);
+    if (ask->caching > 0 && ask->key > 0) {
+        wire_put_padding(w, 8);
+        wire_set_u32(w, size_at + 2, (uint32_t)wire_place(w));
+        contexts = wire_place(w);
+        put_lease(w, ask, !ask->is_durable);
+        if (ask->is_durable)
+            put_durable(w, ask);
+        wire_set_u32(w, size_at + 6, (uint32_t)(wire_place(w) - contexts));
+    }
 }
 
 static void put_read(struct wire_writer *w, const struct sm_ask *ask)
@@ -189,6 +252,7 @@ static const struct {
     void (*put)(struct wire_writer *w, const struct sm_ask *ask);
 } forms[SM_OPS] = {
     [SM_OPEN] = { SMB_CREATE, put_open },
+    [SM_RETURN] = { SMB_CREATE, put_open },
     [SM_READ] = { SMB_READ, put_read },
     [SM_WRITE] = { SMB_WRITE, put_write },
     [SM_SET_LENGTH] = { SMB_SET_INFO, put_length },
@@ -203,9 +267,30 @@ static const struct {
 
 /* ---- what comes ---- */
 
-static void read_open(struct wire_reader *r, struct sm_reply *reply)
+/* What its lease, or else its oplock, is. */
+static unsigned caching_of(const struct sm_message *message, uint8_t level)
 {
-    wire_skip(r, 4);
+    const unsigned char *lease = memmem(message->bytes, message->size, "RqLs", 4);
+    struct wire_reader r;
+
+    if (level != 0xFF)
+        return level == 0x09   ? CACHES_ALL
+               : level == 0x08 ? CACHES_R | CACHES_W
+               : level == 0x01 ? CACHES_R
+                               : 0;
+    if (!lease)
+        world_fail("an open is given a lease without its state");
+    wire_reader_init(&r, bytes_of(lease, message->size - (size_t)(lease - message->bytes)));
+    wire_skip(&r, 8 + 16);
+    return wire_u32(&r);
+}
+
+static void read_open(struct wire_reader *r, const struct sm_message *message,
+                      struct sm_reply *reply)
+{
+    wire_skip(r, 2);
+    reply->caching = caching_of(message, wire_u8(r));
+    wire_skip(r, 1);
     reply->action = wire_u32(r);
     wire_skip(r, 4 * 8 + 8);
     reply->length = wire_u64(r);
@@ -260,8 +345,8 @@ static void read_answer(const struct sm_ask *ask, const struct sm_message *messa
     answer->smb.status = message->status;
     if (message->status != SM_SUCCESS)
         return;
-    if (ask->op == SM_OPEN)
-        read_open(&r, &answer->smb);
+    if (ask->op == SM_OPEN || ask->op == SM_RETURN)
+        read_open(&r, message, &answer->smb);
     if (ask->op == SM_READ)
         read_bytes(&r, answer);
     if (ask->op == SM_QUERY)
@@ -311,8 +396,8 @@ void sm_request_send(unsigned slot, const struct ask *ask, struct reply *ret_ans
 void sm_ask_format(const struct sm_ask *ask, char *to, size_t size)
 {
     static const char *const names[SM_OPS] = {
-        "nothing", "Open",   "Read",       "Write",  "Set length", "Flush",   "Query",
-        "Lock",    "Unlock", "Set delete", "Rename", "Close",      "Hang up",
+        "nothing", "Open", "Return", "Read",       "Write",  "Set length", "Flush",
+        "Query",   "Lock", "Unlock", "Set delete", "Rename", "Close",      "Hang up",
     };
     static const char *const dispositions[SM_DISPOSITIONS] = {
         "SUPERSEDE", "OPEN", "CREATE", "OPEN_IF", "OVERWRITE", "OVERWRITE_IF",
@@ -325,9 +410,10 @@ void sm_ask_format(const struct sm_ask *ask, char *to, size_t size)
         used += (size_t)snprintf(path + used, sizeof path - used, "\\%s",
                                  fs_name_bytes[ask->path.cases >> i & 1][ask->path.names[i]]);
     if (ask->op == SM_OPEN)
-        (void)snprintf(to, size, "SMB Open %s of '%s' for %s shared %s%s",
+        (void)snprintf(to, size, "SMB Open %s of '%s' for %s shared %s%s, %s %u",
                        dispositions[ask->disposition], path, masks[ask->access], masks[ask->share],
-                       ask->deletes ? " deleting" : "");
+                       ask->deletes ? " deleting" : "", ask->key > 0 ? "lease" : "oplock",
+                       ask->caching);
     else
         (void)snprintf(
             to, size,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "draws.h"
+#include "fs_opens.h"
 #include "fs_script.h"
 #include "world.h"
 
@@ -13,16 +14,41 @@
 
 static struct known {
     struct sm_handle handle; /* open 0: free */
-    unsigned access;
+    unsigned access, caching;
+    uint64_t key; /* of its lease, if it is durable; else 0 */
     bool has_written;
     struct {
         unsigned from, to;
     } locks[LOCKS_MAX]; /* to 0: none */
 } known[CLIENTS_MAX][HANDLES_MAX];
+/* That the client has lost with its connection, and may come back to. */
+static struct lost {
+    struct sm_handle handle; /* open 0: none */
+    uint64_t key;
+    unsigned access, caching;
+    bool has_written;
+} lost[CLIENTS_MAX];
 
 void sm_script_begin_life(void)
 {
     memset(known, 0, sizeof known);
+    memset(lost, 0, sizeof lost);
+}
+
+/* One of its handles that are durable. */
+static void lose_all(unsigned client)
+{
+    for (unsigned i = 0; i < HANDLES_MAX; i++) {
+        const struct known *one = &known[client][i];
+
+        if (one->handle.open > 0 && one->key > 0)
+            lost[client] = (struct lost){ .handle = one->handle,
+                                          .key = one->key,
+                                          .access = one->access,
+                                          .caching = one->caching,
+                                          .has_written = one->has_written };
+    }
+    memset(known[client], 0, sizeof known[client]);
 }
 
 static struct known *find(unsigned client, uint64_t open)
@@ -31,6 +57,21 @@ static struct known *find(unsigned client, uint64_t open)
         if (known[client][i].handle.open == open)
             return &known[client][i];
     return NULL;
+}
+
+void sm_script_keeps(unsigned client, uint64_t volatile_id, unsigned caching)
+{
+    for (unsigned i = 0; i < HANDLES_MAX; i++)
+        if (known[client][i].handle.open > 0 && known[client][i].handle.volatile_id == volatile_id)
+            known[client][i].caching = caching;
+}
+
+bool sm_reads_only(unsigned client, uint64_t volatile_id)
+{
+    for (unsigned i = 0; i < HANDLES_MAX; i++)
+        if (known[client][i].handle.open > 0 && known[client][i].handle.volatile_id == volatile_id)
+            return known[client][i].caching == CACHES_R;
+    return false;
 }
 
 bool sm_script_has_written(unsigned client, uint64_t open)
@@ -53,6 +94,22 @@ static void note_lock(struct known *one, const struct sm_ask *ask)
     }
 }
 
+static void come_back(unsigned client, const struct reply *answer)
+{
+    struct known *one = find(client, 0);
+    const struct lost *was = &lost[client];
+
+    if (answer->smb.status == SM_SUCCESS && one)
+        *one = (struct known){ .handle = { .open = was->handle.open,
+                                           .persistent = answer->smb.persistent,
+                                           .volatile_id = answer->smb.volatile_id },
+                               .access = was->access,
+                               .caching = answer->smb.caching,
+                               .key = was->key,
+                               .has_written = was->has_written };
+    lost[client] = (struct lost){ .key = 0 };
+}
+
 void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct reply *answer,
                         uint64_t open)
 {
@@ -60,14 +117,20 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
     uint32_t status = answer->smb.status;
 
     if (!answer->came || ask->op == SM_HANG_UP) {
-        memset(known[client], 0, sizeof known[client]);
+        lose_all(client);
+        return;
+    }
+    if (ask->op == SM_RETURN) {
+        come_back(client, answer);
         return;
     }
     if (ask->op == SM_OPEN && status == SM_SUCCESS && one)
         *one = (struct known){ .handle = { .open = open,
                                            .persistent = answer->smb.persistent,
                                            .volatile_id = answer->smb.volatile_id },
-                               .access = ask->access };
+                               .access = ask->access,
+                               .caching = answer->smb.caching,
+                               .key = ask->is_durable ? ask->key : 0 };
     if (ask->op == SM_WRITE && status == SM_SUCCESS && one)
         one->has_written = true;
     if ((ask->op == SM_LOCK || ask->op == SM_UNLOCK) && status == SM_SUCCESS && one)
@@ -81,7 +144,7 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
 static const unsigned weights[SM_OPS] = {
     [SM_OPEN] = 16,      [SM_READ] = 12,  [SM_WRITE] = 16, [SM_SET_LENGTH] = 4,
     [SM_FLUSH] = 4,      [SM_QUERY] = 4,  [SM_LOCK] = 9,   [SM_UNLOCK] = 6,
-    [SM_SET_DELETE] = 4, [SM_RENAME] = 7, [SM_CLOSE] = 10, [SM_HANG_UP] = 1,
+    [SM_SET_DELETE] = 2, [SM_RENAME] = 7, [SM_CLOSE] = 13, [SM_HANG_UP] = 2,
 };
 
 static enum sm_op draw_op(struct draws *draws)
@@ -116,8 +179,10 @@ static const struct known *draw_handle(struct draws *draws, unsigned client, uns
 }
 
 /* What does not stand in the way of most others, most often. */
-static void draw_open(struct draws *draws, struct sm_ask *ask)
+static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
 {
+    static const unsigned cachings[] = { CACHES_ALL, CACHES_R | CACHES_H, CACHES_R | CACHES_W,
+                                         CACHES_R };
     static const unsigned accesses[] = { MAY_R, MAY_R | MAY_W, MAY_RWD, MAY_R | MAY_W };
     static const enum sm_disposition likely[] = { SM_OPEN_THERE, SM_OPEN_THERE, SM_OPEN_IF,
                                                   SM_OPEN_IF };
@@ -127,7 +192,14 @@ static void draw_open(struct draws *draws, struct sm_ask *ask)
     ask->share = draw(draws, 3) == 0 ? draw(draws, 8) : MAY_RWD;
     ask->disposition = draw(draws, 2) == 0 ? (enum sm_disposition)draw(draws, SM_DISPOSITIONS)
                                            : likely[draw(draws, 4)];
-    if (draw(draws, 10) == 0) {
+    if (draw(draws, 3) > 0) {
+        ask->caching = cachings[draw(draws, 4)];
+        ask->key = draw(draws, 3) > 0 ? key : 0;
+        ask->is_durable = ask->key > 0 && draw(draws, 2) == 0;
+        if (ask->key == 0 && ask->caching == (CACHES_R | CACHES_H)) /* no oplock is that */
+            ask->caching = CACHES_ALL;
+    }
+    if (draw(draws, 20) == 0) {
         ask->deletes = true;
         ask->access |= MAY_D;
     }
@@ -147,7 +219,7 @@ static void draw_particular(struct draws *draws, struct sm_ask *ask, const struc
     unsigned lock = draw(draws, LOCKS_MAX);
 
     ask->handle = handle->handle;
-    ask->deletes = draw(draws, 3) > 0;
+    ask->deletes = draw(draws, 2) > 0;
     ask->replaces = draw(draws, 2) == 0;
     ask->is_exclusive = draw(draws, 2) == 0;
     if (ask->op == SM_LOCK && draw(draws, 2) == 0)
@@ -171,6 +243,30 @@ static void draw_slots(struct draws *draws, struct sm_ask *ask)
         ask->length = fs_large_slots();
 }
 
+/* By the name that its file has now. False: it is gone, or too deep. */
+static bool draw_return(unsigned client, struct sm_ask *ask)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    const struct fs_open *open = fs_open_of(state, lost[client].handle.open);
+    const struct fs_node *node = open ? fs_node_of(state, open->node) : NULL;
+
+    struct sm_ask back = { .op = SM_RETURN,
+                           .handle = lost[client].handle,
+                           .key = lost[client].key,
+                           .caching = lost[client].caching,
+                           .is_durable = true,
+                           .disposition = SM_OPEN_THERE,
+                           .access = lost[client].access,
+                           .share = MAY_RWD };
+
+    if (node && fs_path_of(state, (unsigned)(node - state->nodes), &back.path)) {
+        *ask = back;
+        return true;
+    }
+    lost[client] = (struct lost){ .key = 0 };
+    return false;
+}
+
 void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
@@ -182,12 +278,21 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     draw_slots(&draws, smb);
     smb->write_through = draw(&draws, 3) == 0;
     handle = draw_handle(&draws, client, access_for(smb->op));
+    /* Locks of a handle that is away go with it: in an order that the model does not know. */
+    if (smb->op == SM_LOCK && handle && handle->key > 0)
+        smb->op = SM_WRITE;
+    if (lost[client].handle.open > 0 && find(client, 0) && draw(&draws, 2) == 0 &&
+        draw_return(client, smb)) {
+        draw_behaviour(&draws, &ask, 40, 30);
+        *ret_ask = ask;
+        return;
+    }
     if (smb->op == SM_OPEN && !find(client, 0))
         smb->op = SM_CLOSE;
     else if (smb->op != SM_HANG_UP && !handle)
         smb->op = SM_OPEN;
     if (smb->op == SM_OPEN)
-        draw_open(&draws, smb);
+        draw_open(&draws, smb, (uint64_t)(client + 1) << 32 | (number + 1));
     else if (smb->op != SM_HANG_UP)
         draw_particular(&draws, smb, handle);
     draw_behaviour(&draws, &ask, 40, 30);

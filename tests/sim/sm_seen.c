@@ -2,6 +2,7 @@
 #include "sm_seen.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "judge.h"
 #include "request.h"
@@ -10,6 +11,12 @@
 #include "world.h"
 
 static const struct smb_request *of_clients[CLIENTS_MAX], *own[SM_OWN_MAX];
+
+/* Not what the client asks at the moment. */
+static bool is_beside(const struct smb_request *request)
+{
+    return request->message->is_own || le16_get(request->bytes.ptr + 12) == SMB_OPLOCK_BREAK;
+}
 
 static int own_slot(const struct smb_request *request)
 {
@@ -33,7 +40,7 @@ void __wrap_request_run(struct smb_request *request)
 {
     int before = request_slot(), slot;
 
-    if (request->message->is_own) {
+    if (is_beside(request)) {
         slot = own_slot(request);
     } else {
         slot = (int)sm_link_slot_of(request);
@@ -42,17 +49,35 @@ void __wrap_request_run(struct smb_request *request)
     request_set_slot(slot);
     __real_request_run(request);
     request_set_slot(before);
-    if (request->message->is_own && request->state == ANSWERED)
+    if (is_beside(request) && request->state == ANSWERED)
         own[slot - (int)SLOTS_MAX] = NULL;
+}
+
+static enum sm_own own_kind(const struct smb_request *request)
+{
+    if (!request->message->is_own)
+        return SM_OWN_ANSWER;
+    if (!request->row)
+        return SM_OWN_OTHER;
+    if (strcmp(request->row->name, "leaving") == 0)
+        return SM_OWN_LEAVE;
+    return request->row->command == SMB_CLOSE          ? SM_OWN_CLOSE
+           : request->row->command == SMB_OPLOCK_BREAK ? SM_OWN_OVERDUE
+                                                       : SM_OWN_OTHER;
+}
+
+static uint64_t node_of(const struct create *create)
+{
+    return create->contexts.durable.returns_2 ? create->reconnect.away.handle.node
+                                              : create->open.handle.node;
 }
 
 static struct sm_seen seen_of(const struct smb_request *request)
 {
     struct sm_seen seen = { .client = sm_link_slot_of(request),
-                            .is_own = request->message->is_own,
-                            .own = request->row && request->row->command == SMB_CLOSE
-                                       ? SM_OWN_CLOSE
-                                       : SM_OWN_OTHER,
+                            .own = own_kind(request),
+                            .message_id = request->header.message_id,
+                            .has_waited = request->decision.waits_until > 0,
                             .etag = request->decision.subject.etag.v };
 
     if (request->open) {
@@ -60,7 +85,7 @@ static struct sm_seen seen_of(const struct smb_request *request)
         seen.node = request->open->handle.node;
     }
     if (request->row && request->row->command == SMB_CREATE)
-        seen.node = ((const struct create *)request->parameters)->open.handle.node;
+        seen.node = node_of(request->parameters);
     return seen;
 }
 

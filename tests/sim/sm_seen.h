@@ -6,15 +6,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Slots from SLOTS_MAX (judge.h) on are of the server's own requests. */
+/* Slots from SLOTS_MAX (judge.h) on are of the server's own requests, and of clients' answers to breaks. */
 #define SM_OWN_MAX 256u
 
-enum sm_own { SM_OWN_CLOSE, SM_OWN_OTHER };
+enum sm_own { SM_OWN_CLOSE, SM_OWN_LEAVE, SM_OWN_OVERDUE, SM_OWN_ANSWER, SM_OWN_OTHER };
 
 /* What a request is about, and what it was decided on. */
 struct sm_seen {
     unsigned client;
-    bool is_own;
+    bool has_waited; /* for others */
+    uint64_t message_id;
     enum sm_own own;
     uint64_t volatile_id; /* of the open; 0: none */
     uint64_t node, etag;  /* of its file, once it is decided */
