@@ -209,7 +209,10 @@ static enum error find_kind(struct decision *d, enum tree_use use, enum tree_kin
         return e;
     if (!d->subject.exists)
         return E_ResourceNotFound;
-    return file_state(d)->file.kind == kind ? OK : E_ResourceTypeMismatch;
+    if (file_state(d)->file.kind == kind)
+        return OK;
+    return kind == TREE_DIRECTORY && !decision_may_change(d) ? E_ResourceNotFound
+                                                             : E_ResourceTypeMismatch;
 }
 
 enum error file_subject(struct decision *d)

@@ -37,7 +37,9 @@ test('paths: each name in its directory, without regard to case; what is missing
     await refused(share.getDirectoryClient('c/b').delete(), 404, 'ParentNotFound');
     await refused(service.getShareClient(shareName()).getDirectoryClient('a').create(), 404, 'ShareNotFound');
     await outer.createFile('f', 0);
-    await refused(share.getDirectoryClient('a/f').getProperties(), 409, 'ResourceTypeMismatch');
+    await refused(share.getDirectoryClient('a/f').getProperties(), 404, 'ResourceNotFound');
+    assert.equal(await share.getDirectoryClient('a/f').exists(), false);
+    await refused(share.getDirectoryClient('a/f').setMetadata({}), 409, 'ResourceTypeMismatch');
     await refused(share.getDirectoryClient('a/f/g').create(), 404, 'ParentNotFound');
     await refused(outer.getFileClient('b').getProperties(), 409, 'ResourceTypeMismatch');
     await refused(outer.createFile('b', 0), 409, 'ResourceTypeMismatch');

@@ -31,7 +31,7 @@ test('directories and files in one order, without regard to case, with lengths a
     const old = await rawFile('GET', `/${share.name}?restype=directory&comp=list`, {}, '', { version: '2019-02-02' });
     assert.doesNotMatch(old.text, /FileId|DirectoryId/);
     assert.match(old.text, /<Directory><Name>C<\/Name><Properties \/><\/Directory>/);
-    await refused(names(root.getDirectoryClient('b')), 409, 'ResourceTypeMismatch');
+    await refused(names(root.getDirectoryClient('b')), 404, 'ResourceNotFound');
     await refused(names(root.getDirectoryClient('x')), 404, 'ResourceNotFound');
 });
 

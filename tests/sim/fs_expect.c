@@ -209,6 +209,9 @@ static struct fs_expected expect_of(const struct fs_ask *ask, const struct fs_st
     unsigned node;
     struct fs_expected refused = look_for(state, &ask->path, is_directory, &node);
 
+    /* A file that is read as a directory. decision: 325 */
+    if (refused.status == 409 && is_directory && fs_is_read(ask->op))
+        refused = refusal(404, "ResourceNotFound");
     if (refused.code)
         return refused;
     lease = state->is_kept ? no_lease : state->nodes[node].lease;
