@@ -92,11 +92,12 @@ static const char *date_snapshot(uint64_t commit, instant date)
 }
 
 /* Then the commit is what it asks of them. Of what copies the source is looked at first. */
-static bool waits_for_others(const struct fs_ask *ask)
+static bool waits_for_others(const struct fs_ask *ask, unsigned number)
 {
     const struct fs_state *newest = fs_state_at(world->commits);
+    bool has_read = fs_seen(number).written != 0; /* its source, which may be cached anew since */
 
-    return (fs_has_source(ask->op) && fs_expect_source(ask, newest).waits) ||
+    return (fs_has_source(ask->op) && !has_read && fs_expect_source(ask, newest).waits) ||
            fs_expect(ask, newest).waits;
 }
 
@@ -133,7 +134,7 @@ void fs_judge_committed(unsigned slot_number)
     }
     if (slot->commit > 0)
         return; /* clears away what its first commit left; nobody sees that */
-    if (waits_for_others(&ask)) {
+    if (waits_for_others(&ask, slot_number)) {
         fs_judge_ask_others(slot, slot_number);
         return;
     }
