@@ -20,7 +20,8 @@ CREATE, OPEN, OPEN_OR_CREATE = 2, 1, 3
 DIRECTORY, FILE = 0x1, 0x40
 LOCK_EXCLUSIVE, LOCK_FAILS, UNLOCK = 0x2, 0x10, 0x4
 NAMES, NAMES_OF_FILES, SECURITY = 12, 0x1, 0x100  # of lists; of changes
-SHARING_VIOLATION, CLEANUP, BAD_NAME, BAD_LOGON = 0xC0000043, 0x10B, 0xC00000CC, 0xC000006D
+SHARING_VIOLATION, CLEANUP, BAD_NAME = 0xC0000043, 0x10B, 0xC00000CC
+BAD_LOGON, LOCKED_OUT = 0xC000006D, 0xC0000234
 
 
 def connect():
@@ -54,8 +55,17 @@ def logons(_, i):
     connection.login(ACCOUNT, KEY, "")
     connection.logoff()
     cut(connection)
+
+
+def refusals(_, i):
     connection = connect()
-    refused(BAD_LOGON, connection.login, ACCOUNT if i % 2 else f"none{i}", f"wrong{i}", "")
+    try:
+        connection.login(ACCOUNT if i % 2 else f"none{i}", f"wrong{i}", "")
+    except SessionError as error:
+        if error.getErrorCode() & 0xFFFFFFFF not in (BAD_LOGON, LOCKED_OUT):
+            raise
+    else:
+        raise RuntimeError("it is not refused")
     cut(connection)
 
 
@@ -130,6 +140,6 @@ def kept(own, i):
 
 
 kind = globals()[KIND]
-own = None if kind in (logons, cuts) else client()
+own = None if kind in (logons, refusals, cuts) else client()
 for number in range(int(FROM), int(TO)):
     kind(own, number)
