@@ -215,13 +215,23 @@ const struct fs_node *fs_node_of(const struct fs_state *state, uint64_t id)
     return NULL;
 }
 
+/* Where the process goes on, a handle that is away keeps its file from being deleted. */
+static bool stays_pending(const struct fs_state *state, uint64_t node)
+{
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].node == node && state->opens[i].is_away)
+            return world->has_started;
+    return false;
+}
+
 void fs_forget_opens(void)
 {
     for (struct fs_state *state = model->newest; state; state = state->older) {
+        for (unsigned i = 0; i < FS_NODES; i++)
+            state->nodes[i].is_delete_pending =
+                state->nodes[i].is_delete_pending && stays_pending(state, state->nodes[i].id);
         memset(state->opens, 0, sizeof state->opens);
         memset(state->locks, 0, sizeof state->locks);
-        for (unsigned i = 0; i < FS_NODES; i++)
-            state->nodes[i].is_delete_pending = false;
     }
 }
 
