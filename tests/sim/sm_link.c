@@ -589,6 +589,7 @@ void sm_link_end(unsigned slot)
     smb_connection_free(link->machine);
     arena_free(link->arena);
     link->machine = NULL;
+    link->is_posted = false;
 }
 
 unsigned sm_link_slot_of(const struct smb_request *request)
