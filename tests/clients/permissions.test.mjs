@@ -78,11 +78,15 @@ test('what is created inherits from its directory ([MS-DTYP] 2.5.3.4; decision: 
     const root = await share.rootDirectoryClient.getProperties();
     assert.match(await text(share, root), /^O:SYG:SYD:\(A;OICI;FA;;;BA\)/);
     const directory = share.getDirectoryClient('d');
-    await directory.create({ filePermission: WORLD });
+    await directory.create({ filePermission: WORLD.replace('D:', 'D:AI') });
     const below = await directory.createSubdirectory('e');
     const file = await directory.createFile('f', 0);
     assert.equal(await text(share, await below.directoryClient.getProperties()), 'O:SYG:SYD:AI(A;OICIID;FA;;;WD)S:NO_ACCESS_CONTROL');
     assert.equal(await text(share, await file.fileClient.getProperties()), 'O:SYG:SYD:AI(A;ID;FA;;;WD)S:NO_ACCESS_CONTROL');
+    const unmarked = share.getDirectoryClient('unmarked'); // entries are marked only below a list that is; decision: 441
+    await unmarked.create({ filePermission: WORLD });
+    const { fileClient } = await unmarked.createFile('f', 0);
+    assert.equal(await text(share, await fileClient.getProperties()), 'O:SYG:SYD:(A;;FA;;;WD)S:NO_ACCESS_CONTROL');
     const plain = share.getDirectoryClient('plain');
     const made = await plain.create();
     assert.match(await text(share, made), /^O:SYG:SYD:AI\(A;OICIID;FA;;;BA\)/);
