@@ -97,8 +97,13 @@ static bool waits_for_others(const struct fs_ask *ask, unsigned number)
     const struct fs_state *newest = fs_state_at(world->commits);
     bool has_read = fs_seen(number).written != 0; /* its source, which may be cached anew since */
 
-    return (fs_has_source(ask->op) && !has_read && fs_expect_source(ask, newest).waits) ||
-           fs_expect(ask, newest).waits;
+    if (fs_has_source(ask->op) && !has_read && fs_expect_source(ask, newest).waits) {
+        const struct fs_passes passes = fs_passes();
+
+        if (fs_asks_anything(newest, &passes))
+            return true;
+    }
+    return fs_expect(ask, newest).waits;
 }
 
 void fs_judge_ask_others(const struct fs_slot *slot, unsigned number)

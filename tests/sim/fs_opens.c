@@ -265,6 +265,15 @@ void fs_ask_others(struct fs_state *state, const struct fs_passes *asking, bool 
     }
 }
 
+bool fs_asks_anything(const struct fs_state *state, const struct fs_passes *asking)
+{
+    static struct fs_state after;
+
+    after = *state;
+    fs_ask_others(&after, asking, true);
+    return memcmp(after.opens, state->opens, sizeof after.opens) != 0;
+}
+
 /* MS-SMB2 3.3.5.22. A second break takes handles and writes first, and what was read at last. */
 bool fs_acknowledge_break(struct fs_open *open, unsigned keeps)
 {

@@ -54,6 +54,8 @@ void fs_passes_begin(void);
 struct fs_passes fs_passes(void);
 /* Asks them, in the newest state. only_last: of the one that waits */
 void fs_ask_others(struct fs_state *state, const struct fs_passes *passes, bool only_last);
+/* Does the last of them ask anybody for anything new? */
+bool fs_asks_anything(const struct fs_state *state, const struct fs_passes *passes);
 /* A client's answer. False: nothing was asked of it, or it may not keep that. */
 bool fs_acknowledge_break(struct fs_open *open, unsigned keeps);
 /* What a new open of the file may cache of what it would like. MS-FSA 2.1.5.18 */
