@@ -64,19 +64,20 @@ static struct handler find_handler(const struct service *const *services,
 struct running {
     const struct deferred_task *task;
     const struct handler *handler;
-    bool gone; /* there is nothing left that it could be done to */
 };
 
+/* returns DECIDE_GONE if there is nothing left that it could be done to */
 static enum error attempt(struct decision *d, void *of)
 {
-    struct running *running = of;
+    const struct running *running = of;
     enum store_result result;
 
     assert(running->handler->decide);
     decision_open_subject(d, running->task->partition);
     decision_read_clock(d);
     result = running->handler->decide(d, running->task, running->handler->endpoint);
-    running->gone = result == STORE_NOT_FOUND;
+    if (result == STORE_NOT_FOUND || snapshot_is_gone(d->before))
+        return DECIDE_GONE;
     if (result)
         return decision_fail_store(d, result);
     changes_task_done(d->changes, running->task);
@@ -97,7 +98,7 @@ static enum error run_once(struct store *store, const struct deferred_task *task
     enum error e = deciding_run_unawaited(&d, attempt, &running);
 
     deciding_end(&d);
-    if (e == DECIDE_GONE || running.gone)
+    if (e == DECIDE_GONE)
         return store_task_discard(store, task) ? E_InternalError : OK;
     return e;
 }

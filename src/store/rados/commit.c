@@ -209,12 +209,21 @@ static void ended(struct transaction_owner *owner)
     let_go((struct commit *)(void *)owner, true);
 }
 
+/* Another partition of the stripe may have had a later commit. store.h snapshot_instant() */
+static void raise_newest(_Atomic uint64_t *newest, instant now)
+{
+    uint64_t seen = atomic_load(newest);
+
+    while (!atomic_compare_exchange_weak(newest, &seen, now > seen ? now : seen + 1))
+        continue;
+}
+
 /* What the changed stripes are to show to those who come. */
 static void raise_stripes(struct commit *c)
 {
     rados_raise(&c->rados->newest_sequence, c->sequence + 1);
     for (size_t i = 0; i < c->count; i++)
-        rados_raise(&c->members[i].stripe->newest, c->now);
+        raise_newest(&c->members[i].stripe->newest, c->now);
 }
 
 static void tell(struct commit *c)
