@@ -122,15 +122,11 @@ static enum store_result read_part(struct decision *d, struct partition partitio
                                    struct file *ret_file)
 {
     const struct tree *tree = &file_state(d)->tree;
-    struct decision_part *part;
+    struct decision_part *part = decision_find_part(d, partition);
     enum store_result result;
 
-    for (unsigned i = 0; i < d->part_count; i++) {
-        part = &d->parts[i];
-        if (guid_equal(&part->partition.space, &partition.space) &&
-            bytes_equal(part->partition.key, partition.key))
-            return file_read(tree, part->before, d->arena, ret_file);
-    }
+    if (part)
+        return file_read(tree, part->before, d->arena, ret_file);
     part = decision_open(d, partition, NULL);
     result = file_read(tree, part->before, d->arena, ret_file);
     decision_leave(d, part);

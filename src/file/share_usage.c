@@ -118,23 +118,13 @@ static enum error fail_full(struct decision *d)
     return decision_take_back(d, E_ShareSizeLimitReached);
 }
 
-static bool is_open(const struct decision *d, const struct partition *partition)
-{
-    unsigned i = 0;
-
-    while (i < d->part_count && (!guid_equal(&d->parts[i].partition.space, &partition->space) ||
-                                 !bytes_equal(d->parts[i].partition.key, partition->key)))
-        i++;
-    return i < d->part_count;
-}
-
 /* Makes the share's partition a guard, unless it is one already, so that its quota is the one that was read. */
 static enum error keep_share(struct decision *d, const struct share *share)
 {
     struct share now;
     enum store_result result;
 
-    if (is_open(d, &share->at))
+    if (decision_find_part(d, share->at))
         return OK;
     result = share_read(decision_open(d, share->at, NULL)->before, d->arena, share_itself, &now);
     if (result == STORE_NOT_FOUND || (!result && now.quota_gib != share->quota_gib))

@@ -58,6 +58,18 @@ void decision_open_subject(struct decision *d, struct partition partition)
     assert_parts(d);
 }
 
+struct decision_part *decision_find_part(struct decision *d, struct partition partition)
+{
+    for (unsigned i = 0; i < d->part_count; i++) {
+        struct decision_part *part = &d->parts[i];
+
+        if (guid_equal(&part->partition.space, &partition.space) &&
+            bytes_equal(part->partition.key, partition.key))
+            return part;
+    }
+    return NULL;
+}
+
 void decision_move_subject(struct decision *d, struct decision_part *part)
 {
     struct decision_part *old = subject_part(d);

@@ -125,6 +125,8 @@ struct decision {
  * changed by them; with NULL it is a guard. The newest part may be closed again by decision_leave(). */
 struct decision_part *decision_open(struct decision *d, struct partition partition,
                                     struct changes *changes);
+/* The part that it is already; NULL: none. */
+struct decision_part *decision_find_part(struct decision *d, struct partition partition);
 /* Opens the partition that the operation is about: d->before, and d->changes are its. In the place of
  * one that was opened so before. */
 void decision_open_subject(struct decision *d, struct partition partition);

@@ -14,23 +14,11 @@ enum tree_result tree_fail(struct tree *tree, enum store_result result)
 
 /* ---- the tree as a whole ---- */
 
-static struct decision_part *find_part(struct tree *tree, struct partition partition)
-{
-    for (unsigned i = 0; i < tree->d->part_count; i++) {
-        struct decision_part *part = &tree->d->parts[i];
-
-        if (guid_equal(&part->partition.space, &partition.space) &&
-            bytes_equal(part->partition.key, partition.key))
-            return part;
-    }
-    return NULL;
-}
-
 void tree_open_to_read(struct tree *tree, struct decision *d, struct guid space,
                        enum tree_case rule)
 {
     *tree = (struct tree){ .d = d, .space = space, .rule = rule, .state_is_unread = true };
-    tree->stamp = find_part(tree, tree_stamp_partition(space));
+    tree->stamp = decision_find_part(d, tree_stamp_partition(space));
     if (!tree->stamp)
         tree->stamp = decision_open(d, tree_stamp_partition(space), NULL);
 }
@@ -134,7 +122,7 @@ static enum tree_result confirm(struct tree *tree)
 struct decision_part *tree_part(struct tree *tree, uint64_t id)
 {
     struct partition partition = tree_partition(tree->d->arena, tree->space, id);
-    struct decision_part *part = find_part(tree, partition);
+    struct decision_part *part = decision_find_part(tree->d, partition);
 
     return part ? part : decision_open(tree->d, partition, NULL);
 }
