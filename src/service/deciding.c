@@ -122,7 +122,7 @@ enum error deciding_check(struct decision *d)
 
 /* ---- commits ---- */
 
-static enum error outcome(struct decision *d, enum store_result result)
+enum error deciding_outcome(struct decision *d, enum store_result result)
 {
     switch (result) {
     case STORE_OK:
@@ -182,7 +182,7 @@ enum error deciding_commit(struct decision *d)
     if (!result && d->wakes)
         waiting_over();
     assert(result != STORE_WAIT || !d->access.may_block);
-    return outcome(d, result);
+    return deciding_outcome(d, result);
 }
 
 enum error deciding_commit_together(struct decision *const *decisions, size_t count)
@@ -204,7 +204,7 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
     result = store_commit(first->store, parts, count, now, first->access, &sequence);
     for (size_t i = 0; i < count && !result; i++)
         decision_saw(decisions[i], sequence);
-    return outcome(first, result);
+    return deciding_outcome(first, result);
 }
 
 /* ---- the loop ---- */

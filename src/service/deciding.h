@@ -51,6 +51,10 @@ enum error deciding_commit(struct decision *d);
  * guards. Not OK: none is committed.
  * count  1..COMMIT_PARTS_MAX, of the same store and access */
 enum error deciding_commit_together(struct decision *const *decisions, size_t count);
+/* What a commit returns, or store_settled() of all that was read and committed.
+ * returns  OK, an error; DECIDE_AGAIN: it was lost; DECIDE_BLOCKING: it is not settled yet;
+ *          DECIDE_UNKNOWN */
+enum error deciding_outcome(struct decision *d, enum store_result result);
 /* Closes the parts. */
 void deciding_end(struct decision *d);
 

@@ -42,30 +42,22 @@ enum state durable_await(struct flow *flow)
     struct decision *d = &flow->work.decision;
     state_fn *again;
     uint64_t awaited;
-    enum store_result result = settled(flow, &awaited, &again);
+    enum error e = deciding_outcome(d, settled(flow, &awaited, &again));
 
-    switch (result) {
-    case STORE_OK:
+    if (!e)
         return flow_at_gate(flow, GATE_SYNCED, ANSWER);
-    case STORE_WAIT:
+    if (e == DECIDE_BLOCKING) {
         store_wait_durable(d->store, awaited, pause_arm(&flow->pause));
         pause_wait(&flow->pause);
         return WAITING;
-    case STORE_CONFLICT:
-        return again(flow);
-    case STORE_UNKNOWN: /* neither success nor failure may be reported */
-        return CUT;
-    case STORE_NOT_FOUND:
-    case STORE_CORRUPT:
-    case STORE_IO:
-    case STORE_FULL:
-    case STORE_SHORTAGE:
-    case STORE_BUSY:
-        break;
     }
+    if (e == DECIDE_AGAIN)
+        return again(flow);
+    if (e == DECIDE_UNKNOWN) /* neither success nor failure may be reported */
+        return CUT;
     /* A CORS rule that may be lost is not reported either. */
     if (store_settled(d->store, flow->work.cors.seen) != STORE_OK)
         flow->work.cors = (struct cors){ .enabled = false };
-    flow->work.error = decision_fail_store(d, result == STORE_FULL ? result : STORE_IO);
+    flow->work.error = e;
     return ANSWER;
 }

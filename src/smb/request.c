@@ -162,28 +162,20 @@ static enum request_state settle(struct smb_request *request, uint64_t sequence,
                                  enum request_state next, enum request_state failed)
 {
     struct decision *d = &request->decision;
-    enum store_result result = store_settled(d->store, sequence);
+    enum error e = deciding_outcome(d, store_settled(d->store, sequence));
 
-    switch (result) {
-    case STORE_OK:
+    if (!e)
         return next;
-    case STORE_WAIT:
+    if (e == DECIDE_BLOCKING) {
         store_wait_durable(d->store, sequence, request_arm(request));
         return request_wait(request);
-    case STORE_CONFLICT:
-        return DECIDE;
-    case STORE_UNKNOWN:
-        return CUT;
-    case STORE_NOT_FOUND:
-    case STORE_CORRUPT:
-    case STORE_IO:
-    case STORE_FULL:
-    case STORE_SHORTAGE:
-    case STORE_BUSY:
-        break;
     }
-    request->error = decision_fail_store(d, result == STORE_FULL ? result : STORE_IO);
-    request->status = nt_status_of(request->error);
+    if (e == DECIDE_AGAIN)
+        return DECIDE;
+    if (e == DECIDE_UNKNOWN)
+        return CUT;
+    request->error = e;
+    request->status = nt_status_of(e);
     return failed;
 }
 
