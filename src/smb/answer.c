@@ -82,14 +82,21 @@ static void open_answer(struct smb_message *message, size_t capacity)
     text_init(&message->answer, message->answer_arena, capacity);
 }
 
+/* Where the header of the next answer comes: at a multiple of 8 behind that of the last one.
+ * ms-smb2: 3.3.4.1.3 */
+static size_t next_at(const struct smb_message *message)
+{
+    if (!message->answer_arena || message->answer.len == 0)
+        return ANSWERS_AT;
+    return message->last_at + (message->answer.len - message->last_at + 7) / 8 * 8;
+}
+
 char *message_room(struct smb_request *request, size_t fixed, size_t size)
 {
     struct smb_message *message = request->message;
-    size_t at = ANSWERS_AT + SMB_HEADER_SIZE + fixed;
+    size_t at = next_at(message) + SMB_HEADER_SIZE + fixed;
 
     open_answer(message, at + size + BEHIND_ROOM);
-    if (message->answer.len > 0)
-        at += message->last_at + (message->answer.len - message->last_at + 7) / 8 * 8 - ANSWERS_AT;
     text_reserve(&message->answer, at - message->answer.len + size + BEHIND_ROOM);
     return message->answer.ptr + at;
 }
@@ -97,17 +104,17 @@ char *message_room(struct smb_request *request, size_t fixed, size_t size)
 /* Goes to the place of the next answer. */
 static void begin_answer(struct smb_message *message, struct wire_writer *w)
 {
+    size_t at = next_at(message);
+    bool is_first = at == ANSWERS_AT;
+
     open_answer(message, ANSWER_GUESS);
-    if (message->answer.len == 0) {
-        wire_writer_init(w, &message->answer);
-        wire_put_zeros(w, ANSWERS_AT);
-    } else {
-        *w = (struct wire_writer){ .out = &message->answer, .start = message->last_at };
-        wire_put_padding(w, 8);
-        wire_set_u32(w, NEXT_AT, (uint32_t)(message->answer.len - message->last_at));
+    *w = (struct wire_writer){ .out = &message->answer, .start = message->last_at };
+    wire_put_zeros(w, at - message->answer.len);
+    if (!is_first) {
+        wire_set_u32(w, NEXT_AT, (uint32_t)(at - message->last_at));
         seal_last(message);
     }
-    message->last_at = message->answer.len;
+    message->last_at = at;
     wire_writer_init(w, &message->answer);
 }
 
