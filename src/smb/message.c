@@ -72,13 +72,13 @@ bool message_take(struct smb_connection *connection, struct bytes bytes, struct 
     enum smb_frame kind = smb_frame_kind(bytes);
     struct smb_message *message;
 
-    if (!arena) {
-        arena = arena_new(SMB_MESSAGE_ARENA_MAX);
-        bytes = arena_copy(arena, bytes);
-    }
     if (kind != SMB_FRAME_PLAIN && kind != SMB_FRAME_SEALED && kind != SMB_FRAME_SMB1) {
         arena_free(arena);
         return smb_break(connection, "a frame that is neither SMB2 nor sealed");
+    }
+    if (!arena) {
+        arena = arena_new(SMB_MESSAGE_ARENA_MAX);
+        bytes = arena_copy(arena, bytes);
     }
     message = message_new(connection, arena, bytes.len);
     if (kind == SMB_FRAME_SMB1) {
