@@ -77,7 +77,7 @@ static enum smb_step bind(struct smb_request *request, struct smb_session *sessi
     if (status)
         return smb_refuse(request, status);
     if (!session_setup_may_try(connection))
-        return smb_refuse(request, STATUS_ACCOUNT_LOCKED_OUT);
+        return smb_refuse(request, session_setup_locked_out());
     if (!channel && session->channel_count + 1 >= SMB_CHANNELS_MAX)
         return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
     return step(request, channel ? channel : channel_new(session, connection));

@@ -16,11 +16,13 @@ void connection_authenticated(struct smb_connection *connection)
 
 bool session_setup_may_try(const struct smb_connection *connection)
 {
-    bool may = logons_may_try(connection->service->logons, connection->host->address, clock_wall());
+    return logons_may_try(connection->service->logons, connection->host->address, clock_wall());
+}
 
-    if (!may)
-        episode_refused(EPISODE_LOGONS);
-    return may;
+enum nt_status session_setup_locked_out(void)
+{
+    episode_refused(EPISODE_LOGONS);
+    return STATUS_ACCOUNT_LOCKED_OUT;
 }
 
 /* How often it is looked at again. */
@@ -32,11 +34,13 @@ bool session_setup_hold(struct smb_request *request)
     struct smb_connection *connection = request->message->connection;
     instant now = clock_now();
 
-    if (!setup->is_held && connection->holds_logon)
-        return false;
-    if (!setup->is_held)
+    if (setup->held_until == 0) {
+        if (connection->holds_logon)
+            return false;
+        connection->holds_logon = true;
         setup->held_until = now + connection->service->options.logon_patience_s * TICKS_PER_SECOND;
-    setup->is_held = connection->holds_logon = true;
+    }
+    episode_goes_on(EPISODE_LOGONS, NULL);
     return now < setup->held_until && waiting_hold(now + LOOKED_AT_TICKS, request_arm(request));
 }
 
@@ -44,7 +48,7 @@ void smb_session_setup_over(struct smb_request *request)
 {
     const struct session_setup *setup = request->parameters;
 
-    if (setup->is_held)
+    if (setup->held_until > 0)
         request->message->connection->holds_logon = false;
 }
 

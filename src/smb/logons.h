@@ -1,6 +1,7 @@
 /* Logons that failed, counted by the address that they came from, so that keys cannot be tried at will: an
  * address may fail LOGONS_FAILED_MAX times at once, and then once in LOGON_FORGOTTEN_S. Beyond that its
- * logons are refused unseen, right ones too, or a wrong key would be told from a right one.
+ * logons wait (session_setup_hold()), and are refused unseen in the end, right ones too, or a wrong key would
+ * be told from a right one. decision: 359
  *
  * An IPv6 address counts with all of its /64. The table has a fixed size; where it is full, the address that has
  * failed least is forgotten. Any thread. */

@@ -115,7 +115,7 @@ static enum smb_step log_on(struct smb_request *request)
         return smb_refuse(request, STATUS_USER_SESSION_DELETED);
     if (!session_setup_may_try(request->message->connection))
         return session_setup_hold(request) ? STEP_WAIT
-                                           : refuse_logon(request, STATUS_ACCOUNT_LOCKED_OUT);
+                                           : refuse_logon(request, session_setup_locked_out());
     if (setup->mode & SMB_SIGNING_REQUIRED && session->state != SESSION_VALID)
         session->requires_signing = true;
     return step(request);
