@@ -779,6 +779,16 @@ uint32_t client_write(struct client *client, const struct open_file *file, uint6
     return client_ask(client, &s).header.status;
 }
 
+void put_read(struct wire_writer *w, const struct open_file *file, uint64_t offset, uint32_t size)
+{
+    wire_put_u16(w, 49);
+    wire_put_zeros(w, 2);
+    wire_put_u32(w, size);
+    wire_put_u64(w, offset);
+    put_file(w, file);
+    wire_put_zeros(w, 17);
+}
+
 uint32_t client_read(struct client *client, const struct open_file *file, uint64_t offset,
                      uint32_t size, struct bytes *ret_bytes)
 {
@@ -791,12 +801,7 @@ uint32_t client_read(struct client *client, const struct open_file *file, uint64
 
     sending_begin(client, &s);
     w = sending_add(client, &s, SMB_READ, 0);
-    wire_put_u16(&w, 49);
-    wire_put_zeros(&w, 2);
-    wire_put_u32(&w, size);
-    wire_put_u64(&w, offset);
-    put_file(&w, file);
-    wire_put_zeros(&w, 17);
+    put_read(&w, file, offset, size);
     reply = client_ask(client, &s);
     r = reply_body(&reply);
     wire_skip(&r, 2);

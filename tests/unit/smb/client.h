@@ -148,6 +148,8 @@ uint32_t client_write(struct client *client, const struct open_file *file, uint6
 uint32_t client_read(struct client *client, const struct open_file *file, uint64_t offset,
                      uint32_t size, struct bytes *ret_bytes);
 void put_file(struct wire_writer *w, const struct open_file *file);
+/* The body of a READ. */
+void put_read(struct wire_writer *w, const struct open_file *file, uint64_t offset, uint32_t size);
 /* A frame of several: which open a create made. */
 struct open_file file_of(const struct reply *reply);
 

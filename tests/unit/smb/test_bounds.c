@@ -27,16 +27,6 @@ static struct client *client_with_credits(struct world *world, unsigned count)
     return c;
 }
 
-static void put_read(struct wire_writer *w, const struct open_file *file, uint32_t size)
-{
-    wire_put_u16(w, 49);
-    wire_put_zeros(w, 2);
-    wire_put_u32(w, size);
-    wire_put_u64(w, 0);
-    put_file(w, file);
-    wire_put_zeros(w, 17);
-}
-
 /* One more handle than SMB_OPENS_MAX, and one once another is closed. */
 static void bounds_opens(void **state)
 {
@@ -84,7 +74,7 @@ static void bounds_bytes_of_a_command(void **state)
         assert_status(client_ask(c, &s), wanted);
         sending_begin(c, &s);
         w = sending_add(c, &s, SMB_READ, 0);
-        put_read(&w, &file, size);
+        put_read(&w, &file, 0, size);
         assert_status(client_ask(c, &s), wanted);
     }
     client_free(c);
@@ -106,7 +96,7 @@ static void bounds_bytes_of_a_compound(void **state)
     sending_begin(c, &s);
     for (unsigned i = 0; i <= fits; i++) {
         w = sending_add(c, &s, SMB_READ, 0);
-        put_read(&w, &file, SMB_IO_MAX);
+        put_read(&w, &file, 0, SMB_IO_MAX);
     }
     last = client_send(c, &s);
     for (unsigned i = 0; i <= fits; i++)

@@ -434,17 +434,6 @@ static void flushes(void **state)
     client_free(c);
 }
 
-static void put_read(struct wire_writer *w, const struct open_file *file, uint64_t offset,
-                     uint32_t size)
-{
-    wire_put_u16(w, 49);
-    wire_put_zeros(w, 2);
-    wire_put_u32(w, size);
-    wire_put_u64(w, offset);
-    put_file(w, file);
-    wire_put_zeros(w, 17);
-}
-
 /* Several reads in a compound: each has its own bytes in the one frame, also behind one that is refused and behind
  * answers of odd length. */
 static void reads_in_a_compound(void **state)
