@@ -197,6 +197,7 @@ static enum error find(struct decision *d, enum tree_use use)
     return find_any(d, use);
 }
 
+/* decision: 325 */
 static enum error find_kind(struct decision *d, enum tree_use use, enum tree_kind kind)
 {
     enum error e = find(d, use);

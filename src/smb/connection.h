@@ -23,12 +23,12 @@
 /* ---- what all connections share ---- */
 
 struct smb_options {
-    bool
-        allow_unencrypted; /* --smbAllowUnencrypted: else a session that cannot encrypt is refused */
-    bool enforce_acls;     /* --smbEnforceAcls: else who logs on with a key is a superuser */
-    unsigned
-        logon_patience_s; /* so long a logon waits where too many have failed; 0: it is refused */
-    bool always_wait;     /* test builds: decide as if nothing were in memory at first */
+    /* --smbAllowUnencrypted: else a session that cannot encrypt is refused */
+    bool allow_unencrypted;
+    bool enforce_acls; /* --smbEnforceAcls: else who logs on with a key is a superuser */
+    /* So long a logon waits where too many have failed; 0: it is refused at once. */
+    unsigned logon_patience_s;
+    bool always_wait; /* test builds: decide as if nothing were in memory at first */
 };
 
 struct smb_service;

@@ -2,13 +2,13 @@
  * ends in one commit. One that a restart or a failure interrupts begins anew; the destination has
  * nothing of it until the end. What is copied by steps goes into a content that nobody sees before the end; a
  * run goes on where one before it stopped. rest: Copy-Blob */
-#include "service/access_log.h"
 #include "source/copy_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/gate.h"
+#include "service/access_log.h"
 #include "source/copy_commit.h"
 #include "source/page_walk.h"
 

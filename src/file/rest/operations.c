@@ -5,7 +5,6 @@
  * The root directory of a share has rows of its own: it is neither made nor renamed nor deleted.
  *
  * rest: File-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 2.2 */
-#include "file/usage.h"
 #include "file/copy_file.h"
 #include "file/handle_operations.h"
 #include "file/permission_operations.h"
@@ -13,6 +12,7 @@
 #include "file/rest/pending_files.h"
 #include "file/rest/request.h"
 #include "file/rest/source_file.h"
+#include "file/usage.h"
 #include "service/preflight.h"
 #include "service/recent_deletion.h"
 #include "service/row.h"
