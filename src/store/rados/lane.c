@@ -69,11 +69,6 @@ static void ask(struct lane *lane)
 
 /* ---- the answer ---- */
 
-static struct bytes only_row(const struct port_step *step)
-{
-    return step && step->row_count > 0 ? step->rows[0].value : none;
-}
-
 /* Opens the partitions that were locked. False: a slot cannot be read. */
 static bool open_locked(struct lane *lane, struct arena *arena)
 {
@@ -146,10 +141,11 @@ static bool cut_page(struct lane *lane, struct arena *arena, uint32_t *ret_count
 /* Is the partition that pages begin in as it was when the first of them was read? */
 static bool take_header(struct lane *lane, struct arena *arena)
 {
-    struct bytes row = only_row(lane->header_step);
+    struct bytes row;
 
     if (!lane->has_large)
         return true;
+    row = port_value(lane->header_step);
     if (lane->large_header.ptr && begins_inside(lane, arena, lane->large) &&
         !bytes_equal(row, lane->large_header))
         return false;
@@ -207,7 +203,7 @@ static enum store_result take_page(struct lane *lane, struct arena *arena)
     }
     if (op->result)
         return STORE_IO;
-    if (shard_bounds_read(only_row(lane->bounds_step), &bounds) || !open_locked(lane, arena)) {
+    if (shard_bounds_read(port_value(lane->bounds_step), &bounds) || !open_locked(lane, arena)) {
         log_line(LOG_ERROR, "shard %s: it cannot be read", lane->object);
         return STORE_CORRUPT;
     }

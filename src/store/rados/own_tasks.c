@@ -13,11 +13,6 @@
 /* A partition that is found locked again so often is left for later. */
 #define RESOLVE_TRIES_MAX 8u
 
-static struct bytes only_row(const struct port_step *step)
-{
-    return step->row_count > 0 ? step->rows[0].value : (struct bytes){ NULL, 0 };
-}
-
 /* ---- forgetting ---- */
 
 /* Is a partition not locked by the transaction, after whatever has locked it is settled? */
@@ -38,7 +33,7 @@ static bool is_settled(struct rados *rados, const struct partition *partition,
         result = arrival_answer(arrival)->result;
         is_locked =
             result != PORT_ABSENT &&
-            (result || partition_header_read(only_row(row), &header) ||
+            (result || partition_header_read(port_value(row), &header) ||
              (partition_is_locked(&header) && attempt_equal(header.lock.transaction, transaction)));
         arrival_drop(arrival);
         if (!is_locked)
@@ -91,7 +86,7 @@ static bool forget(struct rados *rados, const struct own_task *task, struct aren
     row = port_get(op, key);
     arrival = send_block(rados->port, object, op);
     is_done = op->result == PORT_ABSENT || (op->result == PORT_OK && row->row_count == 0);
-    if (!is_done && op->result == PORT_OK && row_value_read(only_row(row), &value) &&
+    if (!is_done && op->result == PORT_OK && row_value_read(port_value(row), &value) &&
         decided_read(arena_copy(arena, value), others, &count)) {
         is_done = true;
         for (size_t i = 0; i < count; i++)

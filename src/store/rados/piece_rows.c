@@ -71,8 +71,7 @@ static enum store_result check_answer(const struct piece_rows_of *of, const stru
         return of->seen->version == 0 ? STORE_OK : STORE_CONFLICT;
     if (op->result)
         return STORE_IO;
-    if (partition_header_read(
-            op->first->row_count > 0 ? op->first->rows[0].value : (struct bytes){ NULL, 0 }, &now))
+    if (partition_header_read(port_value(op->first), &now))
         return STORE_CORRUPT;
     return partition_header_equal(&now, of->seen) ? STORE_OK : STORE_CONFLICT;
 }

@@ -96,6 +96,12 @@ struct port_step *port_get(struct port_op *op, struct bytes key);
 struct port_step *port_list(struct port_op *op, struct bytes after, struct bytes prefix,
                             uint32_t max);
 
+/* The value of the row that a PORT_GET has found; empty: there is none. */
+static inline struct bytes port_value(const struct port_step *step)
+{
+    return step->row_count > 0 ? step->rows[0].value : (struct bytes){ NULL, 0 };
+}
+
 /* An object has rows, or bytes; in a pool of pieces bytes only. */
 void port_write(struct port_op *op, struct bytes bytes);
 struct port_step *port_read(struct port_op *op, uint64_t offset, uint32_t length);

@@ -90,11 +90,6 @@ struct arrival *fate_ask(struct shards *shards, const struct partition_lock *loc
     return arrival_send(shards_port(shards), object, op);
 }
 
-static struct bytes only_row(const struct port_step *step)
-{
-    return step->row_count > 0 ? step->rows[0].value : (struct bytes){ NULL, 0 };
-}
-
 enum fate fate_told(const struct arrival *asked, const struct partition_lock *lock,
                     struct partition_header *ret_primary)
 {
@@ -106,8 +101,8 @@ enum fate fate_told(const struct arrival *asked, const struct partition_lock *lo
 
     if (op->result == PORT_ABSENT)
         bounds.state = SHARD_LIVE;
-    else if (op->result || shard_bounds_read(only_row(bounds_row), &bounds) ||
-             partition_header_read(only_row(header), &primary))
+    else if (op->result || shard_bounds_read(port_value(bounds_row), &bounds) ||
+             partition_header_read(port_value(header), &primary))
         return FATE_UNREADABLE;
     if (ret_primary)
         *ret_primary = primary;
@@ -256,7 +251,7 @@ static void looked(struct waiter *waiter)
 {
     struct resolve *r = (struct resolve *)(void *)waiter;
     const struct port_op *op = arrival_answer(r->read);
-    struct bytes row = arena_copy(r->arena, only_row(r->header_row));
+    struct bytes row = arena_copy(r->arena, port_value(r->header_row));
     bool is_more = r->locked_row.len > 0;
     struct partition_header header;
 

@@ -67,8 +67,7 @@ static void looked(struct waiter *waiter)
     struct shard_bounds bounds = { .epoch = 0 };
     struct port_op *op;
 
-    if (result == PORT_OK && lane->bounds->row_count > 0 &&
-        !shard_bounds_read(lane->bounds->rows[0].value, &bounds)) {
+    if (result == PORT_OK && !shard_bounds_read(port_value(lane->bounds), &bounds)) {
         if (bounds.state == SHARD_SEALED) {
             end(lane);
             return;
@@ -82,7 +81,7 @@ static void looked(struct waiter *waiter)
     if (result == PORT_ABSENT)
         port_create(op, true);
     else
-        port_compare(op, row_key_bounds(), lane->bounds->rows[0].value);
+        port_compare(op, row_key_bounds(), port_value(lane->bounds));
     bounds.state = SHARD_SEALED;
     bounds.epoch++;
     port_set(op, row_key_bounds(), shard_bounds_write(op->arena, &bounds));

@@ -238,11 +238,6 @@ void shard_send_look(struct shard *shard, void (*done)(struct port_op *op))
 
 /* ---- the look ---- */
 
-static struct bytes only_row(const struct port_step *step)
-{
-    return step->row_count > 0 ? step->rows[0].value : none;
-}
-
 static bool read_number(struct bytes row, uint64_t *ret_number)
 {
     struct bytes value;
@@ -258,17 +253,17 @@ static bool read_number(struct bytes row, uint64_t *ret_number)
 
 enum store_result shard_take_look(struct shard *shard)
 {
-    enum store_result result = shard_set_bounds(shard, only_row(shard->bounds_step));
+    enum store_result result = shard_set_bounds(shard, port_value(shard->bounds_step));
     uint64_t number;
 
-    if (result || !read_number(only_row(shard->looked_step), &number))
+    if (result || !read_number(port_value(shard->looked_step), &number))
         return STORE_CORRUPT;
     shard->looked = number;
     shard->is_looked_known = true;
     for (struct shard_counter *c = shard->counters; c; c = c->next) {
         if (!c->step)
             continue;
-        if (!read_number(only_row(c->step), &number))
+        if (!read_number(port_value(c->step), &number))
             return STORE_CORRUPT;
         c->value = (int64_t)number;
         c->is_there = c->step->row_count > 0;
@@ -281,7 +276,7 @@ enum store_result shard_take_look(struct shard *shard)
 static bool checks_hold(const struct shard_commit *commit)
 {
     for (const struct shard_check *c = commit->checks; c; c = c->next)
-        if (!bytes_equal(only_row(c->step), c->value))
+        if (!bytes_equal(port_value(c->step), c->value))
             return false;
     return true;
 }
@@ -291,7 +286,7 @@ static enum store_result outcome_of_header(struct shard_commit *commit)
 {
     struct partition_header own, now;
     const struct partition_header *after = commit->after ? commit->after : &own;
-    enum store_result result = partition_header_read(only_row(commit->header), &now);
+    enum store_result result = partition_header_read(port_value(commit->header), &now);
     bool was_sent = commit->tries > 0;
 
     own = partition_header_after(&commit->seen, commit->now, commit->attempt);
@@ -317,7 +312,7 @@ enum store_result shard_outcome(const struct shard *shard, struct shard_commit *
         /* If it was applied, it has moved with its header. */
         return was_sent && !commit->has_no_header ? STORE_UNKNOWN : STORE_CONFLICT;
     if (!may_commit(shard, commit) ||
-        (commit->has_pieces && shard->fence_step && only_row(shard->fence_step).len > 0))
+        (commit->has_pieces && shard->fence_step && port_value(shard->fence_step).len > 0))
         return STORE_IO;
     if (shard->refusal == PORT_FULL || shard->refusal == PORT_TOO_LARGE)
         return shard->refusal == PORT_FULL ? STORE_FULL : STORE_IO;

@@ -207,11 +207,6 @@ static void read_hints(struct look *look)
 
 /* ---- shards ---- */
 
-static struct bytes only_row(const struct port_step *step)
-{
-    return step->row_count > 0 ? step->rows[0].value : (struct bytes){ NULL, 0 };
-}
-
 static void ask_shards(struct look *look)
 {
     for (struct looked *shard = look->shards; shard; shard = shard->next) {
@@ -236,14 +231,14 @@ static void raise_marks(struct look *look)
         enum port_result result;
 
         arrival_block(shard->arrival);
-        mark = only_row(shard->mark);
+        mark = port_value(shard->mark);
         if (arrival_answer(shard->arrival)->result ||
             (shard->least + 1) * SHARD_MINUTE > look->over + 1 ||
             (row_value_read(mark, &value) && value.len == sizeof be &&
              be64_get(value.ptr) >= look->over))
             continue;
         op = arrival_op();
-        port_compare(op, row_key_bounds(), only_row(shard->bounds));
+        port_compare(op, row_key_bounds(), port_value(shard->bounds));
         port_compare(op, row_key_looked(), mark);
         port_set(op, row_key_looked(), row_value_write(op->arena, bytes_of(be, sizeof be)));
         result = run_block(look->port, shard->object, op);
@@ -305,7 +300,7 @@ static void remove_hints(struct look *look, const struct looked *shard, instant 
     bool is_absent = arrival_answer(shard->arrival)->result == PORT_ABSENT;
     char todo[TODO_NAME_SIZE];
 
-    if (!is_absent && row_value_read(only_row(shard->mark), &value) && value.len == sizeof mark)
+    if (!is_absent && row_value_read(port_value(shard->mark), &value) && value.len == sizeof mark)
         mark = be64_get(value.ptr);
     todo_name(todo_of_shard(shard->object), todo);
     for (const struct hint *hint = shard->hints; hint; hint = hint->next) {

@@ -303,9 +303,9 @@ static void slot_read_again(struct waiter *waiter)
 
     if (op->result) {
         fail(t, op->result == PORT_ABSENT ? STORE_NOT_FOUND : STORE_IO);
-    } else if (t->slot_step->row_count == 0 || t->slot_step->rows[0].value.len == 0) {
+    } else if (port_value(t->slot_step).len == 0) {
         slot_resolved(waiter);
-    } else if (!slot_read(t->slot_step->rows[0].value, &slot)) {
+    } else if (!slot_read(port_value(t->slot_step), &slot)) {
         log_line(LOG_ERROR, "rados: a slot is damaged");
         fail(t, STORE_CORRUPT);
     } else {

@@ -129,11 +129,6 @@ static void ask_more(struct view *view, enum record_family family, struct bytes 
 
 /* ---- what was answered ---- */
 
-static struct bytes only_row(const struct port_step *step)
-{
-    return step->row_count > 0 ? step->rows[0].value : none;
-}
-
 static enum store_result end(struct view *view, enum store_result result)
 {
     view->step = ENDED;
@@ -160,7 +155,7 @@ static enum store_result take_bounds(struct view *view)
 {
     struct shard_bounds bounds;
 
-    if (shard_bounds_read(only_row(view->bounds_step), &bounds))
+    if (shard_bounds_read(port_value(view->bounds_step), &bounds))
         return damaged(view, "the shard");
     if (!shard_bounds_have(&bounds, view->partition.key))
         return end(view, STORE_IO); /* there are no splits yet */
@@ -192,7 +187,7 @@ static enum store_result take_first(struct view *view, const struct port_op *op)
     result = take_bounds(view);
     if (result)
         return result;
-    view->header_row = arena_copy(view->arena, only_row(view->header_step));
+    view->header_row = arena_copy(view->arena, port_value(view->header_step));
     if (partition_header_read(view->header_row, &view->header))
         return damaged(view, "the header");
     for (unsigned family = 0; family < 2; family++) {
@@ -234,7 +229,7 @@ static enum store_result take_more(struct view *view, const struct port_op *op)
     result = take_bounds(view);
     if (result)
         return result;
-    if (!bytes_equal(only_row(view->header_step), view->header_row))
+    if (!bytes_equal(port_value(view->header_step), view->header_row))
         return end(view, STORE_CONFLICT);
     view_rows_add(&view->rows[view->reading], view->arena, view->reading_from, view->at_step,
                   view->run_steps[view->reading]);
