@@ -195,7 +195,7 @@ static enum store_result iterate(struct rados_cursor *cursor, struct bytes from,
                                         cursor->kind == KEY_KIND_LISTED ? WALK_LISTED : WALK_INDEX);
     place = row_of_place(cursor, from);
     if (is_behind)
-        place = arena_printf(cursor->arena, "%.*s\x01", BYTES_ARG(place));
+        place = row_key_behind(cursor->arena, place);
     if (cursor->access.may_block)
         walk_forget(cursor->walk);
     while ((result = walk_next(cursor->walk, place, &row, &value)) == STORE_WAIT)

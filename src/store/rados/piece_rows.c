@@ -6,10 +6,11 @@
 #include "base/log.h"
 #include "store/rados/row_key.h"
 
-#define NAME_SIZE    16
-#define ROW_SIZE     (8 + 4)
+#define NAME_SIZE     16
+#define ROW_SIZE      (8 + 4)
 /* Of the piece, at the end of the row's key. */
-#define PIECE_DIGITS (8 + 16)
+#define EXTENT_DIGITS 8
+#define PIECE_DIGITS  (EXTENT_DIGITS + 16)
 
 bool piece_is_freed(const struct piece_freed *freed, const struct piece_change *piece)
 {
@@ -148,21 +149,17 @@ bool piece_name_take(struct bytes *from, struct piece_change *ret_piece)
 
 bool piece_row_name(struct bytes key, struct bytes row, struct piece_change *ret_piece)
 {
-    struct bytes name = { key.ptr, key.len }, value;
-    uint64_t numbers[2] = { 0, 0 };
+    struct bytes name, value;
+    uint64_t extent, offset;
 
     if (key.len < PIECE_DIGITS || !row_value_read(row, &value) || value.len != ROW_SIZE)
         return false;
     name = bytes_from(key, key.len - PIECE_DIGITS);
-    for (size_t i = 0; i < PIECE_DIGITS; i++) {
-        int digit = bytes_hex_digit(name.ptr[i]);
-
-        if (digit < 0)
-            return false;
-        numbers[i >= 8] = numbers[i >= 8] << 4 | (uint64_t)digit;
-    }
-    *ret_piece = (struct piece_change){ .extent = (uint32_t)numbers[0],
+    if (!row_key_hex(bytes_of(name.ptr, EXTENT_DIGITS), &extent) ||
+        !row_key_hex(bytes_from(name, EXTENT_DIGITS), &offset))
+        return false;
+    *ret_piece = (struct piece_change){ .extent = (uint32_t)extent,
                                         .length = be32_get(value.ptr + 8),
-                                        .offset = numbers[1] };
+                                        .offset = offset };
     return true;
 }

@@ -5,14 +5,13 @@
 
 #include "base/crc.h"
 
-#define LANES_LOG2_MAX 4
-#define FENCE_DIGITS   8
-#define TASK_DIGITS    (16 + 32)
+#define FENCE_DIGITS 8
+#define TASK_DIGITS  (16 + 32)
 
-#define ESCAPE         '\x01'
-#define ESCAPED_END    '\x01'
-#define ESCAPED_00     '\x02'
-#define ESCAPED_01     '\x03'
+#define ESCAPE       '\x01'
+#define ESCAPED_END  '\x01'
+#define ESCAPED_00   '\x02'
+#define ESCAPED_01   '\x03'
 
 static void add_escaped(struct text *key, struct bytes raw)
 {
@@ -34,11 +33,17 @@ static void add_end(struct text *key)
     text_add_char(key, ESCAPED_END);
 }
 
+/* A kind and a key or name that is not ended. */
+static void begin_open(struct text *key, struct arena *arena, char kind, struct bytes name)
+{
+    text_init(key, arena, name.len + 16);
+    text_add_char(key, kind);
+    add_escaped(key, name);
+}
+
 static void begin(struct text *key, struct arena *arena, char kind, struct bytes partition_key)
 {
-    text_init(key, arena, partition_key.len + 16);
-    text_add_char(key, kind);
-    add_escaped(key, partition_key);
+    begin_open(key, arena, kind, partition_key);
     add_end(key);
 }
 
@@ -92,9 +97,7 @@ struct bytes row_key_index_prefix(struct arena *arena, struct bytes index_key)
 {
     struct text key;
 
-    text_init(&key, arena, index_key.len + 16);
-    text_add_char(&key, 'I');
-    add_escaped(&key, index_key);
+    begin_open(&key, arena, 'I', index_key);
     return text_bytes(&key);
 }
 
@@ -102,9 +105,7 @@ struct bytes row_key_counter(struct arena *arena, struct bytes name)
 {
     struct text key;
 
-    text_init(&key, arena, name.len + 16);
-    text_add_char(&key, 'N');
-    add_escaped(&key, name);
+    begin_open(&key, arena, 'N', name);
     return text_bytes(&key);
 }
 
@@ -163,6 +164,11 @@ struct bytes row_key_slot(struct arena *arena, struct bytes partition_key)
                         crc32c(0, partition_key.ptr, partition_key.len) / 16 % ROW_SLOTS);
 }
 
+struct bytes row_key_behind(struct arena *arena, struct bytes key)
+{
+    return arena_printf(arena, "%.*s\x01", BYTES_ARG(key));
+}
+
 /* ---- reading ---- */
 
 /* Takes an escaped key off the front of *from: up to END, or, if that may be missing, all of it. */
@@ -199,7 +205,7 @@ static bool take_escaped(struct bytes *from, struct arena *arena, bool has_end,
     return !has_end;
 }
 
-static bool read_hex(struct bytes digits, uint64_t *ret_value)
+bool row_key_hex(struct bytes digits, uint64_t *ret_value)
 {
     uint64_t value = 0;
 
@@ -218,7 +224,7 @@ static bool read_fence(struct bytes digits, struct row_name *ret_name)
 {
     uint64_t value;
 
-    if (digits.len != FENCE_DIGITS || !read_hex(digits, &value))
+    if (digits.len != FENCE_DIGITS || !row_key_hex(digits, &value))
         return false;
     *ret_name = (struct row_name){ .kind = ROW_FENCE, .incarnation = (uint32_t)value };
     return true;
@@ -229,10 +235,10 @@ static bool read_task(struct bytes digits, struct row_name *ret_name)
     struct row_name name = { .kind = ROW_TASK };
     uint64_t value;
 
-    if (digits.len != TASK_DIGITS || !read_hex(bytes_of(digits.ptr, 16), &name.due))
+    if (digits.len != TASK_DIGITS || !row_key_hex(bytes_of(digits.ptr, 16), &name.due))
         return false;
     for (size_t i = 0; i < sizeof name.id.b; i++) {
-        if (!read_hex(bytes_of(digits.ptr + 16 + 2 * i, 2), &value))
+        if (!row_key_hex(bytes_of(digits.ptr + 16 + 2 * i, 2), &value))
             return false;
         name.id.b[i] = (uint8_t)value;
     }
@@ -324,9 +330,9 @@ bool row_key_read(struct bytes key, struct arena *arena, struct row_name *ret_na
 
 unsigned space_lanes(const struct guid *space)
 {
-    unsigned log2 = space->b[sizeof space->b - 1] & 7u;
+    unsigned lanes = 1u << (space->b[sizeof space->b - 1] & 7u);
 
-    return 1u << (log2 < LANES_LOG2_MAX ? log2 : LANES_LOG2_MAX);
+    return lanes < SPACE_LANES_MAX ? lanes : SPACE_LANES_MAX;
 }
 
 unsigned partition_lane(const struct guid *space, struct bytes partition_key)
@@ -354,7 +360,7 @@ bool shard_name_space(const char *name, struct guid *ret_space)
     if (strlen(name) + 1 != SHARD_NAME_SIZE || strncmp(name, "s.", 2) != 0)
         return false;
     for (size_t i = 0; i < sizeof ret_space->b; i++) {
-        if (!read_hex(bytes_of(name + 2 + 2 * i, 2), &value))
+        if (!row_key_hex(bytes_of(name + 2 + 2 * i, 2), &value))
             return false;
         ret_space->b[i] = (uint8_t)value;
     }

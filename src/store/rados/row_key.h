@@ -26,6 +26,7 @@
 /* "s.", space, lane, number of the shard; NUL included. */
 #define SHARD_NAME_SIZE (2 + 32 + 1 + 2 + 1 + 16 + 1)
 #define ROW_SLOTS       64u
+#define SPACE_LANES_MAX 16u
 
 enum row_kind {
     ROW_BOUNDS,
@@ -64,20 +65,25 @@ struct bytes row_key_prepared_prefix(struct arena *arena, struct bytes partition
 struct bytes row_key_task(struct arena *arena, instant due, const struct guid *id);
 struct bytes row_key_slot(struct arena *arena, struct bytes partition_key);
 
+/* The first key behind one, since none has a byte of 00. */
+struct bytes row_key_behind(struct arena *arena, struct bytes key);
+
 struct row_name {
     enum row_kind kind;
     uint32_t incarnation; /* of a fence */
-    struct bytes partition_key,
-        record_key; /* in the arena; where the kind has them; record_key: also that of
-                                             * an index, and the name of a counter */
-    instant due;    /* of a task, */
-    struct guid id; /* which this is too */
+    /* In the arena, where the kind has them. */
+    struct bytes partition_key;
+    struct bytes record_key; /* also the key of an index, and the name of a counter */
+    instant due;             /* of a task */
+    struct guid id;          /* of a task */
 };
 /* False: not of that form. Of the kinds of one partition that are no records only the partition is told. */
 bool row_key_read(struct bytes key, struct arena *arena, struct row_name *ret_name);
+/* A number in hex digits, at most 16. False: it has others. */
+bool row_key_hex(struct bytes digits, uint64_t *ret_value);
 
 /* Lanes: a partition's lane never changes. The low 3 bits of a space's id are log2 of how many it has
- * (16 at most). */
+ * (SPACE_LANES_MAX at most). */
 unsigned space_lanes(const struct guid *space);
 unsigned partition_lane(const struct guid *space, struct bytes partition_key);
 void shard_name(const struct guid *space, unsigned lane, uint64_t number,

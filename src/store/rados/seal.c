@@ -20,7 +20,7 @@ struct sealing {
     struct port *port;
     struct arrival *outcome;
     atomic_uint left;
-    struct lane lanes[16];
+    struct lane lanes[SPACE_LANES_MAX];
 };
 
 static void look(struct lane *lane);

@@ -119,18 +119,10 @@ static bool read_hint(struct bytes key, struct arena *arena, uint64_t *ret_minut
                       const char **ret_object)
 {
     struct guid space;
-    uint64_t minute = 0;
 
-    if (key.len != TODO_DIGITS + 1 + SHARD_NAME_SIZE - 1)
+    if (key.len != TODO_DIGITS + 1 + SHARD_NAME_SIZE - 1 ||
+        !row_key_hex(bytes_of(key.ptr, TODO_DIGITS), ret_minute))
         return false;
-    for (size_t i = 0; i < TODO_DIGITS; i++) {
-        int digit = bytes_hex_digit(key.ptr[i]);
-
-        if (digit < 0)
-            return false;
-        minute = minute << 4 | (uint64_t)digit;
-    }
-    *ret_minute = minute;
     *ret_object = arena_string(arena, bytes_from(key, TODO_DIGITS + 1));
     return shard_name_space(*ret_object, &space);
 }

@@ -323,12 +323,6 @@ enum store_result view_get(struct view *view, enum record_family family, struct 
     return STORE_OK;
 }
 
-/* The first key behind, as none has a byte of 00. */
-static struct bytes key_behind(struct arena *arena, struct bytes key)
-{
-    return arena_printf(arena, "%.*s\x01", BYTES_ARG(key));
-}
-
 /* The first row at or after a key of a row. */
 static enum store_result next_row(struct view *view, enum record_family family, struct bytes from,
                                   struct arena *arena, const struct port_row **ret_row)
@@ -348,7 +342,7 @@ static enum store_result next_row(struct view *view, enum record_family family, 
         }
         if (run->is_to_end)
             return STORE_NOT_FOUND;
-        from = key_behind(arena, run->to);
+        from = row_key_behind(arena, run->to);
     }
 }
 
@@ -365,7 +359,7 @@ enum store_result view_next(struct view *view, enum record_family family, struct
         return result;
     from = row_key_record(arena, family, view->partition.key, key);
     if (is_behind)
-        from = key_behind(arena, from);
+        from = row_key_behind(arena, from);
     result = next_row(view, family, from, arena, &row);
     if (result)
         return result;
@@ -386,7 +380,7 @@ enum store_result view_read_all(struct view *view)
         struct bytes from = family_key(view->arena, view, (enum record_family)family);
 
         while ((run = view_rows_find(&view->rows[family], from)) && !run->is_to_end)
-            from = key_behind(view->arena, run->to);
+            from = row_key_behind(view->arena, run->to);
         if (!run) {
             if (arena_held(view->arena) > VIEW_ARENA_MAX / 2)
                 return STORE_SHORTAGE;

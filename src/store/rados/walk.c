@@ -8,8 +8,6 @@
 #include "base/log.h"
 #include "store/rados/lane.h"
 
-#define LANES_MAX 16u
-
 struct walk {
     struct guid space;
     enum walk_kind kind;
@@ -17,7 +15,7 @@ struct walk {
     struct arena *arena;
     atomic_uint holders;
     unsigned lane_count;
-    struct lane lanes[LANES_MAX];
+    struct lane lanes[SPACE_LANES_MAX];
     struct lane *waiting; /* that STORE_WAIT was about */
 };
 
@@ -115,7 +113,7 @@ static const struct port_row *row_in(const struct lane *lane, struct arena *aren
             *from = (struct bytes){ NULL, 0 };
             return NULL;
         }
-        *from = arena_printf(arena, "%.*s\x01", BYTES_ARG(run->to));
+        *from = row_key_behind(arena, run->to);
     }
     return NULL;
 }
@@ -123,7 +121,7 @@ static const struct port_row *row_in(const struct lane *lane, struct arena *aren
 enum store_result walk_next(struct walk *walk, struct bytes from, struct bytes *ret_key,
                             struct bytes *ret_value)
 {
-    struct bytes places[LANES_MAX];
+    struct bytes places[SPACE_LANES_MAX];
 
     for (unsigned i = 0; i < walk->lane_count; i++)
         places[i] = from;
@@ -159,7 +157,7 @@ enum store_result walk_next(struct walk *walk, struct bytes from, struct bytes *
 
 enum store_result walk_sum(struct walk *walk, struct bytes name, int64_t *ret_sum)
 {
-    struct bytes key = row_key_counter(walk->arena, name), places[LANES_MAX];
+    struct bytes key = row_key_counter(walk->arena, name), places[SPACE_LANES_MAX];
     enum store_result result;
     int64_t sum = 0;
 
