@@ -6,7 +6,6 @@
 #define ROW_VERSION     1
 #define CRC_SIZE        4
 #define BOUNDS_SIZE_MIN (2 + 8 + 8 + 8 + 4 + 4 + 4 + CRC_SIZE)
-#define ATTEMPT_SIZE    12
 #define HEADER_ROW_SIZE (2 + 8 + HEADER_ATTEMPTS * ATTEMPT_SIZE + CRC_SIZE)
 #define LOCK_SIZE       (ATTEMPT_SIZE + 16 + 8 + 8)
 #define FLAG_LOCKED     1
@@ -104,15 +103,28 @@ bool shard_bounds_have(const struct shard_bounds *bounds, struct bytes partition
 
 /* ---- headers ---- */
 
-static void add_attempt(struct text *row, struct attempt attempt)
+void attempt_put(char to[ATTEMPT_SIZE], struct attempt attempt)
 {
-    add_be32(row, attempt.incarnation);
-    add_be64(row, attempt.number);
+    be32_put(to, attempt.incarnation);
+    be64_put(to + 4, attempt.number);
 }
 
-static struct attempt read_attempt(const char *from)
+struct attempt attempt_get(const char *from)
 {
     return (struct attempt){ be32_get(from), be64_get(from + 4) };
+}
+
+bool attempt_equal(struct attempt a, struct attempt b)
+{
+    return a.incarnation == b.incarnation && a.number == b.number;
+}
+
+static void add_attempt(struct text *row, struct attempt attempt)
+{
+    char be[ATTEMPT_SIZE];
+
+    attempt_put(be, attempt);
+    text_add(row, bytes_of(be, sizeof be));
 }
 
 struct bytes partition_header_write(struct arena *arena, const struct partition_header *header)
@@ -144,7 +156,7 @@ static bool read_lock(struct bytes from, struct partition_lock *ret_lock)
 
     if (from.len < LOCK_SIZE)
         return false;
-    ret_lock->transaction = read_attempt(at);
+    ret_lock->transaction = attempt_get(at);
     memcpy(ret_lock->primary_space.b, at + ATTEMPT_SIZE, sizeof ret_lock->primary_space.b);
     ret_lock->primary_version = be64_get(at + ATTEMPT_SIZE + 16);
     ret_lock->version_to_be = be64_get(at + ATTEMPT_SIZE + 24);
@@ -164,7 +176,7 @@ enum store_result partition_header_read(struct bytes row, struct partition_heade
         return STORE_CORRUPT;
     header.version = be64_get(row.ptr + 2);
     for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
-        header.attempts[i] = read_attempt(row.ptr + 10 + i * ATTEMPT_SIZE);
+        header.attempts[i] = attempt_get(row.ptr + 10 + i * ATTEMPT_SIZE);
     if (row.ptr[1] == FLAG_LOCKED) {
         size_t plain = HEADER_ROW_SIZE - CRC_SIZE;
 
@@ -206,11 +218,6 @@ struct partition_header partition_header_unlocked(const struct partition_header 
 
     unlocked.lock = (struct partition_lock){ .version_to_be = 0 };
     return unlocked;
-}
-
-bool attempt_equal(struct attempt a, struct attempt b)
-{
-    return a.incarnation == b.incarnation && a.number == b.number;
 }
 
 static bool lock_equal(const struct partition_lock *a, const struct partition_lock *b)

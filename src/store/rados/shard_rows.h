@@ -48,7 +48,12 @@ struct attempt {
     uint32_t incarnation;
     uint64_t number;
 };
+/* On the wire: 4 incarnation, 8 number. */
+#define ATTEMPT_SIZE    12
 #define HEADER_ATTEMPTS 4
+void attempt_put(char to[ATTEMPT_SIZE], struct attempt attempt);
+struct attempt attempt_get(const char *from);
+bool attempt_equal(struct attempt a, struct attempt b);
 
 struct partition_lock {
     struct attempt transaction; /* number 0: it is not locked */
@@ -81,7 +86,6 @@ struct partition_header partition_header_after(const struct partition_header *se
 struct partition_header partition_header_settled(const struct partition_header *locked);
 struct partition_header partition_header_unlocked(const struct partition_header *locked);
 bool partition_header_equal(const struct partition_header *a, const struct partition_header *b);
-bool attempt_equal(struct attempt a, struct attempt b);
 /* What became of an attempt to make `after` of `seen`, which was refused, by the header as it is now.
  *
  * returns STORE_OK        it was applied: it was resent, and its first answer lost

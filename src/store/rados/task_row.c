@@ -3,7 +3,6 @@
 #include "base/codec.h"
 
 #define TASK_ROW_VERSION 1
-#define ATTEMPT_SIZE     12
 
 struct bytes task_row_write(struct arena *arena, const struct task_row *row)
 {
@@ -70,8 +69,7 @@ struct bytes attempt_write(struct arena *arena, struct attempt attempt)
 {
     char raw[ATTEMPT_SIZE];
 
-    be32_put(raw, attempt.incarnation);
-    be64_put(raw + 4, attempt.number);
+    attempt_put(raw, attempt);
     return arena_copy(arena, bytes_of(raw, sizeof raw));
 }
 
@@ -79,6 +77,6 @@ bool attempt_read(struct bytes value, struct attempt *ret_attempt)
 {
     if (value.len != ATTEMPT_SIZE)
         return false;
-    *ret_attempt = (struct attempt){ be32_get(value.ptr), be64_get(value.ptr + 4) };
+    *ret_attempt = attempt_get(value.ptr);
     return true;
 }
