@@ -8,19 +8,10 @@
 /* Of an object's rows and the op together (osd_max_object_size is of the same order). */
 #define OBJECT_BYTES_MAX (128u << 20)
 
-static struct bytes copy(struct bytes from)
-{
-    char *to = xmalloc(from.len + 1);
-
-    if (from.len > 0)
-        memcpy(to, from.ptr, from.len);
-    return bytes_of(to, from.len);
-}
-
 static void free_row(struct port_row *row)
 {
-    free((void *)(uintptr_t)row->key.ptr);
-    free((void *)(uintptr_t)row->value.ptr);
+    xcopy_free(row->key);
+    xcopy_free(row->value);
 }
 
 static void clear(struct fake_object *object)
@@ -29,7 +20,7 @@ static void clear(struct fake_object *object)
         free_row(&object->rows[i]);
     object->count = 0;
     object->row_bytes = 0;
-    free((void *)(uintptr_t)object->data.ptr);
+    xcopy_free(object->data);
     object->data = (struct bytes){ NULL, 0 };
 }
 
@@ -170,7 +161,7 @@ static enum port_result check(const struct fake_object *object, const struct por
 static void set(struct fake_object *object, struct bytes key, struct bytes value)
 {
     uint32_t place = place_of(object, key);
-    struct port_row row = { copy(key), copy(value) };
+    struct port_row row = { xcopy(key), xcopy(value) };
 
     object->row_bytes += key.len + value.len;
     if (place < object->count && bytes_equal(object->rows[place].key, key)) {
@@ -284,8 +275,8 @@ static void apply_step(struct fake_object *object, struct port_op *op, struct po
         break;
     case PORT_WRITE:
         object->is_there = true;
-        free((void *)(uintptr_t)object->data.ptr);
-        object->data = copy(step->value);
+        xcopy_free(object->data);
+        object->data = xcopy(step->value);
         break;
     case PORT_READ:
         read_data(object, op, step);

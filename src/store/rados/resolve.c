@@ -31,21 +31,11 @@ struct resolve {
 
 static void look(struct resolve *r, struct bytes from);
 
-static char *heap_key(struct bytes key)
-{
-    char *copy = xmalloc(key.len + 1);
-
-    if (key.len > 0)
-        memcpy(copy, key.ptr, key.len);
-    return copy;
-}
-
 static void go_to(struct resolve *r, const struct partition *partition)
 {
-    struct partition next = { partition->space,
-                              bytes_of(heap_key(partition->key), partition->key.len) };
+    struct partition next = { partition->space, xcopy(partition->key) };
 
-    free((void *)(uintptr_t)r->at.key.ptr);
+    xcopy_free(r->at.key);
     r->at = next;
 }
 
@@ -55,8 +45,8 @@ static void end(struct resolve *r)
 
     arrival_drop(r->read);
     arena_free(r->arena);
-    free((void *)(uintptr_t)r->at.key.ptr);
-    free((void *)(uintptr_t)r->wanted.key.ptr);
+    xcopy_free(r->at.key);
+    xcopy_free(r->wanted.key);
     free(r);
     arrival_tell(outcome);
 }
@@ -306,8 +296,7 @@ struct arrival *resolve_start(struct shards *shards, const struct partition *par
 
     r->shards = shards;
     r->outcome = outcome;
-    r->wanted = (struct partition){ partition->space,
-                                    bytes_of(heap_key(partition->key), partition->key.len) };
+    r->wanted = (struct partition){ partition->space, xcopy(partition->key) };
     go_to(r, partition);
     look(r, (struct bytes){ NULL, 0 });
     return outcome;

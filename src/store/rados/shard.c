@@ -38,7 +38,7 @@ void shard_free(struct shard *shard)
     assert(!shard->is_busy && !shard->waiting);
     shard_counters_free(shard);
     lock_release(&shard->lock);
-    free((void *)(uintptr_t)shard->row.ptr);
+    xcopy_free(shard->row);
     free(shard->name);
     free(shard);
 }

@@ -9,31 +9,17 @@
 
 static const struct bytes none;
 
-static struct bytes heap_copy(struct bytes from)
-{
-    char *to = xmalloc(from.len + 1);
-
-    if (from.len > 0)
-        memcpy(to, from.ptr, from.len);
-    return bytes_of(to, from.len);
-}
-
-static void heap_free(struct bytes bytes)
-{
-    free((void *)(uintptr_t)bytes.ptr);
-}
-
 enum store_result shard_set_bounds(struct shard *shard, struct bytes row)
 {
     struct shard_bounds bounds;
-    struct bytes copy = heap_copy(row);
+    struct bytes copy = xcopy(row);
     enum store_result result = shard_bounds_read(copy, &bounds);
 
     if (result) {
-        heap_free(copy);
+        xcopy_free(copy);
         return result;
     }
-    heap_free(shard->row);
+    xcopy_free(shard->row);
     shard->row = copy;
     shard->bounds = bounds;
     return STORE_OK;
@@ -59,7 +45,7 @@ static struct shard_counter *counter_of(struct shard *shard, struct bytes name)
         counter = counter->next;
     if (!counter) {
         counter = xcalloc(1, sizeof *counter);
-        counter->key = heap_copy(key);
+        counter->key = xcopy(key);
         counter->next = shard->counters;
         shard->counters = counter;
     }
@@ -111,7 +97,7 @@ void shard_counters_free(struct shard *shard)
         struct shard_counter *counter = shard->counters;
 
         shard->counters = counter->next;
-        heap_free(counter->key);
+        xcopy_free(counter->key);
         free(counter);
     }
 }

@@ -46,8 +46,8 @@ struct look {
 
 static void entry_free(struct todo_entry *entry)
 {
-    free((void *)(uintptr_t)entry->payload.ptr);
-    free((void *)(uintptr_t)entry->partition.key.ptr);
+    xcopy_free(entry->payload);
+    xcopy_free(entry->partition.key);
     free(entry);
 }
 
@@ -245,18 +245,6 @@ static void raise_marks(struct look *look)
     }
 }
 
-static struct bytes heap_copy(struct bytes from)
-{
-    char *to;
-
-    if (!from.ptr)
-        return from;
-    to = xmalloc(from.len + 1);
-    if (from.len > 0)
-        memcpy(to, from.ptr, from.len);
-    return bytes_of(to, from.len);
-}
-
 static bool add_entry(struct look *look, const struct looked *shard, const struct port_row *row)
 {
     struct todo_entry *entry;
@@ -277,8 +265,8 @@ static bool add_entry(struct look *look, const struct looked *shard, const struc
         .due = name.due,
         .id = name.id,
         .kind = task.kind,
-        .payload = heap_copy(task.payload),
-        .partition = { space, heap_copy(task.partition_key) },
+        .payload = xcopy(task.payload),
+        .partition = { space, xcopy(task.partition_key) },
     };
     look->entries[look->count++] = entry;
     return true;
