@@ -2,7 +2,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/endian.h"
 #include "base/log.h"
 #include "store/rados/row_key.h"
 #include "store/rados/shard_private.h"
@@ -37,19 +36,16 @@ static bool may_commit(const struct shard *shard, const struct shard_commit *com
 
 static struct shard_counter *counter_of(struct shard *shard, struct bytes name)
 {
-    struct arena *arena = arena_new(1u << 20);
-    struct bytes key = row_key_counter(arena, name);
     struct shard_counter *counter = shard->counters;
 
-    while (counter && !bytes_equal(counter->key, key))
+    while (counter && !bytes_equal(counter->name, name))
         counter = counter->next;
     if (!counter) {
         counter = xcalloc(1, sizeof *counter);
-        counter->key = xcopy(key);
+        counter->name = xcopy(name);
         counter->next = shard->counters;
         shard->counters = counter;
     }
-    arena_free(arena);
     return counter;
 }
 
@@ -70,16 +66,6 @@ static void touch_counters(struct shard *shard)
         }
 }
 
-static struct bytes counter_value(struct arena *arena, const struct shard_counter *counter,
-                                  int64_t value)
-{
-    char be[8];
-
-    (void)counter;
-    be64_put(be, (uint64_t)value);
-    return row_value_write(arena, bytes_of(be, sizeof be));
-}
-
 void shard_counters_applied(struct shard *shard)
 {
     for (struct shard_counter *c = shard->counters; c; c = c->next) {
@@ -97,7 +83,7 @@ void shard_counters_free(struct shard *shard)
         struct shard_counter *counter = shard->counters;
 
         shard->counters = counter->next;
-        xcopy_free(counter->key);
+        xcopy_free(counter->name);
         free(counter);
     }
 }
@@ -164,19 +150,19 @@ static void add_commit(const struct shard *shard, struct port_op *op, struct sha
 
 static void add_looked(const struct shard *shard, struct port_op *op)
 {
-    char be[8];
-
-    be64_put(be, shard->looked);
     port_compare(op, row_key_looked(),
-                 shard->looked > 0 ? row_value_write(op->arena, bytes_of(be, sizeof be)) : none);
+                 shard->looked > 0 ? row_number_write(op->arena, shard->looked) : none);
 }
 
 static void add_counters(const struct shard *shard, struct port_op *op)
 {
     for (const struct shard_counter *c = shard->counters; c; c = c->next)
         if (c->is_touched) {
-            port_compare(op, c->key, c->is_there ? counter_value(op->arena, c, c->value) : none);
-            port_set(op, c->key, counter_value(op->arena, c, c->next_value));
+            struct bytes key = row_key_counter(op->arena, c->name);
+
+            port_compare(op, key,
+                         c->is_there ? row_number_write(op->arena, (uint64_t)c->value) : none);
+            port_set(op, key, row_number_write(op->arena, (uint64_t)c->next_value));
         }
 }
 
@@ -218,23 +204,17 @@ void shard_send_look(struct shard *shard, void (*done)(struct port_op *op))
     touch_counters(shard);
     for (struct shard_counter *c = shard->counters; c; c = c->next)
         if (c->is_touched)
-            c->step = port_get(op, c->key);
+            c->step = port_get(op, row_key_counter(op->arena, c->name));
     port_send(shard->port, shard->name, op);
 }
 
 /* ---- the look ---- */
 
+/* No row is 0. */
 static bool read_number(struct bytes row, uint64_t *ret_number)
 {
-    struct bytes value;
-
     *ret_number = 0;
-    if (row.len == 0)
-        return true;
-    if (!row_value_read(row, &value) || value.len != 8)
-        return false;
-    *ret_number = be64_get(value.ptr);
-    return true;
+    return row.len == 0 || row_number_read(row, ret_number);
 }
 
 enum store_result shard_take_look(struct shard *shard)

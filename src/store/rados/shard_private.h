@@ -7,7 +7,7 @@
 /* What is known of a counter of the shard, by its last look or by an op of its own since. */
 struct shard_counter {
     struct shard_counter *next;
-    struct bytes key; /* on the heap */
+    struct bytes name; /* on the heap */
     int64_t value, next_value;
     bool is_known, is_there, is_touched;
     struct port_step *step; /* of the look */

@@ -288,3 +288,22 @@ bool row_value_read(struct bytes row, struct bytes *ret_value)
     *ret_value = bytes_of(row.ptr, row.len - CRC_SIZE);
     return true;
 }
+
+struct bytes row_number_write(struct arena *arena, uint64_t number)
+{
+    char be[8];
+
+    be64_put(be, number);
+    return row_value_write(arena, bytes_of(be, sizeof be));
+}
+
+bool row_number_read(struct bytes row, uint64_t *ret_number)
+{
+    struct bytes value;
+
+    *ret_number = 0;
+    if (!row_value_read(row, &value) || value.len != sizeof *ret_number)
+        return false;
+    *ret_number = be64_get(value.ptr);
+    return true;
+}

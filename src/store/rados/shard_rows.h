@@ -101,5 +101,9 @@ enum store_result partition_header_outcome(const struct partition_header *now,
 struct bytes row_value_write(struct arena *arena, struct bytes value);
 /* Points into the row. False: it is damaged. */
 bool row_value_read(struct bytes row, struct bytes *ret_value);
+/* Such a value that is a number: a counter, or up to when tasks have been looked for. False: as above, and it
+ * is 0. */
+struct bytes row_number_write(struct arena *arena, uint64_t number);
+bool row_number_read(struct bytes row, uint64_t *ret_number);
 
 #endif

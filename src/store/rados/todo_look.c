@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/endian.h"
 #include "base/log.h"
 #include "store/rados/blocking.h"
 #include "store/rados/task_row.h"
@@ -199,26 +198,28 @@ static void read_hints(struct look *look)
 
 /* ---- shards ---- */
 
+static void ask_shard(const struct look *look, struct looked *shard)
+{
+    struct port_op *op = arrival_op();
+
+    shard->bounds = port_get(op, row_key_bounds());
+    shard->mark = port_get(op, row_key_looked());
+    shard->tasks = port_list(op, (struct bytes){ NULL, 0 }, bytes_of("T", 1), TODO_ROWS);
+    shard->arrival = arrival_send(look->port, shard->object, op);
+}
+
 static void ask_shards(struct look *look)
 {
-    for (struct looked *shard = look->shards; shard; shard = shard->next) {
-        struct port_op *op = arrival_op();
-
-        shard->bounds = port_get(op, row_key_bounds());
-        shard->mark = port_get(op, row_key_looked());
-        shard->tasks = port_list(op, (struct bytes){ NULL, 0 }, bytes_of("T", 1), TODO_ROWS);
-        shard->arrival = arrival_send(look->port, shard->object, op);
-    }
+    for (struct looked *shard = look->shards; shard; shard = shard->next)
+        ask_shard(look, shard);
 }
 
 /* Sees to it that no task is added that is due in minutes that are over, before those there are looked for. */
 static void raise_marks(struct look *look)
 {
-    char be[8];
-
-    be64_put(be, look->over);
     for (struct looked *shard = look->shards; shard; shard = shard->next) {
-        struct bytes mark, value;
+        struct bytes mark;
+        uint64_t marked;
         struct port_op *op;
         enum port_result result;
 
@@ -226,22 +227,18 @@ static void raise_marks(struct look *look)
         mark = port_value(shard->mark);
         if (arrival_answer(shard->arrival)->result ||
             (shard->least + 1) * SHARD_MINUTE > look->over + 1 ||
-            (row_value_read(mark, &value) && value.len == sizeof be &&
-             be64_get(value.ptr) >= look->over))
+            (row_number_read(mark, &marked) && marked >= look->over))
             continue;
         op = arrival_op();
         port_compare(op, row_key_bounds(), port_value(shard->bounds));
         port_compare(op, row_key_looked(), mark);
-        port_set(op, row_key_looked(), row_value_write(op->arena, bytes_of(be, sizeof be)));
+        port_set(op, row_key_looked(), row_number_write(op->arena, look->over));
         result = run_block(look->port, shard->object, op);
         if (result && result != PORT_REFUSED) /* another was faster: next time */
             fail(look, "the mark of a shard", result);
         arrival_drop(shard->arrival);
-        op = arrival_op();
-        shard->bounds = port_get(op, row_key_bounds());
-        shard->mark = port_get(op, row_key_looked());
-        shard->tasks = port_list(op, (struct bytes){ NULL, 0 }, bytes_of("T", 1), TODO_ROWS);
-        shard->arrival = send_block(look->port, shard->object, op);
+        ask_shard(look, shard);
+        arrival_block(shard->arrival);
     }
 }
 
@@ -275,13 +272,11 @@ static bool add_entry(struct look *look, const struct looked *shard, const struc
 /* A hint goes when its minute is over, the shard knows, and nothing that was due by then is left. */
 static void remove_hints(struct look *look, const struct looked *shard, instant first_due)
 {
-    struct bytes value;
-    instant mark = 0;
+    uint64_t mark = 0;
     bool is_absent = arrival_answer(shard->arrival)->result == PORT_ABSENT;
     char todo[TODO_NAME_SIZE];
 
-    if (!is_absent && row_value_read(port_value(shard->mark), &value) && value.len == sizeof mark)
-        mark = be64_get(value.ptr);
+    (void)row_number_read(port_value(shard->mark), &mark);
     todo_name(todo_of_shard(shard->object), todo);
     for (const struct hint *hint = shard->hints; hint; hint = hint->next) {
         instant end = (hint->minute + 1) * SHARD_MINUTE - 1;

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/endian.h"
 #include "base/log.h"
 #include "store/rados/lane.h"
 
@@ -168,15 +167,15 @@ enum store_result walk_sum(struct walk *walk, struct bytes name, int64_t *ret_su
         return result;
     for (unsigned i = 0; i < walk->lane_count; i++) {
         const struct view_run *run = view_rows_find(&walk->lanes[i].rows, key);
-        struct bytes value;
+        uint64_t number;
 
         if (run->count == 0)
             continue;
-        if (!row_value_read(run->rows[0].value, &value) || value.len != 8) {
+        if (!row_number_read(run->rows[0].value, &number)) {
             log_line(LOG_ERROR, "rados: a counter is damaged");
             return STORE_CORRUPT;
         }
-        sum += (int64_t)be64_get(value.ptr);
+        sum += (int64_t)number;
     }
     *ret_sum = sum;
     return STORE_OK;
