@@ -304,7 +304,7 @@ static void take_tasks(struct look *look)
         for (uint32_t i = 0; !result && i < shard->tasks->row_count; i++) {
             if (!add_entry(look, shard, &shard->tasks->rows[i]))
                 log_line(LOG_ERROR, "shard %s: a deferred task is damaged", shard->object);
-            if (i == 0 && look->count > 0)
+            else if (first_due == INSTANT_MAX)
                 first_due = look->entries[look->count - 1]->due;
         }
         if (!result)

@@ -14,7 +14,10 @@
 #include "../../../rados/live.h"
 #include "base/sleeper.h"
 #include "store/piece.h"
+#include "store/rados/blocking.h"
 #include "store/rados/open.h"
+#include "store/rados/task_row.h"
+#include "store/rados/todo_look.h"
 
 #define B(s) bytes_from_string(s)
 
@@ -168,6 +171,59 @@ static void dropped_meanwhile(void **state)
                                   STORE_MAY_BLOCK, &sequence),
                      STORE_NOT_FOUND);
     snapshot_close(seen);
+}
+
+static void write_row(struct fixture *f, const char *object, struct bytes key, struct bytes value)
+{
+    struct port_op *op = arrival_op();
+
+    port_set(op, key, value);
+    assert_int_equal(run_block(live_port(f->live), object, op), PORT_OK);
+}
+
+/* A shard with a task that cannot be read, one that is due, and one that is due later; and the hint of them. */
+static void make_tasks(struct fixture *f, const struct guid *space, instant due, instant later)
+{
+    const struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 1 };
+    const struct task_row task = { .kind = 1, .partition_key = B("p") };
+    const struct guid id = guid_new();
+    struct bytes row = row_value_write(f->arena, task_row_write(f->arena, &task));
+    char object[SHARD_NAME_SIZE], todo[TODO_NAME_SIZE];
+
+    shard_name(space, 0, 0, object);
+    todo_name(todo_of_shard(object), todo);
+    write_row(f, object, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
+    write_row(f, object, row_key_task(f->arena, due - 1, &id), B("not summed up"));
+    write_row(f, object, row_key_task(f->arena, due, &id), row);
+    write_row(f, object, row_key_task(f->arena, later, &id), row);
+    write_row(f, todo, todo_key(f->arena, due / SHARD_MINUTE, object), B("1"));
+}
+
+static unsigned look_at_tasks(struct fixture *f, instant now)
+{
+    struct todo_list list = { NULL };
+    unsigned count = 0;
+    bool is_complete;
+
+    assert_int_equal(todo_look(live_port(f->live), now + TODO_AHEAD_TICKS, &list, &is_complete),
+                     STORE_OK);
+    for (const struct todo_entry *entry = list.first; entry; entry = entry->next)
+        count++;
+    todo_list_clear(&list);
+    return count;
+}
+
+/* Rule: a task that is due keeps its hint, whatever is damaged before it. todo.h */
+static void damaged_task(void **state)
+{
+    struct fixture *f = *state;
+    const struct guid spaces[2] = { { { 1 } }, { { 2 } } };
+    const instant due = 100 * SHARD_MINUTE + 1, now = 200 * SHARD_MINUTE;
+
+    for (unsigned i = 0; i < 2; i++)
+        make_tasks(f, &spaces[i], due, now + SHARD_MINUTE);
+    assert_int_equal(look_at_tasks(f, now), 4);
+    assert_int_equal(look_at_tasks(f, now), 4);
 }
 
 /* ---- two front ends; cmocka's asserts are for the first thread only ---- */
@@ -340,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_meanwhile, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_task, set_up, tear_down),
         cmocka_unit_test_setup_teardown(two_front_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_front_end, set_up, tear_down),
     };
