@@ -12,7 +12,7 @@
 
 struct keeper {
     struct rados *rados;
-    pthread_t thread;
+    struct thread thread;
     struct lock lock;
     pthread_cond_t stop;
     bool is_stopping; /* under lock */
@@ -56,11 +56,9 @@ struct keeper *keeper_start(struct rados *rados)
     keeper->rados = rados;
     lock_init(&keeper->lock, RANK_PARTITION);
     lock_condition_init(&keeper->stop);
-    if (pthread_create(&keeper->thread, NULL, keep, keeper) == 0)
+    if (thread_start(&keeper->thread, keep, keeper))
         return keeper;
-    pthread_cond_destroy(&keeper->stop);
-    lock_release(&keeper->lock);
-    free(keeper);
+    keeper_stop(keeper);
     return NULL;
 }
 
@@ -70,7 +68,7 @@ void keeper_stop(struct keeper *keeper)
     keeper->is_stopping = true;
     pthread_cond_signal(&keeper->stop);
     lock_give(&keeper->lock);
-    pthread_join(keeper->thread, NULL);
+    thread_join(&keeper->thread);
     pthread_cond_destroy(&keeper->stop);
     lock_release(&keeper->lock);
     free(keeper);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/thread.h"
 
 struct rest {
     struct rest *next;
@@ -25,7 +26,7 @@ struct cluster {
     struct rest *rests; /* under lock */
     bool is_closing;    /* under lock */
     pthread_cond_t rest_added;
-    pthread_t sleeper;
+    struct thread sleeper;
 };
 
 /* What librados fills in for one step that reads. */
@@ -185,7 +186,6 @@ static void take_rows(struct flight *flight, const struct read_step *read)
         return;
     }
     count = rados_omap_iter_size(read->rows);
-
     step->rows = arena_array(arena, count, sizeof step->rows[0]);
     step->is_cut = read->is_cut != 0;
     while (step->row_count < count) {
@@ -336,11 +336,9 @@ bool port_open_librados(const char *conf, const char *pool, struct port **ret_po
     lock_init(&cluster->lock, RANK_SYNCER);
     lock_condition_init(&cluster->settled);
     lock_condition_init(&cluster->rest_added);
-    if (pthread_create(&cluster->sleeper, NULL, end_rests, cluster)) {
+    if (!thread_start(&cluster->sleeper, end_rests, cluster)) {
         *ret_problem = "a thread cannot be started";
-        rados_ioctx_destroy(cluster->pool);
-        rados_shutdown(cluster->rados);
-        free(cluster);
+        port_close_librados(&cluster->port);
         return false;
     }
     *ret_port = &cluster->port;
@@ -366,7 +364,7 @@ void port_close_librados(struct port *port)
     cluster->is_closing = true;
     pthread_cond_signal(&cluster->rest_added);
     lock_give(&cluster->lock);
-    pthread_join(cluster->sleeper, NULL);
+    thread_join(&cluster->sleeper);
     pthread_cond_destroy(&cluster->rest_added);
     rados_ioctx_destroy(cluster->pool);
     rados_shutdown(cluster->rados);
