@@ -21,7 +21,6 @@
 #define INLINE_BYTES (4u << 10)
 #define RECORD_BYTES (1u << 20)
 #define COMMIT_BYTES (4u << 20)
-/* What is settled in the background is settled by then, or the cluster does not answer. */
 
 static enum store_result failed(const char *problem, const char **ret_problem)
 {
@@ -29,38 +28,47 @@ static enum store_result failed(const char *problem, const char **ret_problem)
     return STORE_IO;
 }
 
+/* The newest number, as the root has it. False: that cannot be read. */
+static bool read_root(const struct port_op *op, const struct port_step *format,
+                      const struct port_step *number, uint32_t *ret_number)
+{
+    struct bytes be = port_value(number);
+
+    *ret_number = 0;
+    if (op->result == PORT_ABSENT)
+        return true;
+    if (op->result || !bytes_is(port_value(format), FORMAT) || be.len != sizeof *ret_number)
+        return false;
+    *ret_number = be32_get(be.ptr);
+    return true;
+}
+
 /* The next number of a front end: none comes twice. */
 static enum store_result take_incarnation(struct port *port, uint32_t *ret_incarnation,
                                           const char **ret_problem)
 {
     const struct bytes format_key = bytes_from_string("format"),
-                       number_key = bytes_from_string("incarnation"),
-                       format = bytes_from_string(FORMAT);
+                       number_key = bytes_from_string("incarnation");
 
     for (unsigned tries = 0; tries < OPEN_TRIES; tries++) {
         struct port_op *op = arrival_op(), *change;
         struct port_step *format_row = port_get(op, format_key), *row = port_get(op, number_key);
         struct arrival *arrival = send_block(port, ROOT, op);
-        bool is_absent = op->result == PORT_ABSENT;
-        uint32_t number = 0;
+        uint32_t number;
         enum port_result result;
-        char be[4];
+        char be[sizeof number];
 
-        if ((op->result && !is_absent) ||
-            (!is_absent &&
-             (format_row->row_count == 0 || !bytes_equal(format_row->rows[0].value, format)))) {
+        if (!read_root(op, format_row, row, &number)) {
             arrival_drop(arrival);
             return failed("the pool holds something else, or cannot be read", ret_problem);
         }
-        if (!is_absent && row->row_count > 0 && row->rows[0].value.len == sizeof be)
-            number = be32_get(row->rows[0].value.ptr);
         be32_put(be, number + 1);
         change = arrival_op();
-        if (is_absent) {
+        if (op->result == PORT_ABSENT) {
             port_create(change, true);
-            port_set(change, format_key, format);
+            port_set(change, format_key, bytes_from_string(FORMAT));
         } else {
-            port_compare(change, number_key, row->rows[0].value);
+            port_compare(change, number_key, port_value(row));
         }
         port_set(change, number_key, bytes_of(be, sizeof be));
         arrival_drop(arrival);
@@ -153,14 +161,8 @@ static void rados_collect_now(struct store *base, struct store_usage *ret_usage)
     };
 }
 
-static void rados_close(struct store *base)
+static void rados_free(struct rados *rados)
 {
-    struct rados *rados = rados_of(base);
-
-    wait_until_idle(rados);
-    keeper_stop(rados->keeper);
-    assert(!rados->oldest);
-    staged_wait(rados->staged);
     todo_free(rados->todo);
     piece_reads_free(rados->piece_reads);
     staged_free(rados->staged);
@@ -169,9 +171,22 @@ static void rados_close(struct store *base)
     deferred_release(&rados->deferred);
     pthread_cond_destroy(&rados->is_idle);
     lock_release(&rados->lock);
-    if (rados->closed)
-        rados->closed(rados->closed_of);
     free(rados);
+}
+
+static void rados_close(struct store *base)
+{
+    struct rados *rados = rados_of(base);
+    void (*closed)(void *of) = rados->closed;
+    void *of = rados->closed_of;
+
+    wait_until_idle(rados);
+    keeper_stop(rados->keeper);
+    assert(!rados->oldest);
+    staged_wait(rados->staged);
+    rados_free(rados);
+    if (closed)
+        closed(of);
 }
 
 static const struct store_operations rados_operations = {
@@ -234,8 +249,10 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
     lock_init(&rados->lock, RANK_PARTITION);
     lock_condition_init(&rados->is_idle);
     rados->keeper = keeper_start(rados);
-    if (!rados->keeper)
+    if (!rados->keeper) {
+        rados_free(rados);
         return failed("a thread cannot be started", ret_problem);
+    }
     *ret_store = &rados->base;
     return STORE_OK;
 }

@@ -181,6 +181,24 @@ static void write_row(struct fixture *f, const char *object, struct bytes key, s
     assert_int_equal(run_block(live_port(f->live), object, op), PORT_OK);
 }
 
+/* Rule: a pool in which it cannot be read who has come up is not opened: no number may come twice. */
+static void damaged_root(void **state)
+{
+    struct fixture *f = *state;
+    struct port *port = live_client(f->live);
+    const struct rados_options options = { .records = port, .pieces = port };
+    struct port_op *removal = arrival_op();
+    struct store *store;
+    const char *problem;
+
+    write_row(f, "lagra", B("incarnation"), B("1"));
+    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_IO);
+    port_remove(removal, B("incarnation"));
+    assert_int_equal(run_block(port, "lagra", removal), PORT_OK);
+    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_IO);
+    assert_string_equal(problem, "the pool holds something else, or cannot be read");
+}
+
 /* A shard with a task that cannot be read, one that is due, and one that is due later; and the hint of them. */
 static void make_tasks(struct fixture *f, const struct guid *space, instant due, instant later)
 {
@@ -396,6 +414,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_meanwhile, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_root, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_task, set_up, tear_down),
         cmocka_unit_test_setup_teardown(two_front_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_front_end, set_up, tear_down),
