@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "base/log.h"
+#include "base/sleeper.h"
 #include "store/rados/blocking.h"
 #include "store/rados/keeper.h"
 #include "store/rados/piece_reads.h"
@@ -161,6 +161,17 @@ static void rados_collect_now(struct store *base, struct store_usage *ret_usage)
     };
 }
 
+/* Until no lock is being resolved, for which its reader need not have waited. */
+static void wait_for_shards(struct rados *rados)
+{
+    struct sleeper sleeper;
+
+    sleeper_init(&sleeper);
+    shards_wait_idle(rados->shards, sleeper_arm(&sleeper));
+    sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+}
+
 static void rados_free(struct rados *rados)
 {
     todo_free(rados->todo);
@@ -183,6 +194,7 @@ static void rados_close(struct store *base)
     wait_until_idle(rados);
     keeper_stop(rados->keeper);
     assert(!rados->oldest);
+    wait_for_shards(rados);
     staged_wait(rados->staged);
     rados_free(rados);
     if (closed)

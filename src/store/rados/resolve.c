@@ -42,12 +42,14 @@ static void go_to(struct resolve *r, const struct partition *partition)
 static void end(struct resolve *r)
 {
     struct arrival *outcome = r->outcome;
+    struct shards *shards = r->shards;
 
     arrival_drop(r->read);
     arena_free(r->arena);
     xcopy_free(r->at.key);
     xcopy_free(r->wanted.key);
     free(r);
+    shards_leave(shards);
     arrival_tell(outcome);
 }
 
@@ -294,6 +296,7 @@ struct arrival *resolve_start(struct shards *shards, const struct partition *par
     struct resolve *r = xcalloc(1, sizeof *r);
     struct arrival *outcome = arrival_new();
 
+    shards_enter(shards);
     r->shards = shards;
     r->outcome = outcome;
     r->wanted = (struct partition){ partition->space, xcopy(partition->key) };

@@ -31,7 +31,8 @@ enum fate fate_told(const struct arrival *asked, const struct partition_lock *lo
 void resolve_free_slot(struct part_work *work, struct arena *arena, struct bytes partition_key);
 
 /* Settles or rolls back whatever locks the partition now, if anything. The arrival tells when that is over,
- * whether or not it could be done: look at the partition again. Never waits. */
+ * whether or not it could be done: look at the partition again. It uses the shards until then, also if the
+ * arrival is dropped. Never waits. */
 struct arrival *resolve_start(struct shards *shards, const struct partition *partition);
 
 #endif

@@ -23,6 +23,8 @@ struct shards {
     struct lock lock;
     struct known *buckets[BUCKETS]; /* under lock */
     unsigned count;                 /* under lock */
+    unsigned entered;               /* under lock */
+    struct waiter *idle;            /* under lock: to be woken when that is 0 */
 };
 
 struct shards *shards_new(struct port *port, uint32_t incarnation)
@@ -45,6 +47,7 @@ static void known_free(struct known *known)
 
 void shards_free(struct shards *shards)
 {
+    assert(shards->entered == 0);
     for (unsigned i = 0; i < BUCKETS; i++)
         while (shards->buckets[i]) {
             struct known *known = shards->buckets[i];
@@ -69,6 +72,42 @@ uint32_t shards_incarnation(const struct shards *shards)
 struct attempt shards_next_attempt(struct shards *shards)
 {
     return (struct attempt){ shards->incarnation, atomic_fetch_add(&shards->attempts, 1) + 1 };
+}
+
+void shards_enter(struct shards *shards)
+{
+    lock_take(&shards->lock);
+    shards->entered++;
+    lock_give(&shards->lock);
+}
+
+void shards_leave(struct shards *shards)
+{
+    struct waiter *idle = NULL;
+
+    lock_take(&shards->lock);
+    assert(shards->entered > 0);
+    if (--shards->entered == 0) {
+        idle = shards->idle;
+        shards->idle = NULL;
+    }
+    lock_give(&shards->lock);
+    if (idle)
+        idle->wake(idle);
+}
+
+void shards_wait_idle(struct shards *shards, struct waiter *waiter)
+{
+    bool is_idle;
+
+    lock_take(&shards->lock);
+    assert(!shards->idle);
+    is_idle = shards->entered == 0;
+    if (!is_idle)
+        shards->idle = waiter;
+    lock_give(&shards->lock);
+    if (is_idle)
+        waiter->wake(waiter);
 }
 
 void shards_place(const struct shards *shards, const struct partition *partition,

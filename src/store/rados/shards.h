@@ -12,12 +12,18 @@
 
 struct shards;
 struct shards *shards_new(struct port *port, uint32_t incarnation);
-/* None may be in use. */
+/* None may be in use, and nothing may go on: shards_wait_idle(). */
 void shards_free(struct shards *shards);
 struct port *shards_port(const struct shards *shards);
 uint32_t shards_incarnation(const struct shards *shards);
 /* One that was never used before. */
 struct attempt shards_next_attempt(struct shards *shards);
+
+/* What goes on although nobody may wait for it any more uses the shards from shards_enter() to shards_leave(). */
+void shards_enter(struct shards *shards);
+void shards_leave(struct shards *shards);
+/* Wakes the waiter, once, when nothing of that goes on; perhaps in this call. One may wait. */
+void shards_wait_idle(struct shards *shards, struct waiter *waiter);
 
 /* Where a partition lies, as far as is known. */
 void shards_place(const struct shards *shards, const struct partition *partition,

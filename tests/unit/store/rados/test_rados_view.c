@@ -380,6 +380,54 @@ static void closed_early(void **state)
     view_close(view);
 }
 
+/* Locked by a transaction whose primary, of the same shard, has a row that says it was decided. */
+static void lock_decided(struct fixture *f, const char *partition)
+{
+    const struct partition_header header = {
+        .version = 5,
+        .attempts = { { 9, 1 } },
+        .lock = { .transaction = { 9, 2 },
+                  .primary_space = f->space,
+                  .primary_key = B("primary"),
+                  .version_to_be = 6 },
+    };
+    struct part_work work;
+
+    part_work_init(&work);
+    set_row(f, row_key_decided(f->arena, B("primary"), 9, 2), B("1"));
+    set_row(f, row_key_prepared(f->arena, B(partition), 0),
+            row_value_write(f->arena, part_work_write(&work, f->arena)));
+    set_row(f, row_key_header(f->arena, B(partition)), partition_header_write(f->arena, &header));
+    run(f);
+}
+
+/* A lock that a reader has begun to resolve is settled though the reader has gone; until then the shards are in use. */
+static void closed_while_settling(void **state)
+{
+    struct fixture *f = *state;
+    struct counted idle = { .waiter = { .wake = wake } };
+    struct partition_header header;
+    struct record record;
+    struct view *view = open_view(f, "p");
+
+    lock_decided(f, "p");
+    for (unsigned answers = 0; answers < 2; answers++) { /* the partition, the primary */
+        assert_int_equal(view_get(view, RECORD_LISTED, B("k"), f->arena, &record), STORE_WAIT);
+        (void)wait_again(f, view);
+    }
+    assert_int_equal(view_get(view, RECORD_LISTED, B("k"), f->arena, &record), STORE_WAIT);
+    view_close(view);
+    shards_wait_idle(f->shards, &idle.waiter);
+    assert_int_equal(idle.woken, 0);
+    run(f);
+    assert_int_equal(idle.woken, 1);
+    assert_int_equal(partition_header_read(
+                         fake_row(f->fake, f->object, row_key_header(f->arena, B("p"))), &header),
+                     STORE_OK);
+    assert_false(partition_is_locked(&header));
+    assert_int_equal(header.version, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -392,6 +440,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(absent_shard, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scans_and_holds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(closed_early, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(closed_while_settling, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
