@@ -53,29 +53,27 @@ static struct commit *commit_of_waiter(struct waiter *waiter)
 
 /* ---- rows ---- */
 
+static void add_row(struct commit *c, struct commit_member *member, struct bytes key,
+                    const struct change *change)
+{
+    if (change->is_delete)
+        part_work_remove(member->work, c->arena, key);
+    else
+        part_work_set(member->work, c->arena, key, row_value_write(c->arena, change->value));
+}
+
 static void add_records(struct commit *c, struct commit_member *member, const struct change *change)
 {
-    for (; change; change = change->next) {
-        struct bytes key =
-            row_key_record(c->arena, change->family, member->partition.key, change->key);
-
-        if (change->is_delete)
-            part_work_remove(member->work, c->arena, key);
-        else
-            part_work_set(member->work, c->arena, key, row_value_write(c->arena, change->value));
-    }
+    for (; change; change = change->next)
+        add_row(c, member,
+                row_key_record(c->arena, change->family, member->partition.key, change->key),
+                change);
 }
 
 static void add_index(struct commit *c, struct commit_member *member, const struct change *change)
 {
-    for (; change; change = change->next) {
-        struct bytes key = row_key_index(c->arena, change->key, member->partition.key);
-
-        if (change->is_delete)
-            part_work_remove(member->work, c->arena, key);
-        else
-            part_work_set(member->work, c->arena, key, row_value_write(c->arena, change->value));
-    }
+    for (; change; change = change->next)
+        add_row(c, member, row_key_index(c->arena, change->key, member->partition.key), change);
 }
 
 static void add_task(struct commit *c, struct commit_member *member, const struct task_change *task)
@@ -289,13 +287,9 @@ static void fail(struct commit *c, enum store_result result)
     tell(c);
 }
 
-static void read_next(struct commit *c);
-
-static void rows_read(struct waiter *waiter)
+static struct piece_rows_of rows_of(const struct commit *c, const struct commit_member *member)
 {
-    struct commit *c = commit_of_waiter(waiter);
-    struct commit_member *member = &c->members[c->at];
-    struct piece_rows_of of = {
+    return (struct piece_rows_of){
         .shards = c->rados->shards,
         .partition = &member->partition,
         .seen = &member->seen,
@@ -303,6 +297,15 @@ static void rows_read(struct waiter *waiter)
         .count = member->piece_count,
         .staged = c->rados->staged,
     };
+}
+
+static void read_next(struct commit *c);
+
+static void rows_read(struct waiter *waiter)
+{
+    struct commit *c = commit_of_waiter(waiter);
+    struct commit_member *member = &c->members[c->at];
+    const struct piece_rows_of of = rows_of(c, member);
     struct piece_freed freed = { .count = 0 };
     enum store_result result = piece_rows_take(&of, c->arrival, c->arena, member->work, &freed);
 
@@ -321,20 +324,16 @@ static void rows_read(struct waiter *waiter)
 /* Reads how often the pieces of the next part are referred to. */
 static void read_next(struct commit *c)
 {
+    struct piece_rows_of of;
+
     while (c->at < c->count && c->members[c->at].piece_count == 0)
         c->at++;
     if (c->at == c->count) {
         transaction_start(c->transaction);
         return;
     }
-    c->arrival = piece_rows_ask(&(struct piece_rows_of){
-        .shards = c->rados->shards,
-        .partition = &c->members[c->at].partition,
-        .seen = &c->members[c->at].seen,
-        .pieces = c->members[c->at].pieces,
-        .count = c->members[c->at].piece_count,
-        .staged = c->rados->staged,
-    });
+    of = rows_of(c, &c->members[c->at]);
+    c->arrival = piece_rows_ask(&of);
     c->waiter.wake = rows_read;
     if (c->arrival)
         arrival_wait(c->arrival, &c->waiter);

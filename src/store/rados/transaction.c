@@ -317,7 +317,6 @@ static void slot_read_again(struct waiter *waiter)
 /* Another partition of the shard, with the same hash, is locked. */
 static void wait_for_slot(struct transaction *t)
 {
-    struct member *member = t->order[t->at - 1];
     struct port_op *op;
 
     if (++t->slot_tries > SLOT_TRIES_MAX) {
@@ -326,7 +325,6 @@ static void wait_for_slot(struct transaction *t)
     }
     op = arrival_op();
     t->slot_step = port_get(op, t->check.key);
-    (void)member;
     await(t, arrival_send(shards_port(t->shards), t->apply.object, op), slot_read_again);
 }
 

@@ -22,7 +22,8 @@ struct transaction_owner {
     void (*ended)(struct transaction_owner *owner);
 };
 
-/* arena: of what it is made of and what it makes; nobody else uses it from transaction_start() until the end. */
+/* arena: of what it is made of and what it makes; nobody else uses it from transaction_start() until the end.
+ * now: the instant at which it was decided; a version is that, or one more than the one before. */
 struct transaction *transaction_new(struct shards *shards, struct arena *arena, instant now,
                                     struct transaction_owner *owner);
 /* One that takes part: partition and header are copied. Returns what is to be done there: nothing yet. */
@@ -31,7 +32,6 @@ struct part_work *transaction_add(struct transaction *transaction,
                                   const struct partition_header *seen, bool has_pieces);
 /* One that was not started. */
 void transaction_drop(struct transaction *transaction);
-/* Its instant as it is decided at; above all versions seen. */
 void transaction_start(struct transaction *transaction);
 
 #endif

@@ -166,12 +166,6 @@ static enum store_result take_bounds(struct view *view)
                : STORE_OK;
 }
 
-/* There is a state, and no lock in its way. */
-static void take_state(struct view *view)
-{
-    view->step = READ;
-}
-
 static enum store_result take_first(struct view *view, const struct port_op *op)
 {
     enum store_result result;
@@ -179,7 +173,7 @@ static enum store_result take_first(struct view *view, const struct port_op *op)
     if (op->result == PORT_ABSENT) { /* nobody has written anything there yet */
         for (unsigned family = 0; family < 2; family++)
             view_rows_none(&view->rows[family], view->arena);
-        take_state(view);
+        view->step = READ;
         return STORE_OK;
     }
     if (op->result)
@@ -197,7 +191,7 @@ static enum store_result take_first(struct view *view, const struct port_op *op)
                       view->run_steps[family]);
     }
     if (!partition_is_locked(&view->header)) {
-        take_state(view);
+        view->step = READ;
         return STORE_OK;
     }
     view->step = FATE;
@@ -208,7 +202,7 @@ static enum store_result take_fate(struct view *view, const struct arrival *arri
 {
     switch (fate_told(arrival, &view->header.lock, NULL)) {
     case FATE_OPEN:
-        take_state(view);
+        view->step = READ;
         return STORE_OK;
     case FATE_UNREADABLE:
         return end(view, STORE_IO);
