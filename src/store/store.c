@@ -391,10 +391,11 @@ enum store_result piece_read(struct store *store, const struct piece *piece, uin
 enum store_result piece_check(struct store *store, const struct piece *piece, uint32_t offset,
                               uint32_t length, struct piece_file *ret_file, struct waiter *waiter)
 {
-    enum store_result result;
+    enum store_result result = STORE_NOT_FOUND;
 
     assert(offset <= piece->length && length <= piece->length - offset);
-    result = store->operations->piece_check(store, piece, offset, length, ret_file, waiter);
+    if (store->operations->piece_check)
+        result = store->operations->piece_check(store, piece, offset, length, ret_file, waiter);
     assert(result != STORE_WAIT || waiter);
     assert(result || ret_file->fd >= 0);
     return result;

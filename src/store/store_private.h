@@ -132,6 +132,7 @@ struct store_operations {
 
     enum store_result (*piece_read)(struct store *store, const struct piece *piece, uint32_t offset,
                                     uint32_t length, void *to, struct waiter *waiter);
+    /* NULL, both: no piece lies in a file that a reader could be given. */
     enum store_result (*piece_check)(struct store *store, const struct piece *piece,
                                      uint32_t offset, uint32_t length, struct piece_file *ret_file,
                                      struct waiter *waiter);

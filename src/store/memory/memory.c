@@ -289,7 +289,6 @@ static const struct store_operations memory_operations = {
     .stage_pieces = memory_stage_pieces,
     .stage_close = memory_stage_close,
     .piece_read = memory_piece_read,
-    .piece_check = memory_piece_check,
     .collect_now = memory_collect_now,
 };
 

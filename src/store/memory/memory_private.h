@@ -59,8 +59,5 @@ const struct piece *memory_stage_pieces(const struct stage *base, size_t *ret_co
 void memory_stage_close(struct stage *base);
 enum store_result memory_piece_read(struct store *base, const struct piece *piece, uint32_t offset,
                                     uint32_t length, void *to, struct waiter *waiter);
-enum store_result memory_piece_check(struct store *base, const struct piece *piece, uint32_t offset,
-                                     uint32_t length, struct piece_file *ret_file,
-                                     struct waiter *waiter);
 
 #endif

@@ -229,16 +229,3 @@ enum store_result memory_piece_read(struct store *base, const struct piece *piec
     memcpy(to, found->data + offset, length);
     return STORE_OK;
 }
-
-enum store_result memory_piece_check(struct store *base, const struct piece *piece, uint32_t offset,
-                                     uint32_t length, struct piece_file *ret_file,
-                                     struct waiter *waiter)
-{
-    (void)base;
-    (void)piece;
-    (void)offset;
-    (void)length;
-    (void)ret_file;
-    (void)waiter;
-    return STORE_NOT_FOUND;
-}

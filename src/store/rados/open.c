@@ -115,26 +115,6 @@ static enum store_result rados_settled(struct store *base, uint64_t sequence)
     return result == STORE_CORRUPT ? STORE_IO : result;
 }
 
-static enum store_result rados_piece_check(struct store *base, const struct piece *piece,
-                                           uint32_t offset, uint32_t length,
-                                           struct piece_file *ret_file, struct waiter *waiter)
-{
-    (void)base;
-    (void)piece;
-    (void)offset;
-    (void)length;
-    (void)ret_file;
-    (void)waiter;
-    return STORE_NOT_FOUND;
-}
-
-static void rados_piece_give(struct store *base, const struct piece_file *file)
-{
-    (void)base;
-    (void)file;
-    assert(false); /* there are none */
-}
-
 /* Until nothing that was begun goes on. */
 static void wait_until_idle(struct rados *rados)
 {
@@ -230,8 +210,6 @@ static const struct store_operations rados_operations = {
     .stage_pieces = rados_stage_pieces,
     .stage_close = rados_stage_close,
     .piece_read = rados_piece_read,
-    .piece_check = rados_piece_check,
-    .piece_give = rados_piece_give,
     .collect_now = rados_collect_now,
 };
 
