@@ -16,6 +16,18 @@ unsigned draw(struct draws *draws, unsigned below)
     return (unsigned)(world_mix(draws->state) >> 20) % below;
 }
 
+unsigned draw_weighted(struct draws *draws, const unsigned weights[], unsigned count)
+{
+    unsigned total = 0, chosen = 0, at;
+
+    for (unsigned i = 0; i < count; i++)
+        total += weights[i];
+    at = draw(draws, total);
+    while (at >= weights[chosen])
+        at -= weights[chosen++];
+    return chosen;
+}
+
 void draw_behaviour(struct draws *draws, struct ask *ask, unsigned once_in, unsigned seconds)
 {
     if (draw(draws, once_in) == 0)

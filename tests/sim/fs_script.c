@@ -26,21 +26,6 @@ static const unsigned weights[FS_OPS] = {
     [FS_KEEP_SHARES] = 1,       [FS_GET_SERVICE] = 1,
 };
 
-static enum fs_op draw_op(struct draws *draws)
-{
-    unsigned total = 0, at;
-
-    for (unsigned i = 0; i < FS_OPS; i++)
-        total += weights[i];
-    at = draw(draws, total);
-    for (unsigned i = 0; i < FS_OPS; i++) {
-        if (at < weights[i])
-            return (enum fs_op)i;
-        at -= weights[i];
-    }
-    return FS_GET_FILE;
-}
-
 static void draw_cases(struct draws *draws, struct fs_path *path)
 {
     path->cases = draw(draws, 3) == 0 ? (unsigned char)draw(draws, 256) : 0;
@@ -307,7 +292,7 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         return;
     }
 
-    fs->op = number == 0 ? FS_CREATE_SHARE : draw_op(&draws);
+    fs->op = number == 0 ? FS_CREATE_SHARE : (enum fs_op)draw_weighted(&draws, weights, FS_OPS);
     if (is_creation(fs->op) && fs_node_count(fs_state_at(world->commits)) > NODES_ENOUGH)
         fs->op = draw(&draws, 2) == 0 ? FS_DELETE_FILE : FS_DELETE_DIRECTORY;
     draw_share(&draws, fs);

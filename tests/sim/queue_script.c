@@ -42,21 +42,6 @@ static const struct queue_malformed malformed[] = {
 };
 #define MALFORMED (sizeof malformed / sizeof malformed[0])
 
-static enum queue_op draw_op(struct draws *draws)
-{
-    unsigned total = 0, at;
-
-    for (unsigned i = 0; i < QUEUE_OPS; i++)
-        total += weights[i];
-    at = draw(draws, total);
-    for (unsigned i = 0; i < QUEUE_OPS; i++) {
-        if (at < weights[i])
-            return (enum queue_op)i;
-        at -= weights[i];
-    }
-    return QUEUE_GET;
-}
-
 static int draw_seconds(struct draws *draws, int least)
 {
     static const int seconds[] = { 0, 1, 2, 3, 5, 10, 30, 60, 3600, 86400, WEEK_S };
@@ -228,7 +213,7 @@ void queue_draw(unsigned client, unsigned number, struct ask *ret_ask)
     struct ask ask = { .op = OPS, .break_s = -1 };
 
     draws.state = world_mix(draws.state);
-    ask.queue.op = draw_op(&draws);
+    ask.queue.op = (enum queue_op)draw_weighted(&draws, weights, QUEUE_OPS);
     ask.container = draw(&draws, 8) == 0 ? 1 + draw(&draws, QUEUES - 1) : 0;
     if (number == 0 && client % 2 == 0)
         ask.queue.op = QUEUE_CREATE;

@@ -50,21 +50,6 @@ static const unsigned layer_weights[OPS] = {
     [OP_DELETE_BLOB] = 5, [OP_GET_BLOB] = 4,       [OP_PUT_BLOB] = 1,
 };
 
-static enum op draw_op(struct draws *draws, const unsigned of[OPS])
-{
-    unsigned total = 0, at;
-
-    for (unsigned i = 0; i < OPS; i++)
-        total += of[i];
-    at = draw(draws, total);
-    for (unsigned i = 0; i < OPS; i++) {
-        if (at < of[i])
-            return (enum op)i;
-        at -= of[i];
-    }
-    return OP_HEAD_BLOB;
-}
-
 /* A copy of an archived blob is on its way back, and its answer does not say whether the source was
  * read before or after its tier changed, which leaves the ETag alone. So a source whose tier may
  * change meanwhile is copied at once, which is refused while it is archived; and none changes that
@@ -269,7 +254,8 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
     bool layered = is_layered() && draw(&draws, 4) > 0;
-    struct ask ask = { .op = draw_op(&draws, layered ? layer_weights : weights), .break_s = -1 };
+    struct ask ask = { .op = (enum op)draw_weighted(&draws, layered ? layer_weights : weights, OPS),
+                       .break_s = -1 };
 
     draws.state = world_mix(draws.state);
     ask.container = !layered && draw(&draws, 8) == 0 ? 1 + draw(&draws, CONTAINERS - 1) : 0;

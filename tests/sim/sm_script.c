@@ -147,21 +147,6 @@ static const unsigned weights[SM_OPS] = {
     [SM_SET_DELETE] = 2, [SM_RENAME] = 7, [SM_CLOSE] = 13, [SM_HANG_UP] = 2,
 };
 
-static enum sm_op draw_op(struct draws *draws)
-{
-    unsigned total = 0, at;
-
-    for (unsigned i = 0; i < SM_OPS; i++)
-        total += weights[i];
-    at = draw(draws, total);
-    for (unsigned i = 0; i < SM_OPS; i++) {
-        if (at < weights[i])
-            return (enum sm_op)i;
-        at -= weights[i];
-    }
-    return SM_OPEN;
-}
-
 /* One that can do it, most often. */
 static const struct known *draw_handle(struct draws *draws, unsigned client, unsigned access)
 {
@@ -274,7 +259,7 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     struct sm_ask *smb = &ask.smb;
     const struct known *handle;
 
-    smb->op = draw_op(&draws);
+    smb->op = (enum sm_op)draw_weighted(&draws, weights, SM_OPS);
     draw_slots(&draws, smb);
     smb->write_through = draw(&draws, 3) == 0;
     handle = draw_handle(&draws, client, access_for(smb->op));

@@ -13,21 +13,6 @@ static const unsigned weights[TABLE_OPS] = {
     [TABLE_TRANSACTION] = 16, [TABLE_BATCHED_QUERY] = 2,
 };
 
-static enum table_op draw_op(struct draws *draws)
-{
-    unsigned total = 0, at;
-
-    for (unsigned i = 0; i < TABLE_OPS; i++)
-        total += weights[i];
-    at = draw(draws, total);
-    for (unsigned i = 0; i < TABLE_OPS; i++) {
-        if (at < weights[i])
-            return (enum table_op)i;
-        at -= weights[i];
-    }
-    return TABLE_READ;
-}
-
 /* Most are at one of three places, where clients meet. */
 static unsigned draw_place(struct draws *draws)
 {
@@ -154,7 +139,7 @@ void table_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     struct ask ask = { .op = OPS };
     struct table_ask *table = &ask.table;
 
-    table->op = draw_op(&draws);
+    table->op = (enum table_op)draw_weighted(&draws, weights, TABLE_OPS);
     table->table = draw(&draws, 6) == 0;
     if (number < TABLES && client % 2 == 0) {
         table->op = TABLE_CREATE;
