@@ -23,9 +23,9 @@ enum sm_op {
     SM_OPS
 };
 
-/* What an open may do, and what others may do beside it. */
 /* What a client may keep to itself: what it has read, its handle, what it has not written yet. */
 enum { CACHES_R = 1, CACHES_H = 2, CACHES_W = 4, CACHES_ALL = 7 };
+/* What an open may do, and what others may do beside it. */
 enum { MAY_R = 1, MAY_W = 2, MAY_D = 4, MAY_RWD = 7 };
 
 /* MS-SMB2 2.2.13 "CreateDisposition" */

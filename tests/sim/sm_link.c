@@ -162,7 +162,7 @@ static void take_break(struct link *link, const struct bytes *bytes)
         told.persistent = wire_u64(&r);
         told.volatile_id = wire_u64(&r);
         told.keeps = level == 1 ? CACHES_R : 0;
-        is_answered = !sm_reads_only(link->slot, told.volatile_id);
+        is_answered = !sm_script_reads_only(link->slot, told.volatile_id);
     }
     if (!wire_ok(&r))
         world_fail("a break of an oplock or a lease that is too short");

@@ -21,13 +21,8 @@ static struct known {
         unsigned from, to;
     } locks[LOCKS_MAX]; /* to 0: none */
 } known[CLIENTS_MAX][HANDLES_MAX];
-/* That the client has lost with its connection, and may come back to. */
-static struct lost {
-    struct sm_handle handle; /* open 0: none */
-    uint64_t key;
-    unsigned access, caching;
-    bool has_written;
-} lost[CLIENTS_MAX];
+/* That the client has lost with its connection, and may come back to. open 0: none */
+static struct known lost[CLIENTS_MAX];
 
 void sm_script_begin_life(void)
 {
@@ -38,16 +33,9 @@ void sm_script_begin_life(void)
 /* One of its handles that are durable. */
 static void lose_all(unsigned client)
 {
-    for (unsigned i = 0; i < HANDLES_MAX; i++) {
-        const struct known *one = &known[client][i];
-
-        if (one->handle.open > 0 && one->key > 0)
-            lost[client] = (struct lost){ .handle = one->handle,
-                                          .key = one->key,
-                                          .access = one->access,
-                                          .caching = one->caching,
-                                          .has_written = one->has_written };
-    }
+    for (unsigned i = 0; i < HANDLES_MAX; i++)
+        if (known[client][i].handle.open > 0 && known[client][i].key > 0)
+            lost[client] = known[client][i];
     memset(known[client], 0, sizeof known[client]);
 }
 
@@ -59,19 +47,28 @@ static struct known *find(unsigned client, uint64_t open)
     return NULL;
 }
 
-void sm_script_keeps(unsigned client, uint64_t volatile_id, unsigned caching)
+/* NULL: it is closed. */
+static struct known *find_volatile(unsigned client, uint64_t volatile_id)
 {
     for (unsigned i = 0; i < HANDLES_MAX; i++)
         if (known[client][i].handle.open > 0 && known[client][i].handle.volatile_id == volatile_id)
-            known[client][i].caching = caching;
+            return &known[client][i];
+    return NULL;
 }
 
-bool sm_reads_only(unsigned client, uint64_t volatile_id)
+void sm_script_keeps(unsigned client, uint64_t volatile_id, unsigned caching)
 {
-    for (unsigned i = 0; i < HANDLES_MAX; i++)
-        if (known[client][i].handle.open > 0 && known[client][i].handle.volatile_id == volatile_id)
-            return known[client][i].caching == CACHES_R;
-    return false;
+    struct known *one = find_volatile(client, volatile_id);
+
+    if (one)
+        one->caching = caching;
+}
+
+bool sm_script_reads_only(unsigned client, uint64_t volatile_id)
+{
+    const struct known *one = find_volatile(client, volatile_id);
+
+    return one && one->caching == CACHES_R;
 }
 
 bool sm_script_has_written(unsigned client, uint64_t open)
@@ -97,17 +94,14 @@ static void note_lock(struct known *one, const struct sm_ask *ask)
 static void come_back(unsigned client, const struct reply *answer)
 {
     struct known *one = find(client, 0);
-    const struct lost *was = &lost[client];
 
-    if (answer->smb.status == SM_SUCCESS && one)
-        *one = (struct known){ .handle = { .open = was->handle.open,
-                                           .persistent = answer->smb.persistent,
-                                           .volatile_id = answer->smb.volatile_id },
-                               .access = was->access,
-                               .caching = answer->smb.caching,
-                               .key = was->key,
-                               .has_written = was->has_written };
-    lost[client] = (struct lost){ .key = 0 };
+    if (answer->smb.status == SM_SUCCESS && one) {
+        *one = lost[client];
+        one->handle.persistent = answer->smb.persistent;
+        one->handle.volatile_id = answer->smb.volatile_id;
+        one->caching = answer->smb.caching;
+    }
+    lost[client] = (struct known){ .key = 0 };
 }
 
 void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct reply *answer,
@@ -248,7 +242,7 @@ static bool draw_return(unsigned client, struct sm_ask *ask)
         *ask = back;
         return true;
     }
-    lost[client] = (struct lost){ .key = 0 };
+    lost[client] = (struct known){ .key = 0 };
     return false;
 }
 

@@ -9,9 +9,10 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask);
 /* An answer has come; open: that it has made, of the model; 0: none */
 void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct reply *answer,
                         uint64_t open);
-/* Does it cache no more than what it reads by this handle? Then a break needs no answer. */
+/* What it caches by this handle after it has answered a break. caching: CACHES_* */
 void sm_script_keeps(unsigned client, uint64_t volatile_id, unsigned caching);
-bool sm_reads_only(unsigned client, uint64_t volatile_id);
+/* Does it cache no more than what it reads by this handle? Then a break needs no answer. */
+bool sm_script_reads_only(unsigned client, uint64_t volatile_id);
 /* Has it been told that it has written by the handle? */
 bool sm_script_has_written(unsigned client, uint64_t open);
 
