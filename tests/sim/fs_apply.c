@@ -1,19 +1,7 @@
 /* What a commit makes of a state. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
+#include "fs_change.h"
 #include "fs_deleted.h"
 #include "fs_opens.h"
-#include "world.h"
-
-static uint64_t etag_to_pass(const struct fs_node *node)
-{
-    return node->etag > 0 ? node->etag : node->above;
-}
-
-/* What is written ends a lease that is broken. semantics 3.5 */
-static void forget_lease(struct fs_node *node)
-{
-    if (node->lease.state == FS_BROKEN)
-        node->lease = (struct fs_lease){ .state = FS_AVAILABLE };
-}
 
 static void copy(const struct fs_ask *ask, const struct fs_node *source, struct fs_node *to)
 {
@@ -26,44 +14,28 @@ static void copy(const struct fs_ask *ask, const struct fs_node *source, struct 
     }
 }
 
-static void add_permission(struct fs_state *state, unsigned permission)
-{
-    if (permission == 0)
-        return;
-    state->permissions |= 1u << permission;
-    state->doubtful &= ~(1u << permission);
-}
-
 static void create(const struct fs_ask *ask, struct fs_state *state, const struct fs_node *source)
 {
-    struct fs_path parent = ask->path;
     unsigned at = fs_find(state, &ask->path);
     struct fs_node made = { .exists = true,
                             .is_directory = ask->op == FS_CREATE_DIRECTORY,
-                            .name = ask->path.names[ask->path.depth - 1],
                             .metadata = ask->metadata,
                             .length = ask->length,
                             .permission = ask->permission };
     bool is_open = false;
 
     if (at < FS_NODES) {
-        made.above = etag_to_pass(&state->nodes[at]);
+        made.above = fs_etag_to_pass(&state->nodes[at]);
         made.lease = state->nodes[at].lease;
-        forget_lease(&made);
+        fs_forget_lease(&made);
         is_open = fs_is_open(state, &state->nodes[at]);
+    } else {
+        at = fs_free_place(state);
     }
-
-    parent.depth--;
-    for (unsigned i = FS_ROOT + 1; at == FS_NODES && i < FS_NODES; i++)
-        if (!state->nodes[i].exists)
-            at = i;
-    if (at == FS_NODES)
-        world_fail("the model has no room for another file");
-    made.is_other_case = ask->path.cases >> parent.depth & 1;
-    made.parent = fs_find(state, &parent);
+    fs_set_path(state, &ask->path, &made);
     if (ask->permission == 0)
         made.permission = fs_inherited(state->nodes[made.parent].permission, made.is_directory);
-    add_permission(state, made.permission);
+    fs_add_permission(state, made.permission);
     made.id = ++state->ids;
     made.version = made.content = state->since;
     if (is_open) { /* it stays the file that those know who have it open. decision: 338 */
@@ -74,19 +46,6 @@ static void create(const struct fs_ask *ask, struct fs_state *state, const struc
     if (source)
         copy(ask, source, &made);
     state->nodes[at] = made;
-}
-
-static void rename_node(const struct fs_ask *ask, struct fs_state *state)
-{
-    unsigned from = fs_find(state, &ask->source), to = fs_find(state, &ask->path);
-    struct fs_path parent = ask->path;
-
-    parent.depth--;
-    if (to < FS_NODES && to != from)
-        state->nodes[to].exists = false;
-    state->nodes[from].parent = fs_find(state, &parent);
-    state->nodes[from].name = ask->path.names[parent.depth];
-    state->nodes[from].is_other_case = ask->path.cases >> parent.depth & 1;
 }
 
 /* What is written in each slot of the range. */
@@ -115,17 +74,6 @@ static void write_slots(const struct fs_ask *ask, struct fs_node *node,
     }
 }
 
-static void set_length(const struct fs_ask *ask, struct fs_node *node, uint64_t commit)
-{
-    for (unsigned i = ask->length; i < FS_SLOTS && i < node->length; i++) {
-        node->slots[i] = 0;
-        node->written[i] = commit;
-    }
-    node->length = ask->length;
-    if (ask->permission > 0)
-        node->permission = ask->permission;
-}
-
 static void change_node(const struct fs_ask *ask, struct fs_node *node,
                         const struct fs_node *source, uint64_t commit)
 {
@@ -136,7 +84,9 @@ static void change_node(const struct fs_ask *ask, struct fs_node *node,
         write_slots(ask, node, source, commit);
         break;
     case FS_SET_LENGTH:
-        set_length(ask, node, commit);
+        fs_cut(node, ask->length, commit);
+        if (ask->permission > 0)
+            node->permission = ask->permission;
         break;
     case FS_SET_METADATA:
     case FS_SET_DIRECTORY_METADATA:
@@ -149,16 +99,6 @@ static void change_node(const struct fs_ask *ask, struct fs_node *node,
         node->exists = false;
         break;
     }
-}
-
-static void write_node(struct fs_state *state, unsigned at)
-{
-    struct fs_node *node = &state->nodes[at];
-
-    node->above = etag_to_pass(node);
-    node->etag = 0;
-    node->version = state->since;
-    forget_lease(node);
 }
 
 static void apply_to_share(const struct fs_ask *ask, struct fs_state *state)
@@ -204,7 +144,7 @@ void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *s
     unsigned node;
 
     fs_ask_others(state, passes, false);
-    add_permission(state, ask->permission);
+    fs_add_permission(state, ask->permission);
     if (!fs_has_path(ask->op)) {
         apply_to_share(ask, state);
         return;
@@ -215,11 +155,11 @@ void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *s
     }
     if (ask->op == FS_RENAME_FILE || ask->op == FS_RENAME_DIRECTORY) {
         node = fs_find(state, &ask->source);
-        rename_node(ask, state);
+        fs_move(state, &ask->path, &state->nodes[node]);
     } else {
         node = fs_find(state, &ask->path);
         change_node(ask, &state->nodes[node], source, commit);
     }
     if (fs_writes_node(ask->op))
-        write_node(state, node);
+        fs_write_node(state, &state->nodes[node]);
 }

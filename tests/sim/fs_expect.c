@@ -14,12 +14,7 @@ static struct fs_expected refusal(int status, const char *code)
 static struct fs_expected look_up(const struct fs_state *state, const struct fs_path *path,
                                   unsigned *ret_node)
 {
-    struct fs_path above = *path;
-    unsigned parent;
-
-    above.depth -= above.depth > 0;
-    parent = fs_find(state, &above);
-    if (parent == FS_NODES || !state->nodes[parent].is_directory)
+    if (fs_find_parent(state, path) == FS_NODES)
         return refusal(404, "ParentNotFound");
     *ret_node = fs_find(state, path);
     return (struct fs_expected){ .code = NULL };
@@ -38,14 +33,6 @@ static struct fs_expected look_for(const struct fs_state *state, const struct fs
     if (state->nodes[*ret_node].is_directory != is_directory)
         return refusal(409, "ResourceTypeMismatch");
     return refused;
-}
-
-/* Does a file that was of a length become longer than the share has room for? */
-static bool is_full(const struct fs_state *state, unsigned was, unsigned length)
-{
-    uint64_t more = ((uint64_t)length - was) * fs_slot_bytes();
-
-    return length > was && fs_used_bytes(state) + more > (uint64_t)state->quota << 30;
 }
 
 static struct fs_expected of_lease(const struct fs_lease *lease, unsigned id, bool is_write,
@@ -95,7 +82,7 @@ static struct fs_expected expect_create(const struct fs_ask *ask, const struct f
         return refusal(409, "ResourceAlreadyExists");
     if (is_there && state->nodes[node].is_directory)
         return refusal(409, "ResourceTypeMismatch");
-    if (is_full(state, is_there ? state->nodes[node].length : 0, ask->length))
+    if (fs_is_full(state, is_there ? state->nodes[node].length : 0, ask->length))
         return refusal(403, "ShareSizeLimitReached");
     return (struct fs_expected){ .status = ask->op == FS_COPY_FILE ? 202 : 201, .changes = true };
 }
@@ -105,7 +92,6 @@ static struct fs_expected expect_rename(const struct fs_ask *ask, const struct f
 {
     bool is_directory = ask->op == FS_RENAME_DIRECTORY, replaces;
     unsigned from, to;
-    struct fs_path parent = ask->path;
     const struct fs_use stays = { .share = MAY_RWD }, goes = fs_use_of_source(ask);
     struct fs_expected refused = look_up(state, &ask->path, &to);
 
@@ -115,7 +101,6 @@ static struct fs_expected expect_rename(const struct fs_ask *ask, const struct f
         refused = look_for(state, &ask->source, is_directory, &from);
     if (refused.code)
         return refused;
-    parent.depth--;
     replaces = to < FS_NODES && to != from && ask->replaces &&
                state->nodes[to].is_directory == is_directory;
     if (!is_directory)
@@ -128,7 +113,7 @@ static struct fs_expected expect_rename(const struct fs_ask *ask, const struct f
         refused = beside_opens(state, from, &goes);
     if (refused.code)
         return refused;
-    if (is_directory && fs_is_below(state, fs_find(state, &parent), from))
+    if (is_directory && fs_is_below(state, fs_find_parent(state, &ask->path), from))
         return refusal(400, "InvalidHeaderValue");
     if (to < FS_NODES && to != from) {
         if (!ask->replaces)
@@ -182,7 +167,7 @@ static struct fs_expected expect_at(const struct fs_ask *ask, const struct fs_st
         return ask->to > length ? refusal(416, "InvalidRange")
                                 : (struct fs_expected){ .status = 201, .changes = true };
     case FS_SET_LENGTH:
-        return is_full(state, length, ask->length)
+        return fs_is_full(state, length, ask->length)
                    ? refusal(403, "ShareSizeLimitReached")
                    : (struct fs_expected){ .status = 200, .changes = true };
     case FS_DELETE_DIRECTORY:

@@ -168,6 +168,16 @@ unsigned fs_find(const struct fs_state *state, const struct fs_path *path)
     return state->exists ? find_first(state, path, path->depth) : FS_NODES;
 }
 
+unsigned fs_find_parent(const struct fs_state *state, const struct fs_path *path)
+{
+    struct fs_path above = *path;
+    unsigned parent;
+
+    above.depth -= above.depth > 0;
+    parent = fs_find(state, &above);
+    return parent < FS_NODES && state->nodes[parent].is_directory ? parent : FS_NODES;
+}
+
 bool fs_path_of(const struct fs_state *state, unsigned node, struct fs_path *ret_path)
 {
     unsigned char names[FS_NODES];
@@ -242,6 +252,13 @@ uint64_t fs_used_bytes(const struct fs_state *state)
     for (unsigned i = 0; i < FS_NODES; i++)
         slots += state->nodes[i].exists ? state->nodes[i].length : 0;
     return slots * fs_slot_bytes();
+}
+
+bool fs_is_full(const struct fs_state *state, unsigned was, unsigned length)
+{
+    uint64_t more = ((uint64_t)length - was) * fs_slot_bytes();
+
+    return length > was && fs_used_bytes(state) + more > (uint64_t)state->quota << 30;
 }
 
 struct fs_state *fs_next_state(uint64_t commit)

@@ -108,6 +108,8 @@ struct fs_passes;
 void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *source,
               const struct fs_passes *passes);
 uint64_t fs_used_bytes(const struct fs_state *state);
+/* Does a file that was of a length become longer than the share has room for? was, length: slots */
+bool fs_is_full(const struct fs_state *state, unsigned was, unsigned length);
 bool fs_has_children(const struct fs_state *state, unsigned node);
 bool fs_is_below(const struct fs_state *state, unsigned node, unsigned above);
 /* The entry of that name in a directory; FS_NODES: none. */
@@ -120,6 +122,8 @@ const char *fs_fill(uint64_t version, uint64_t etag);
 const char *fs_may_have(const struct fs_node *node, uint64_t etag);
 /* The node that a path names; FS_NODES: none. */
 unsigned fs_find(const struct fs_state *state, const struct fs_path *path);
+/* The directory that what a path names lies in, or would; FS_NODES: there is none. Of the root: itself. */
+unsigned fs_find_parent(const struct fs_state *state, const struct fs_path *path);
 /* The tree of a state, or that of the snapshot; NULL: that is not there. */
 const struct fs_state *fs_view(const struct fs_snapshot *snapshot, const struct fs_state *state);
 /* One that is there in a state: the newest, or the next older than `after`; NULL: there are no more.

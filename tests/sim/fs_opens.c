@@ -148,7 +148,7 @@ static enum fs_bar judge_once(const struct fs_state *state, uint64_t node, const
     return bar == FS_NOTHING_BARS ? judge_caching(state, node, use, to) : bar;
 }
 
-static void end_open(struct fs_state *state, struct fs_open *open)
+void fs_end_open(struct fs_state *state, struct fs_open *open)
 {
     for (unsigned i = 0; i < FS_LOCKS; i++)
         if (state->locks[i].open == open->id)
@@ -170,7 +170,7 @@ static bool end_away(struct fs_state *state, uint64_t node, const struct fs_use 
         if (open->id == 0 || open->node != node || !open->is_away ||
             (bears(open, use) && !is_asked))
             continue;
-        end_open(state, open);
+        fs_end_open(state, open);
         has_ended = true;
     }
     return has_ended;
@@ -199,6 +199,7 @@ static enum fs_bar judge(struct fs_state *state, uint64_t node, const struct fs_
 }
 
 static struct fs_passes passes;
+#define PASSES_MAX (sizeof passes.of / sizeof passes.of[0])
 
 void fs_passes_begin(void)
 {
@@ -230,7 +231,7 @@ enum fs_bar fs_beside_opens(const struct fs_state *state, const struct fs_node *
     }
     if (bar == FS_NOTHING_BARS && has_ended && use->changes_nothing)
         bar = FS_OTHERS_CACHE; /* that is committed first */
-    if (bar != FS_IS_NOT_SHARED && passes.count < 6) {
+    if (bar != FS_IS_NOT_SHARED && passes.count < PASSES_MAX) {
         passes.of[passes.count].node = node->id;
         passes.of[passes.count++].use = *use;
     }
@@ -347,6 +348,20 @@ const struct fs_open *fs_open_of(const struct fs_state *state, uint64_t id)
     return NULL;
 }
 
+struct fs_open *fs_open_in(struct fs_state *state, uint64_t id)
+{
+    const struct fs_open *open = fs_open_of(state, id);
+
+    return open ? &state->opens[open - state->opens] : NULL;
+}
+
+const struct fs_node *fs_opened_node(const struct fs_state *state, uint64_t id)
+{
+    const struct fs_open *open = fs_open_of(state, id);
+
+    return open ? fs_node_of(state, open->node) : NULL;
+}
+
 const struct fs_open *fs_open_of_client(const struct fs_state *state, unsigned client,
                                         uint64_t volatile_id)
 {
@@ -414,12 +429,13 @@ bool fs_locks_bar_lock(const struct fs_state *state, const struct fs_node *node,
     return false;
 }
 
-struct fs_lock *fs_lock_of(struct fs_state *state, uint64_t open, unsigned from, unsigned to)
+const struct fs_lock *fs_lock_of(const struct fs_state *state, uint64_t open, unsigned from,
+                                 unsigned to)
 {
-    struct fs_lock *found = NULL;
+    const struct fs_lock *found = NULL;
 
     for (unsigned i = 0; i < FS_LOCKS; i++) {
-        struct fs_lock *lock = &state->locks[i];
+        const struct fs_lock *lock = &state->locks[i];
 
         if (lock->open != open || lock->from != from || lock->to != to)
             continue;
@@ -429,4 +445,11 @@ struct fs_lock *fs_lock_of(struct fs_state *state, uint64_t open, unsigned from,
             found = lock;
     }
     return found;
+}
+
+void fs_unlock(struct fs_state *state, uint64_t open, unsigned from, unsigned to)
+{
+    const struct fs_lock *lock = fs_lock_of(state, open, from, to);
+
+    state->locks[lock - state->locks] = (struct fs_lock){ .open = 0 };
 }

@@ -41,7 +41,10 @@ bool fs_locks_bar_write(const struct fs_state *state, const struct fs_node *node
 bool fs_locks_bar_lock(const struct fs_state *state, const struct fs_node *node,
                        const struct fs_lock *wanted);
 /* Exactly that range, as it is released: the exclusive one, or else the newest. NULL: there is none */
-struct fs_lock *fs_lock_of(struct fs_state *state, uint64_t open, unsigned from, unsigned to);
+const struct fs_lock *fs_lock_of(const struct fs_state *state, uint64_t open, unsigned from,
+                                 unsigned to);
+/* Releases it: there is one. */
+void fs_unlock(struct fs_state *state, uint64_t open, unsigned from, unsigned to);
 /* What passed since fs_passes_begin(), and at last perhaps has to wait: whoever goes on asks for what others cache. */
 struct fs_passes {
     unsigned count;
@@ -66,6 +69,12 @@ const char *fs_bar_code(enum fs_bar bar);
 bool fs_is_open(const struct fs_state *state, const struct fs_node *node);
 /* The open with this id; NULL: it is closed. */
 const struct fs_open *fs_open_of(const struct fs_state *state, uint64_t id);
+/* The same in a state that is being made. */
+struct fs_open *fs_open_in(struct fs_state *state, uint64_t id);
+/* Its file; NULL: it is closed. */
+const struct fs_node *fs_opened_node(const struct fs_state *state, uint64_t id);
+/* With its locks. */
+void fs_end_open(struct fs_state *state, struct fs_open *open);
 const struct fs_open *fs_open_of_client(const struct fs_state *state, unsigned client,
                                         uint64_t volatile_id);
 

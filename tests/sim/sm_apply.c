@@ -1,62 +1,29 @@
 /* What a commit of SMB makes of a state. MS-FSA 2.1.5 */
-#include <string.h>
-
+#include "fs_change.h"
 #include "fs_opens.h"
 #include "sm_model.h"
 #include "world.h"
 
-/* What is written ends a lease of REST that is broken. semantics 3.5 */
-static void write_node(struct fs_state *state, struct fs_node *node)
-{
-    node->above = node->etag > 0 ? node->etag : node->above;
-    node->etag = 0;
-    node->version = state->since;
-    if (node->lease.state == FS_BROKEN)
-        node->lease = (struct fs_lease){ .state = FS_AVAILABLE };
-}
-
-static void cut(struct fs_node *node, unsigned length, uint64_t commit)
-{
-    for (unsigned i = length; i < FS_SLOTS && i < node->length; i++) {
-        node->slots[i] = 0;
-        node->written[i] = commit;
-    }
-    node->length = length;
-}
-
 static unsigned make_node(const struct sm_ask *ask, struct fs_state *state)
 {
-    struct fs_path parent = ask->path;
-    unsigned at = FS_ROOT + 1;
-    struct fs_node *node;
+    unsigned at = fs_free_place(state);
+    struct fs_node *node = &state->nodes[at];
 
-    parent.depth--;
-    while (at < FS_NODES && state->nodes[at].exists)
-        at++;
-    if (at == FS_NODES)
-        world_fail("the model has no room for another file");
-    node = &state->nodes[at];
-    *node = (struct fs_node){ .exists = true,
-                              .name = ask->path.names[parent.depth],
-                              .is_other_case = ask->path.cases >> parent.depth & 1,
-                              .parent = fs_find(state, &parent),
-                              .id = ++state->ids,
-                              .version = state->since,
-                              .content = state->since };
+    *node = (struct fs_node){
+        .exists = true, .id = ++state->ids, .version = state->since, .content = state->since
+    };
+    fs_set_path(state, &ask->path, node);
     node->permission = fs_inherited(state->nodes[node->parent].permission, false);
-    if (node->permission > 0) {
-        state->permissions |= 1u << node->permission;
-        state->doubtful &= ~(1u << node->permission);
-    }
+    fs_add_permission(state, node->permission);
     return at;
 }
 
 static void overwrite(const struct sm_ask *ask, struct fs_state *state, struct fs_node *node)
 {
-    cut(node, 0, state->since);
+    fs_cut(node, 0, state->since);
     if (ask->disposition == SM_SUPERSEDE)
         node->metadata = 0;
-    write_node(state, node);
+    fs_write_node(state, node);
 }
 
 static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *expected,
@@ -96,7 +63,7 @@ static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *ex
  * MS-SMB2 3.3.7.1 */
 bool sm_leave(struct fs_state *state, uint64_t id)
 {
-    struct fs_open *open = (struct fs_open *)(uintptr_t)fs_open_of(state, id);
+    struct fs_open *open = fs_open_in(state, id);
     const struct fs_node *node = fs_node_of(state, open->node);
 
     if (!open->is_durable || !(open->holds & CACHES_H) || open->told != open->holds ||
@@ -118,16 +85,13 @@ static void write_slots(const struct sm_ask *ask, struct fs_node *node, uint64_t
         node->length = ask->to;
 }
 
-/* With its locks. The file goes with the last one, if it is to. MS-FSA 2.1.5.5 */
+/* The file goes with the last one, if it is to. MS-FSA 2.1.5.5 */
 static void close_open(struct fs_state *state, struct fs_node *node, uint64_t id)
 {
-    struct fs_open *open = (struct fs_open *)(uintptr_t)fs_open_of(state, id);
+    struct fs_open *open = fs_open_in(state, id);
 
     node->is_delete_pending = node->is_delete_pending || open->deletes;
-    for (unsigned i = 0; i < FS_LOCKS; i++)
-        if (state->locks[i].open == id)
-            state->locks[i] = (struct fs_lock){ .open = 0 };
-    *open = (struct fs_open){ .id = 0 };
+    fs_end_open(state, open);
     if (fs_is_open(state, node))
         return;
     if (node->is_delete_pending)
@@ -150,19 +114,6 @@ static void lock(const struct sm_ask *ask, struct fs_state *state)
                                         .since = state->since };
 }
 
-static void rename_node(const struct sm_ask *ask, struct fs_state *state, struct fs_node *node)
-{
-    struct fs_path parent = ask->path;
-    unsigned to = fs_find(state, &ask->path);
-
-    parent.depth--;
-    if (to < FS_NODES && &state->nodes[to] != node)
-        state->nodes[to].exists = false;
-    node->parent = fs_find(state, &parent);
-    node->name = ask->path.names[parent.depth];
-    node->is_other_case = ask->path.cases >> parent.depth & 1;
-}
-
 uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, uint64_t commit,
                   unsigned client, uint64_t volatile_id, bool writes)
 {
@@ -176,7 +127,7 @@ uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, 
 
     switch ((int)ask->op) {
     case SM_RETURN:
-        open = (struct fs_open *)(uintptr_t)fs_open_of(state, ask->handle.open);
+        open = fs_open_in(state, ask->handle.open);
         open->is_away = false;
         open->volatile_id = volatile_id;
         return open->id;
@@ -186,19 +137,19 @@ uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, 
         write_slots(ask, node, commit);
         break;
     case SM_SET_LENGTH:
-        cut(node, ask->length, commit);
+        fs_cut(node, ask->length, commit);
         break;
     case SM_LOCK:
         lock(ask, state);
         break;
     case SM_UNLOCK:
-        *fs_lock_of(state, ask->handle.open, ask->from, ask->to) = (struct fs_lock){ .open = 0 };
+        fs_unlock(state, ask->handle.open, ask->from, ask->to);
         break;
     case SM_SET_DELETE:
         node->is_delete_pending = ask->deletes;
         break;
     case SM_RENAME:
-        rename_node(ask, state, node);
+        fs_move(state, &ask->path, node);
         break;
     case SM_CLOSE:
         close_open(state, node, ask->handle.open);
@@ -207,6 +158,6 @@ uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, 
         break;
     }
     if (writes)
-        write_node(state, node);
+        fs_write_node(state, node);
     return 0;
 }

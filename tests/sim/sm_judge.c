@@ -164,8 +164,7 @@ void sm_judge_committed(struct fs_slot *slot, unsigned number)
     struct sm_expected expected =
         ask->op == SM_OPEN ? expect_open(slot, ask, &seen)
                            : sm_expect(ask, fs_state_at(world->commits), seen.has_waited);
-    const struct fs_open *open = fs_open_of(fs_state_at(world->commits), ask->handle.open);
-    const struct fs_node *node = open ? fs_node_of(fs_state_at(world->commits), open->node) : NULL;
+    const struct fs_node *node = fs_opened_node(fs_state_at(world->commits), ask->handle.open);
 
     if (slot->commit > 0)
         fs_judge_fail(slot, NULL, "a second commit of an SMB request");
@@ -197,7 +196,7 @@ static void answer_break(const struct sm_seen *seen)
 
     if (seen->own == SM_OWN_ANSWER)
         open = sm_link_answer(seen->client, seen->message_id, state, &keeps);
-    if (!open || !fs_acknowledge_break((struct fs_open *)(uintptr_t)open, keeps))
+    if (!open || !fs_acknowledge_break(fs_open_in(state, open->id), keeps))
         world_fail("an answer to a break is taken that client %u was not asked for", seen->client);
     world->commits++;
     if (world->plan.verbose)
@@ -298,8 +297,7 @@ static void judge_commit(const struct fs_slot *slot, unsigned number, const stru
 static void acknowledge_flushed(const struct fs_slot *slot)
 {
     const struct fs_state *state = fs_state_at(slot->before);
-    const struct fs_open *open = fs_open_of(state, slot->ask->smb.handle.open);
-    const struct fs_node *node = open ? fs_node_of(state, open->node) : NULL;
+    const struct fs_node *node = fs_opened_node(state, slot->ask->smb.handle.open);
 
     if (node)
         fs_acknowledge(node->version);

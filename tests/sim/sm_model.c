@@ -79,12 +79,9 @@ struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state 
 static struct sm_expected expect_open(const struct sm_ask *ask, const struct fs_state *state,
                                       bool has_waited)
 {
-    struct fs_path above = ask->path;
-    unsigned parent, at;
+    unsigned at;
 
-    above.depth--;
-    parent = fs_find(state, &above);
-    if (parent == FS_NODES || !state->nodes[parent].is_directory)
+    if (fs_find_parent(state, &ask->path) == FS_NODES)
         return refusal(SM_PATH_NOT_FOUND);
     at = fs_find(state, &ask->path);
     if (at < FS_NODES)
@@ -104,14 +101,6 @@ static unsigned access_for(enum sm_op op)
     };
 
     return needed[op];
-}
-
-/* Does it become longer than the share has room for? */
-static bool is_full(const struct fs_state *state, unsigned was, unsigned length)
-{
-    uint64_t more = ((uint64_t)length - was) * fs_slot_bytes();
-
-    return length > was && fs_used_bytes(state) + more > (uint64_t)state->quota << 30;
 }
 
 /* Others lose what they have cached of the data, and nobody waits for that. MS-FSA 2.1.5.4 */
@@ -140,7 +129,7 @@ static struct sm_expected expect_bytes(const struct sm_ask *ask, const struct fs
     if (ask->op == SM_READ)
         return ask->from < node->length ? expected : refusal(SM_END_OF_FILE);
     expected.changes = true;
-    if (is_full(state, node->length, ask->op == SM_WRITE ? ask->to : ask->length))
+    if (fs_is_full(state, node->length, ask->op == SM_WRITE ? ask->to : ask->length))
         return refusal(SM_DISK_FULL);
     strip_data(ask, state, node);
     return expected;
@@ -161,9 +150,8 @@ static struct sm_expected expect_lock(const struct sm_ask *ask, const struct fs_
     if (ask->op == SM_LOCK)
         return !is_barred ? expected
                           : refusal(ask->waits_ns > 0 ? SM_CANCELLED : SM_LOCK_NOT_GRANTED);
-    return fs_lock_of((struct fs_state *)(uintptr_t)state, wanted.open, ask->from, ask->to)
-               ? expected
-               : refusal(SM_RANGE_NOT_LOCKED);
+    return fs_lock_of(state, wanted.open, ask->from, ask->to) ? expected
+                                                              : refusal(SM_RANGE_NOT_LOCKED);
 }
 
 /* What has the new name goes, if it is a file that nobody has open, nor has leased. MS-FSA 2.1.5.15.12 */
@@ -180,13 +168,10 @@ static struct sm_expected expect_rename(const struct sm_ask *ask, const struct f
                                  .needs_no_open = true,
                                  .strips = CACHES_H,
                                  .waits_for = CACHES_H };
-    struct fs_path above = ask->path;
-    unsigned parent, at;
+    unsigned at;
     enum fs_bar bar;
 
-    above.depth--;
-    parent = fs_find(state, &above);
-    if (parent == FS_NODES || !state->nodes[parent].is_directory)
+    if (fs_find_parent(state, &ask->path) == FS_NODES)
         return refusal(SM_PATH_NOT_FOUND);
     bar = fs_beside_opens(state, &state->nodes[expected.node], &moves);
     if (bar != FS_NOTHING_BARS)

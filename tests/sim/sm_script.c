@@ -226,9 +226,7 @@ static void draw_slots(struct draws *draws, struct sm_ask *ask)
 static bool draw_return(unsigned client, struct sm_ask *ask)
 {
     const struct fs_state *state = fs_state_at(world->commits);
-    const struct fs_open *open = fs_open_of(state, lost[client].handle.open);
-    const struct fs_node *node = open ? fs_node_of(state, open->node) : NULL;
-
+    const struct fs_node *node = fs_opened_node(state, lost[client].handle.open);
     struct sm_ask back = { .op = SM_RETURN,
                            .handle = lost[client].handle,
                            .key = lost[client].key,
