@@ -6,7 +6,7 @@
 
 /* ---- leaving ---- */
 
-/* The handle as the index has it. */
+/* The handle as the index has it. That is read later than the file: a handle may have ended in between. */
 static enum error read_handle(struct file_gate *gate, uint64_t id, struct handle *ret_handle)
 {
     struct decision *d = gate->d;
@@ -15,7 +15,9 @@ static enum error read_handle(struct file_gate *gate, uint64_t id, struct handle
 
     if (!result && !handle_decode(key, value, ret_handle))
         result = record_is_unknown("the entry of a handle", value);
-    return result ? decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result) : OK;
+    if (result == STORE_NOT_FOUND)
+        result = decision_is_outdated(d) ? STORE_CONFLICT : STORE_CORRUPT;
+    return result ? decision_fail_store(d, result) : OK;
 }
 
 /* One that persists has answered what it was asked for by going. */
