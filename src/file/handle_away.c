@@ -109,7 +109,13 @@ static enum error find(struct decision *d, const struct handle_return *back,
     if (!back->names)
         return handle_find_begun(d, back->handle, HANDLE_CHANGES, ret_gate);
     e = find_named(d, back);
-    return e ? e : handle_load(d, back->handle, ret_gate);
+    if (!e)
+        return handle_load(d, back->handle, ret_gate);
+    if (e != E_InvalidInput)
+        return e;
+    /* What has its file's name now may have ended it. */
+    e = handle_find_begun(d, back->handle, HANDLE_READS, ret_gate);
+    return e ? e : E_InvalidInput;
 }
 
 enum error handle_return_attempt(struct decision *d, void *of)

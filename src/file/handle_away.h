@@ -33,7 +33,7 @@ attempt_fn handle_away_attempt;
 
 /* The client is there again: the handle is as it was. The listener of its caching is added before.
  * returns OK, E_ResourceNotFound
- *         E_InvalidInput  the names are not those of its file */
+ *         E_InvalidInput  the handle is there, and the names are not those of its file */
 struct handle_return {
     const struct mount *mount;
     const struct held_handle *handle;

@@ -120,6 +120,27 @@ static void comes_back(void **state)
     assert_null(strstr(listed(f), "<Handle>"));
 }
 
+/* Rule: a handle that has ended is not found, also by who has just seen it and says the name of its file, when
+ * another file has come to that name. */
+static void replaced_meanwhile(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle handle = cached(f, MAY_RWD, RWD, C_RWH, false);
+    struct handle_away away;
+    struct handle_return back;
+
+    assert_ok(ask(f, "PUT /sha/z", "x-ms-type: file\nx-ms-content-length: 3", NULL), 201);
+    assert_true(leaves(f, &handle));
+    assert_int_equal(finds(f, handle.id, &away), OK);
+    assert_ok(ask(f, "PUT /sha/x?comp=rename",
+                  "x-ms-file-rename-source: http://localhost/devstoreaccount1/sha/z\n"
+                  "x-ms-file-rename-replace-if-exists: true",
+                  NULL),
+              200);
+    assert_int_equal(returns(f, &away.handle, "x", &back), E_ResourceNotFound);
+    assert_int_equal(returns(f, &away.handle, "none\\x", &back), E_ResourceNotFound);
+}
+
 /* Rule: without persistence only an open whose client caches its handle is kept; none that deletes its file, or
  * whose file is to be deleted; one that is not kept is closed. */
 static void what_stays(void **state)
@@ -359,9 +380,9 @@ static void time_is_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(comes_back), TEST(what_stays),     TEST(asked_while_it_goes),
-        TEST(meets),      TEST(leaves_nothing), TEST(locks),
-        TEST(persists),   TEST(time_is_over),
+        TEST(comes_back),   TEST(replaced_meanwhile), TEST(what_stays), TEST(asked_while_it_goes),
+        TEST(meets),        TEST(leaves_nothing),     TEST(locks),      TEST(persists),
+        TEST(time_is_over),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
