@@ -28,7 +28,6 @@ const work = mkdtempSync(path.join(tmpdir(), 'lagra-run-'));
 
 const WAITING = { LAGRA_ALWAYS_WAIT: '1' };
 const LATE = { LAGRA_BINARY: path.join(build, 'tests/late/lagra-late') };
-
 const RADOS = { LAGRA_BINARY: path.join(build, 'tests/rados/lagra-rados') };
 
 /* The longest first, each as soon as the cores have room for it (inParallel).
