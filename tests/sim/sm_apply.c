@@ -7,14 +7,15 @@
 static unsigned make_node(const struct sm_ask *ask, struct fs_state *state)
 {
     unsigned at = fs_free_place(state);
-    struct fs_node *node = &state->nodes[at];
-
-    *node = (struct fs_node){
+    struct fs_node made = {
         .exists = true, .id = ++state->ids, .version = state->since, .content = state->since
     };
-    fs_set_path(state, &ask->path, node);
-    node->permission = fs_inherited(state->nodes[node->parent].permission, false);
-    fs_add_permission(state, node->permission);
+
+    /* Its path is looked up before it has a place there. */
+    fs_set_path(state, &ask->path, &made);
+    made.permission = fs_inherited(state->nodes[made.parent].permission, false);
+    fs_add_permission(state, made.permission);
+    state->nodes[at] = made;
     return at;
 }
 
