@@ -2,6 +2,8 @@
 #include "admin/management.h"
 
 #include "admin/figures.h"
+#include "admin/management_answer.h"
+#include "admin/testing.h"
 #include "base/metrics.h"
 
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -15,24 +17,9 @@ struct http_limits management_limits(void)
     return limits;
 }
 
-/* returns HTTP_RESPOND */
-static enum http_step respond(struct exchange *exchange, int status, const char *type,
-                              struct bytes body)
-{
-    struct response *response = &exchange->response;
-
-    response->status = status;
-    response_header_string(response, "Server", "Lagra/" LAGRA_VERSION);
-    response_header_string(response, "Content-Type", type);
-    response_header_string(response, "Cache-Control", "no-store");
-    response->body_kind = BODY_BYTES;
-    response->body = body;
-    return HTTP_RESPOND;
-}
-
 static enum http_step refuse(struct exchange *exchange, int status, const char *why)
 {
-    return respond(exchange, status, "text/plain", bytes_from_string(why));
+    return management_answer(exchange, status, "text/plain", bytes_from_string(why));
 }
 
 static bool may_ask(const struct management *management, const struct request *request)
@@ -54,7 +41,7 @@ static enum http_step answer_metrics(struct exchange *exchange, const struct man
     metrics_print(&page);
     figures_print(&page, management);
     usage_survey_print(management->usage, &page);
-    return respond(exchange, 200, CONTENT_TYPE, text_bytes(&page));
+    return management_answer(exchange, 200, CONTENT_TYPE, text_bytes(&page));
 }
 
 static enum http_step on_head(struct exchange *exchange)
@@ -69,6 +56,8 @@ static enum http_step on_head(struct exchange *exchange)
         return refuse(exchange, 401, "a token is needed: Authorization: Bearer\n");
     }
     exchange_authenticate(exchange);
+    if (testing_is_asked(request))
+        return testing_head(exchange, management);
     if (!bytes_is(request->path, "/metrics"))
         return refuse(exchange, 404, "there is /metrics\n");
     if (request->method != METHOD_GET && request->method != METHOD_HEAD) {
@@ -78,11 +67,15 @@ static enum http_step on_head(struct exchange *exchange)
     return answer_metrics(exchange, management);
 }
 
-/* Nothing that is asked here has a body that is wanted. */
+/* Only what is for tests has a body: exchange->application. */
 static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
 {
-    *ret_taken = data.len;
-    return on_head(exchange);
+    return testing_body(exchange, data, ret_taken);
+}
+
+static enum http_step on_end(struct exchange *exchange)
+{
+    return testing_end(exchange, exchange->request.listener_tag);
 }
 
 static void on_done(struct exchange *exchange)
@@ -93,6 +86,6 @@ static void on_done(struct exchange *exchange)
 const struct http_application management_application = {
     .head = on_head,
     .body = on_body,
-    .end = on_head,
+    .end = on_end,
     .done = on_done,
 };

@@ -1,6 +1,7 @@
 /* What operators ask the server itself, on a port of its own:
  *
  *   GET /metrics   everything that is counted, in Prometheus' text form. docs/metrics.md lists it
+ *   /-/..          with --testing: what tests of clients ask (testing.h)
  *
  * On loopback everybody on the machine may ask; on other addresses, and wherever a token is given, only who
  * sends `Authorization: Bearer TOKEN`. */
@@ -9,6 +10,7 @@
 
 #include "admin/usage_survey.h"
 #include "http/http.h"
+#include "service/deferred_tasks.h"
 
 /* A shorter token is guessed. */
 #define MANAGEMENT_TOKEN_LEAST 16u
@@ -20,7 +22,8 @@ struct management {
     const struct endpoint_set *endpoints;
     struct http_server *const *servers; /* of the endpoints, in their order; NULL: not served */
     struct bytes token;                 /* ptr NULL: nobody is asked for one */
-    uint64_t started_s;                 /* since 1970 */
+    struct task_runner *tasks; /* with --testing: it looks at a clock that was moved; else NULL */
+    uint64_t started_s;        /* since 1970 */
 };
 
 extern const struct http_application management_application;

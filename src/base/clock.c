@@ -24,7 +24,8 @@
 #define STEPS_MAX  64
 
 static _Atomic uint64_t newest;   /* the last answer */
-static _Atomic uint64_t advance;  /* tests only */
+static _Atomic uint64_t advance;  /* tests only, and `gone_on` */
+static _Atomic uint64_t gone_on;  /* by clock_move() */
 static _Atomic int64_t wall_step; /* tests only */
 /* How far our time was ahead of the time since boot, and when (ticks since boot; 0: not yet noted).
  * Written under `noting`, as two words: a reader of one old and one new differs by a fraction of a
@@ -73,6 +74,11 @@ instant clock_wall(void)
     return INSTANT_UNIX_EPOCH + (uint64_t)now.tv_sec * TICKS_PER_SECOND +
            (uint64_t)now.tv_nsec / 100 + atomic_load_explicit(&advance, memory_order_relaxed) +
            (uint64_t)atomic_load_explicit(&wall_step, memory_order_relaxed);
+}
+
+instant clock_unmoved(void)
+{
+    return clock_wall() - clock_moved();
 }
 
 /* Rises with time, suspended or not, whatever the wall clock is set to. */
@@ -307,6 +313,17 @@ void clock_resume(const struct clock_checkpoint *checkpoint)
     if (atomic_load(&pending) == 0)
         left_out = checkpoint->pending < passed ? checkpoint->pending : passed;
     atomic_fetch_add(&steps_before, checkpoint->steps + left_out - steps_until(now));
+}
+
+void clock_move(uint64_t ticks)
+{
+    clock_advance(ticks);
+    atomic_fetch_add(&gone_on, ticks);
+}
+
+uint64_t clock_moved(void)
+{
+    return atomic_load_explicit(&gone_on, memory_order_relaxed);
 }
 
 void clock_advance(uint64_t ticks)

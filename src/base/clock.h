@@ -25,6 +25,8 @@ instant clock_now(void);
 instant clock_above(instant seen);
 /* What the wall clock says, which may go back: for what others date by their own clocks. */
 instant clock_wall(void);
+/* The same without what clock_move() has added: what clients date and sign, they do by clocks that were not moved. */
+instant clock_unmoved(void);
 void clock_not_before(instant floor);
 /* Time that passes, from some moment on, whatever the wall clock is set to: for pauses and patience of this process. */
 uint64_t clock_monotonic_ns(void);
@@ -61,7 +63,12 @@ bool clock_is_behind(void);
  * since, at most a pending step is left out. Before clock_without_steps() is asked. */
 void clock_resume(const struct clock_checkpoint *checkpoint);
 
-/* Tests only: as if so much time had passed. */
+/* For the tests of clients (docs/testing.md): as if so much time had passed, here alone. */
+void clock_move(uint64_t ticks);
+/* Ticks, by all calls of it. */
+uint64_t clock_moved(void);
+
+/* Tests only: as if so much time had passed, for clients too. */
 void clock_advance(uint64_t ticks);
 /* Tests only: as if the wall clock had been set, forward or back. */
 void clock_step_wall(int64_t ticks);

@@ -36,3 +36,14 @@ const char *error_message(enum error e)
 {
     return row(e)->message;
 }
+
+bool error_find(struct bytes code, enum error *ret_error)
+{
+    for (int e = OK + 1; e < ERROR_COUNT; e++) {
+        if (!bytes_is(code, rows[e].code))
+            continue;
+        *ret_error = (enum error)e;
+        return true;
+    }
+    return false;
+}

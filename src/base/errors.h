@@ -4,6 +4,8 @@
 #ifndef LAGRA_BASE_ERRORS_H
 #define LAGRA_BASE_ERRORS_H
 
+#include "base/bytes.h"
+
 enum error {
     OK = 0,
 #define ERROR(name, code, status, message) E_##name,
@@ -23,5 +25,7 @@ const char *error_code(enum error e);
 /* HTTP status. ConditionNotMet is 412 here; a read's 304 is E_ConditionNotMetOnRead. */
 int error_status(enum error e);
 const char *error_message(enum error e);
+/* The first error of that wire code, which is the most general of several. False: there is none. */
+bool error_find(struct bytes code, enum error *ret_error);
 
 #endif

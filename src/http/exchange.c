@@ -275,7 +275,7 @@ static enum turn step_body(struct live *live)
 /* The answer is sent. */
 static enum turn end_of_answer(struct http_connection *connection)
 {
-    bool closes = connection->live->closes;
+    bool closes = connection->live->closes || connection->live->is_cut_behind;
     bool unread = connection->live->unread;
 
     assert(connection->live->stage == STAGE_ANSWER && connection->live->unsent.len == 0);

@@ -164,6 +164,9 @@ void exchange_authenticate(struct exchange *exchange);
  * The application need not ask, if it has that file open anyway. Any number of times. Worker. */
 bool exchange_take_file(struct exchange *exchange);
 
+/* The connection is cut behind the answer, which does not say so: for tests of clients. Worker. */
+void exchange_cut_behind(struct exchange *exchange);
+
 /* What has gone out of an exchange that is over: for done() alone. */
 struct exchange_sent {
     uint64_t body_bytes;

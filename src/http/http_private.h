@@ -74,6 +74,7 @@ struct live {
     bool expects;         /* Expect: 100-continue, and a body */
     bool has_file;        /* counts as one of server->answer_files */
     bool closes;          /* the connection closes after the answer */
+    bool is_cut_behind;   /* the same, and the answer does not say so */
     bool unread;          /* the client may be sending meanwhile: it closes by and by */
     bool is_sent;         /* all of the answer has gone out */
     bool keeps_1_0;       /* an HTTP/1.0 client asked for the connection to be kept */

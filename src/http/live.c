@@ -69,6 +69,11 @@ bool exchange_take_file(struct exchange *exchange)
     return false;
 }
 
+void exchange_cut_behind(struct exchange *exchange)
+{
+    live_of(exchange)->is_cut_behind = true;
+}
+
 struct exchange_sent exchange_sent(const struct exchange *exchange)
 {
     const struct live *live = (const struct live *)(const void *)exchange;

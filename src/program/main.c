@@ -1,14 +1,10 @@
 /* Lagra: options -> rooms, signals, orderly stop. */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/episode.h"
 #include "base/event_log.h"
@@ -22,6 +18,7 @@
 #include "program/command_rows.h"
 #include "program/commands.h"
 #include "program/credentials.h"
+#include "program/descriptors.h"
 #include "program/greet.h"
 #include "program/management_port.h"
 #include "program/open_store.h"
@@ -193,8 +190,13 @@ static bool start_listeners(struct running *run)
     for (size_t i = 0; i < SERVICES; i++)
         if (run->options.listen[i].wanted && !start_listener(run, i))
             return false;
-    if (!management_start(&run->options, &run->certificate, run->store, run->usage,
-                          &run->endpoint_set, run->servers, &run->management))
+    if (!management_start(&run->options, &run->certificate,
+                          &(struct management){ .store = run->store,
+                                                .usage = run->usage,
+                                                .endpoints = &run->endpoint_set,
+                                                .servers = run->servers,
+                                                .tasks = run->options.testing ? run->tasks : NULL },
+                          &run->management))
         return false;
     memcpy(run->renewal.servers, run->servers, sizeof run->servers);
     run->renewal.servers[SERVICES] = run->management.server;
@@ -224,19 +226,6 @@ static void block_signals(sigset_t *set)
     sigaddset(set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, set, NULL);
     signal(SIGPIPE, SIG_IGN);
-}
-
-/* How many descriptors this process may have, after asking for as many as it may ask for. */
-static unsigned allow_many_files(void)
-{
-    struct rlimit limit;
-
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return 0;
-    limit.rlim_cur = limit.rlim_max;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
-        getrlimit(RLIMIT_NOFILE, &limit);
-    return limit.rlim_cur < UINT_MAX ? (unsigned)limit.rlim_cur : UINT_MAX;
 }
 
 static unsigned servers_count(const struct running *run)
@@ -292,21 +281,9 @@ static bool fit_limits(struct running *run)
 /* Whether descriptors can be had again: of this process, and of the machine. */
 static bool has_descriptors(struct running *run)
 {
-    int files[REOPEN_DESCRIPTORS];
-    size_t count = 0;
-
-    run->descriptors = allow_many_files();
-    if (run->descriptors <= descriptors_set_aside(run))
-        return false;
-    while (count < REOPEN_DESCRIPTORS) {
-        files[count] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-        if (files[count] < 0)
-            break;
-        count++;
-    }
-    for (size_t i = 0; i < count; i++)
-        close(files[i]);
-    return count == REOPEN_DESCRIPTORS;
+    run->descriptors = descriptors_allow();
+    return run->descriptors > descriptors_set_aside(run) &&
+           descriptors_are_free(REOPEN_DESCRIPTORS);
 }
 
 /* Also after a start that got half way. What is in flight ends, all is synced. */
@@ -367,7 +344,7 @@ static bool start(struct running *run, const struct options *options)
     run->server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
     run->options.fetcher.patience_ms = asked_patience_ms();
 #endif
-    run->descriptors = allow_many_files();
+    run->descriptors = descriptors_allow();
     certificate_renewal_init(&run->renewal, &run->options);
     return credentials_open(options, options_are_loopback(options), &run->credentials) &&
            certificate_read(options, &run->certificate) && check_start(run) &&

@@ -66,9 +66,7 @@ struct usage_survey *usage_start(const struct options *options,
 }
 
 bool management_start(const struct options *options, const struct certificate *certificate,
-                      struct store *store, struct usage_survey *usage,
-                      const struct endpoint_set *endpoints, struct http_server *const *servers,
-                      struct management_port *ret_port)
+                      const struct management *of, struct management_port *ret_port)
 {
     struct http_limits limits = management_limits();
     struct net_listen where = {
@@ -81,11 +79,8 @@ bool management_start(const struct options *options, const struct certificate *c
 
     if (!options->management.wanted)
         return true;
-    ret_port->management = (struct management){ .store = store,
-                                                .usage = usage,
-                                                .endpoints = endpoints,
-                                                .servers = servers,
-                                                .started_s = (uint64_t)time(NULL) };
+    ret_port->management = *of;
+    ret_port->management.started_s = (uint64_t)time(NULL);
     if (!open_token(options, &ret_port->management.token))
         return false;
     ret_port->server =
@@ -95,6 +90,10 @@ bool management_start(const struct options *options, const struct certificate *c
                 where.port, problem);
         return false;
     }
+    if (options->testing)
+        fprintf(stderr, "lagra: --testing: whoever asks at the management port makes requests "
+                        "fail, and moves the "
+                        "clock\n");
     if (!options->silent)
         printf("Lagra's metrics are at http%s://%s:%u/metrics\n", where.cert_pem ? "s" : "",
                where.host, http_port(ret_port->server));

@@ -12,11 +12,10 @@ struct management_port {
 
 /* Descriptors that are set aside for it. */
 unsigned management_descriptors(const struct options *options);
-/* servers: of the endpoints, for as long as it runs. Starts it if the options name its port, and says where it is. False after saying on stderr why not. */
+/* of: what it shows, for as long as it runs; the rest of it comes from the options. Starts it if they name its port, and
+ * says where it is. False after saying on stderr why not. */
 bool management_start(const struct options *options, const struct certificate *certificate,
-                      struct store *store, struct usage_survey *usage,
-                      const struct endpoint_set *endpoints, struct http_server *const *servers,
-                      struct management_port *ret_port);
+                      const struct management *of, struct management_port *ret_port);
 /* Who counts what accounts keep: now and then where metrics or a limit want it, else when he is asked. NULL after saying
  * on stderr why not. */
 struct usage_survey *usage_start(const struct options *options,

@@ -32,6 +32,7 @@ const struct option_row option_rows[] = {
     { "managementPort",        0,  "PORT", "serve /metrics there (else not at all)",            MEMBER(management.port), SET_PORT },
     { "managementHost",        0,  "HOST", "address of that port (127.0.0.1); another one takes --managementToken", MEMBER(management.host), SET_TEXT },
     { "managementToken",       0,  "FILE", "who asks there sends what is in FILE: Authorization: Bearer", MEMBER(management_token_path), SET_FILE },
+    { "testing",               0,  NULL,   "for tests of clients: take fault rules and moves of the clock at --managementPort (docs/testing.md)", MEMBER(testing), SET_TRUE },
     { "smbHost",               0,  "HOST", "address of the File service's SMB endpoint (127.0.0.1); without it and --smbPort there is none", MEMBER(smb.host), SET_TEXT },
     { "smbPort",               0,  "PORT", "its port (1445)",                                   MEMBER(smb.port), SET_PORT },
     { "smbAllowUnencrypted",   0,  NULL,   "take SMB clients that do not encrypt, SMB 2.1 too", MEMBER(smb_allow_unencrypted), SET_TRUE },

@@ -166,9 +166,11 @@ static enum options_result check_management(const struct option_settings *settin
 {
     options->management.wanted = settings_have(settings, "managementPort");
     if (options->management.wanted ||
-        (!settings_have(settings, "managementHost") && !settings_have(settings, "managementToken")))
+        (!settings_have(settings, "managementHost") &&
+         !settings_have(settings, "managementToken") && !options->testing))
         return OPTIONS_RUN;
-    fprintf(stderr, "lagra: --managementHost and --managementToken go with --managementPort\n");
+    fprintf(stderr, "lagra: --managementHost, --managementToken and --testing go with "
+                    "--managementPort\n");
     return OPTIONS_WRONG;
 }
 

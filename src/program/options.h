@@ -44,6 +44,7 @@ struct options {
     struct listen_options listen[SERVICE_COUNT];
     struct listen_options management; /* admin/management.h */
     const char *management_token_path;
+    bool testing;              /* admin/testing.h */
     struct listen_options smb; /* the SMB endpoint of the File service */
     bool smb_allow_unencrypted;
     bool smb_enforce_acls;

@@ -128,7 +128,7 @@ static enum state read_large(struct flow *flow)
 {
     struct answer *a = &flow->work.answer;
     struct piece_file file;
-    bool may_file = exchange_take_file(flow->exchange);
+    bool may_file = !flow->fault && exchange_take_file(flow->exchange);
     bool in_file = false;
     enum store_result result;
 

@@ -55,20 +55,29 @@ static enum state count_containers(struct flow *flow)
     return flow->work.error ? CORS : body_next(&flow->work.call);
 }
 
-enum state operation_find_step(struct flow *flow)
+enum state operation_admit(struct flow *flow)
 {
     struct work *work = &flow->work;
     const struct call *call = &work->call;
 
-    assert(!work->call.operation);
-    work->error = prepare_head(&work->call, &work->decision);
-    if (!work->error && call->is_limited)
+    if (call->is_limited)
         work->error = limits_check_capacity(call);
     if (work->error)
         return CORS;
     if (call->is_limited && call->operation->adds_container)
         return flow_to_pool(flow, count_containers);
     return body_next(call);
+}
+
+enum state operation_find_step(struct flow *flow)
+{
+    struct work *work = &flow->work;
+
+    assert(!work->call.operation);
+    work->error = prepare_head(&work->call, &work->decision);
+    if (work->error)
+        return CORS;
+    return faults_are_set() ? FAULT : operation_admit(flow);
 }
 
 /* What can be refused before the body is read. Only an optimisation: decide checks all of it

@@ -217,8 +217,9 @@ struct task_runner {
     struct thread thread;
     struct lock lock;
     pthread_cond_t changed;
-    bool stopping; /* under lock */
-    bool woken;    /* under lock */
+    bool stopping;   /* under lock */
+    bool woken;      /* under lock */
+    bool is_to_look; /* the same: at the clock */
 };
 
 static void wake(struct waiter *waiter)
@@ -251,8 +252,9 @@ static void sleep_until(struct task_runner *runner, instant due, int longest_ms)
     runner->woken = false;
     store_task_wait(runner->store, due, &runner->waiter);
     lock_take(&runner->lock);
-    if (!runner->woken && !runner->stopping)
+    if (!runner->woken && !runner->stopping && !runner->is_to_look)
         lock_wait(&runner->lock, &runner->changed, ms < longest_ms ? ms : longest_ms);
+    runner->is_to_look = false;
     lock_give(&runner->lock);
     if (store_task_forget(runner->store, &runner->waiter))
         return;
@@ -303,6 +305,14 @@ struct task_runner *task_runner_start(struct store *store, const struct service 
         return runner;
     task_runner_stop(runner);
     return NULL;
+}
+
+void task_runner_look(struct task_runner *runner)
+{
+    lock_take(&runner->lock);
+    runner->is_to_look = true;
+    pthread_cond_signal(&runner->changed);
+    lock_give(&runner->lock);
 }
 
 void task_runner_stop(struct task_runner *runner)

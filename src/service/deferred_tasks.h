@@ -45,6 +45,8 @@ struct task_runner;
  * NULL. returns NULL if no thread could be started. Main thread. */
 struct task_runner *task_runner_start(struct store *store, const struct service *const *services,
                                       const struct endpoint *endpoints, size_t count);
+/* The clock was moved: looks at it. Any thread. */
+void task_runner_look(struct task_runner *runner);
 /* Stops it after the task that is running. To be called before the store is closed. Main thread. */
 void task_runner_stop(struct task_runner *runner);
 

@@ -187,6 +187,8 @@ static enum state answer(struct flow *flow)
 {
     assert(flow->current == &flow->work);
     flow->work.answer.now = flow->work.decision.now;
+    if (fault_answer(flow))
+        return BODY;
     if (flow->work.transaction)
         transaction_answer(&flow->work);
     else if (flow->work.error)
@@ -199,6 +201,13 @@ static enum state answer(struct flow *flow)
 
 /* ---- the state machine ---- */
 
+/* What the pool runs in these states. */
+static state_fn *const in_pool[] = {
+    [BATCH_BEGIN_IN_POOL] = begin_batch, [BATCH_IN_POOL] = run_all_parts,
+    [DECIDE_IN_POOL] = run_from_decide,  [COMMIT_IN_POOL] = commit,
+    [ASK_IN_POOL] = ask_others,
+};
+
 static enum state enter(struct flow *flow)
 {
     switch (flow->state) {
@@ -210,6 +219,10 @@ static enum state enter(struct flow *flow)
         return default_version_find(flow);
     case FIND_OPERATION:
         return operation_find_step(flow);
+    case FAULT:
+        return fault_begin(flow);
+    case ADMIT:
+        return operation_admit(flow);
     case EARLY_CHECK:
         return early_check(flow);
     case FINISH_BODY:
@@ -219,28 +232,24 @@ static enum state enter(struct flow *flow)
                             flow->work.call.operation->functions->batch ? BATCH : DECIDE);
     case BATCH:
         return begin_batch(flow);
-    case BATCH_BEGIN_IN_POOL:
-        return flow_to_pool(flow, begin_batch);
-    case BATCH_IN_POOL:
-        return flow_to_pool(flow, run_all_parts);
     case PART:
         return batch_next(flow);
     case PART_FOUND:
         return flow_at_gate(flow, GATE_STAGED, DECIDE);
     case DECIDE:
         return decide(flow);
+    case BATCH_BEGIN_IN_POOL:
+    case BATCH_IN_POOL:
     case DECIDE_IN_POOL:
-        return flow_to_pool(flow, run_from_decide);
+    case COMMIT_IN_POOL:
+    case ASK_IN_POOL:
+        return flow_to_pool(flow, in_pool[flow->state]);
     case DECIDED:
         return flow_at_gate(flow, GATE_DECIDED, COMMIT);
     case COMMIT:
         return commit(flow);
-    case COMMIT_IN_POOL:
-        return flow_to_pool(flow, commit);
     case ASK:
         return ask_others(flow);
-    case ASK_IN_POOL:
-        return flow_to_pool(flow, ask_others);
     case OTHERS:
         return await_others(flow);
     case APPLIED:
@@ -277,6 +286,8 @@ static enum request_stage stage_of(const struct flow *flow)
         [HELD] = AT_HEAD,
         [FIND_VERSION] = AT_HEAD,
         [FIND_OPERATION] = AT_HEAD,
+        [FAULT] = AT_HEAD,
+        [ADMIT] = AT_HEAD,
         [EARLY_CHECK] = AT_HEAD,
         [WANT_BODY] = AT_BODY,
         [FINISH_BODY] = AT_STAGED,
@@ -335,9 +346,12 @@ static enum http_step run(struct flow *flow)
     answer_charge_memory(flow);
     answer_common(&flow->work);
     cors_answer(&flow->work);
+    if (flow->fault && fault_spoils_answer(flow))
+        return HTTP_CUT;
     request_log(flow);
     request_is_answered(flow);
-    control_reply(&flow->work);
+    if (!flow->fault) /* else it is not as its row says */
+        control_reply(&flow->work);
     answer_drop_scratch(flow);
     return HTTP_RESPOND;
 }
@@ -419,6 +433,8 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
         *ret_taken = data.len;
         return refuse_body(flow, E_ServerBusy);
     }
+    if (fault_cuts_body(flow, data.len))
+        return HTTP_CUT;
     switch (intake_take(flow, data, ret_taken)) {
     case BODY_TAKEN:
         return HTTP_WANT_BODY;

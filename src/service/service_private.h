@@ -8,6 +8,7 @@
 #include "service/decide_pool.h"
 #include "service/cors_rules.h"
 #include "service/deciding.h"
+#include "service/faults.h"
 #include "service/request_times.h"
 #include "service/server.h"
 
@@ -115,6 +116,8 @@ enum state {
     HELD,           /* its account has asked for too much: it is refused after a while */
     FIND_VERSION,   /* which one the request is served by that says none */
     FIND_OPERATION, /* by what it asks for; check the head */
+    FAULT,          /* a test may have asked for one: the part that comes before the operation */
+    ADMIT,          /* what its account may still do */
     EARLY_CHECK,    /* refuse what can be refused before the body comes */
     WANT_BODY,      /* admitted: let the body come */
     FINISH_BODY,    /* take the body; when all has come, make it durable; parse it */
@@ -157,6 +160,24 @@ struct content_body {
     struct flow *flow;
 };
 
+/* The same of an answer with a fault: slowly, or not to its end. */
+struct fault_body {
+    struct body_source source;
+    struct flow *flow;
+    struct body_source *inner; /* NULL: the bytes below */
+    struct bytes bytes;
+    uint64_t end;       /* bytes that go out; fewer than there are: it is cut there */
+    uint64_t run_max;   /* bytes that go out at a time.. */
+    uint64_t run_ticks; /* ..and how long that takes; 0: no time */
+    instant next;       /* when the next run is due */
+    bool is_due;        /* it is, and the inner source waits */
+};
+struct flow_fault {
+    struct fault what;
+    bool is_delayed; /* the delay is over, or has begun */
+    struct fault_body body;
+};
+
 struct flow {
     unsigned magic;
     struct exchange *exchange;
@@ -175,8 +196,9 @@ struct flow {
     struct content_reader *reader;
     enum store_result map_result; /* of the last part of its map that was read in the pool */
     struct content_body body;
-    uint64_t began_ns; /* request_metrics.c */
-    instant began;     /* by the wall clock, if a log wants to know: access_log.c */
+    struct flow_fault *fault; /* NULL: nobody asked for one */
+    uint64_t began_ns;        /* request_metrics.c */
+    instant began;            /* by the wall clock, if a log wants to know: access_log.c */
     struct request_times times;
     metric_slot duration; /* of its operation, once it is answered; 0: it is not */
     size_t body_read;     /* of a small body that is read into the arena */
@@ -323,10 +345,24 @@ void answer_common(struct work *work);
 bool default_version_matters(const struct work *work);
 /* State FIND_VERSION. returns FIND_OPERATION; FIND_VERSION: again; CORS: refused; WAITING */
 enum state default_version_find(struct flow *flow);
-/* State FIND_OPERATION: finds it, and checks the head. returns WANT_BODY, EARLY_CHECK; CORS: refused; WAITING */
+/* State FIND_OPERATION: finds it, and checks the head. returns FAULT, or as operation_admit() */
 enum state operation_find_step(struct flow *flow);
+/* State ADMIT. returns WANT_BODY, EARLY_CHECK; CORS: refused; WAITING */
+enum state operation_admit(struct flow *flow);
 /* State EARLY_CHECK. returns WANT_BODY; EARLY_CHECK: again; CORS: refused; WAITING */
 enum state early_check(struct flow *flow);
+
+/* ---- faults that tests ask for: fault.c ---- */
+
+/* State FAULT: finds the fault of a request whose operation is known, and does what comes first of it.
+ * returns ADMIT; CUT; CORS: the operation is not done; WAITING */
+enum state fault_begin(struct flow *flow);
+/* Is the connection to be cut when so many bytes more of the request's body have come? */
+bool fault_cuts_body(const struct flow *flow, size_t more);
+/* Renders the error that takes the place of the answer. False: there is none. */
+bool fault_answer(struct flow *flow);
+/* Of an answer that is complete, with a fault. True: the connection is cut before it. */
+bool fault_spoils_answer(struct flow *flow);
 
 /* ---- what is counted of requests: request_metrics.c ---- */
 

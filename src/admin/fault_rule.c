@@ -1,0 +1,398 @@
+/* Rules of faults from JSON: see fault_rule.h. Each object is a table of its members. */
+#include "admin/fault_rule.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#include "base/json.h"
+#include "service/operation.h"
+
+/* What is read, and what is wrong with it. */
+struct reading {
+    struct arena *arena;
+    const struct endpoint_set *endpoints;
+    struct fault_rule *rule;
+    const char *problem; /* NULL: nothing yet */
+    bool has_seed;
+};
+
+struct member_row {
+    const char *name;
+    void (*read)(struct reading *r, const char *name, const struct json_member *member);
+};
+
+/* The first thing that is wrong (printf). */
+__attribute__((format(printf, 2, 3))) static void fail(struct reading *r, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (!r->problem)
+        r->problem = arena_string(r->arena, arena_vprintf(r->arena, format, args));
+    va_end(args);
+}
+
+/* ---- values ---- */
+
+static struct bytes read_text(struct reading *r, const char *name, const struct json_member *member,
+                              size_t max)
+{
+    struct bytes text = json_text(member);
+
+    if (text.ptr && text.len <= max && !memchr(text.ptr, '\0', text.len))
+        return text;
+    fail(r, "%s takes a text of 1 to %zu bytes", name, max);
+    return bytes_of(NULL, 0);
+}
+
+static uint64_t read_number(struct reading *r, const char *name, const struct json_member *member,
+                            uint64_t min, uint64_t max)
+{
+    uint64_t value = 0;
+
+    if (member->kind == JSON_NUMBER && bytes_parse_u64(member->text, max, &value) && value >= min)
+        return value;
+    fail(r, "%s takes a whole number from %" PRIu64 " to %" PRIu64, name, min, max);
+    return min;
+}
+
+/* Members that are false have no effect. */
+static bool read_true(struct reading *r, const char *name, const struct json_member *member)
+{
+    if (member->kind != JSON_TRUE)
+        fail(r, "%s takes true, or is left out", name);
+    return true;
+}
+
+static void read_object(struct reading *r, const char *name, const struct json_member *member,
+                        const struct member_row *rows, size_t count)
+{
+    struct json_reader reader;
+    struct json_member inner;
+    uint32_t seen = 0;
+
+    assert(count <= 32);
+    if (member->kind != JSON_OBJECT) {
+        fail(r, "%s takes an object", name);
+        return;
+    }
+    json_object_init(&reader, r->arena, member->text, 3);
+    while (!r->problem && json_next(&reader, &inner)) {
+        size_t i = 0;
+
+        while (i < count && !bytes_is(inner.name, rows[i].name))
+            i++;
+        if (i == count)
+            fail(r, "%s has no member \"%.*s\"", name, BYTES_ARG(inner.name));
+        else if (seen >> i & 1)
+            fail(r, "%s has \"%s\" twice", name, rows[i].name);
+        else
+            rows[i].read(r, rows[i].name, &inner);
+        seen |= i < count ? UINT32_C(1) << i : 0;
+    }
+    if (reader.bad)
+        fail(r, "the body is not JSON as it should be");
+}
+
+#define MEMBER(row, name)                                                                          \
+    static void row(struct reading *r, const char *name, const struct json_member *member)
+
+/* ---- match ---- */
+
+MEMBER(read_account, name)
+{
+    r->rule->match.account = read_text(r, name, member, 64);
+}
+
+MEMBER(read_service, name)
+{
+    struct bytes text = read_text(r, name, member, 16);
+
+    for (size_t i = 0; i < r->endpoints->count; i++)
+        if (bytes_is(text, r->endpoints->endpoints[i].service->name))
+            r->rule->match.service = text;
+    if (!r->rule->match.service.ptr)
+        fail(r, "%s takes blob, queue, table or file", name);
+}
+
+MEMBER(read_operation, name)
+{
+    r->rule->match.operation = read_text(r, name, member, 128);
+}
+
+MEMBER(read_name, name)
+{
+    r->rule->match.name = read_text(r, name, member, FAULT_PATTERN_MAX);
+}
+
+MEMBER(read_headers, name)
+{
+    struct fault_match *match = &r->rule->match;
+    struct json_reader reader;
+    struct json_member inner;
+
+    if (member->kind != JSON_OBJECT) {
+        fail(r, "%s takes an object of texts", name);
+        return;
+    }
+    json_object_init(&reader, r->arena, member->text, 0);
+    while (!r->problem && json_next(&reader, &inner)) {
+        if (match->header_count == FAULT_HEADERS_MAX || inner.name.len == 0 ||
+            inner.name.len > FAULT_PATTERN_MAX) {
+            fail(r, "%s takes up to 8 names of headers", name);
+            return;
+        }
+        match->headers[match->header_count++] = (struct fault_header){
+            .name = arena_copy_lower(r->arena, inner.name),
+            .value = read_text(r, name, &inner, FAULT_PATTERN_MAX),
+        };
+    }
+    if (match->header_count == 0)
+        fail(r, "%s takes up to 8 names of headers", name);
+}
+
+static const struct member_row match_rows[] = {
+    { "account", read_account }, { "service", read_service }, { "operation", read_operation },
+    { "name", read_name },       { "headers", read_headers },
+};
+
+/* An operation that there is, of the service if that is named. */
+static void check_operation(struct reading *r)
+{
+    const struct fault_match *match = &r->rule->match;
+
+    if (!match->operation.ptr)
+        return;
+    for (size_t i = 0; i < r->endpoints->count; i++) {
+        const struct service *service = r->endpoints->endpoints[i].service;
+
+        if (match->service.ptr && !bytes_is(match->service, service->name))
+            continue;
+        for (size_t j = 0; j < service->operation_count; j++)
+            if (bytes_is(match->operation, service->operations[j].name))
+                return;
+    }
+    fail(r, "operation takes the name of an operation as docs/operations.md has it");
+}
+
+/* ---- fault ---- */
+
+MEMBER(read_delay, name)
+{
+    r->rule->fault.delay_ticks =
+        read_number(r, name, member, 1, FAULT_DELAY_MS_MAX) * (TICKS_PER_SECOND / 1000);
+}
+
+MEMBER(read_error, name)
+{
+    struct bytes code = read_text(r, name, member, 128);
+    enum error e;
+
+    if (error_find(code, &e) && error_status(e) >= 400)
+        r->rule->fault.error = e;
+    else
+        fail(r, "%s takes the code of an error of Azure Storage", name);
+}
+
+MEMBER(read_status, name)
+{
+    r->rule->fault.status = (int)read_number(r, name, member, 400, 599);
+}
+
+MEMBER(read_retry, name)
+{
+    r->rule->fault.retry_after_s = (unsigned)read_number(r, name, member, 1, FAULT_RETRY_S_MAX);
+}
+
+MEMBER(read_done, name)
+{
+    r->rule->fault.is_done = read_true(r, name, member);
+}
+
+MEMBER(read_cut, name)
+{
+    static const char *const places[] = {
+        [FAULT_CUT_BEFORE_REQUEST_BODY] = "beforeRequestBody",
+        [FAULT_CUT_IN_REQUEST_BODY] = "inRequestBody",
+        [FAULT_CUT_BEFORE_ANSWER] = "beforeAnswer",
+        [FAULT_CUT_BEFORE_ANSWER_BODY] = "beforeAnswerBody",
+        [FAULT_CUT_IN_ANSWER_BODY] = "inAnswerBody",
+        [FAULT_CUT_BEHIND_ANSWER] = "afterAnswer",
+    };
+    struct bytes text = read_text(r, name, member, 32);
+
+    for (size_t i = 1; i < sizeof places / sizeof places[0]; i++)
+        if (bytes_is(text, places[i]))
+            r->rule->fault.cut = (enum fault_cut)i;
+    if (r->rule->fault.cut == FAULT_CUT_NOWHERE)
+        fail(r,
+             "%s takes beforeRequestBody, inRequestBody, beforeAnswer, beforeAnswerBody, "
+             "inAnswerBody or "
+             "afterAnswer",
+             name);
+}
+
+MEMBER(read_wrong_md5, name)
+{
+    r->rule->fault.wrong_md5 = read_true(r, name, member);
+}
+
+MEMBER(read_rate, name)
+{
+    r->rule->fault.bytes_per_second = read_number(r, name, member, 1, FAULT_RATE_MAX);
+}
+
+static const struct member_row fault_rows[] = {
+    { "delayMs", read_delay },        { "error", read_error },
+    { "status", read_status },        { "retryAfterSeconds", read_retry },
+    { "operationIsDone", read_done }, { "cut", read_cut },
+    { "wrongMd5", read_wrong_md5 },   { "bytesPerSecond", read_rate },
+};
+
+/* Together they have to mean something. */
+static void check_fault(struct reading *r)
+{
+    const struct fault *fault = &r->rule->fault;
+    bool comes_before = fault->cut == FAULT_CUT_BEFORE_REQUEST_BODY ||
+                        fault->cut == FAULT_CUT_IN_REQUEST_BODY ||
+                        fault->cut == FAULT_CUT_BEFORE_ANSWER;
+    bool is_of_body = fault->wrong_md5 || fault->bytes_per_second > 0;
+
+    if (fault->delay_ticks == 0 && !fault->error && !fault->cut && !is_of_body)
+        fail(r, "fault takes delayMs, error, cut, wrongMd5 or bytesPerSecond");
+    if (!fault->error && (fault->status > 0 || fault->retry_after_s > 0 || fault->is_done))
+        fail(r, "status, retryAfterSeconds and operationIsDone take error");
+    if (fault->error && (comes_before || fault->wrong_md5))
+        fail(r, "error takes neither wrongMd5 nor a cut before the answer");
+    if (comes_before && is_of_body)
+        fail(r, "a cut before the answer takes neither wrongMd5 nor bytesPerSecond");
+}
+
+/* ---- when ---- */
+
+MEMBER(read_skip, name)
+{
+    r->rule->when.skip = read_number(r, name, member, 1, FAULT_COUNT_MAX);
+}
+
+MEMBER(read_count, name)
+{
+    r->rule->when.count = read_number(r, name, member, 1, FAULT_COUNT_MAX);
+}
+
+MEMBER(read_share, name)
+{
+    double share;
+
+    if (json_number(member, &share) && share > 0 && share <= 1)
+        r->rule->when.share = share;
+    else
+        fail(r, "%s takes a number above 0 and up to 1", name);
+}
+
+MEMBER(read_seed, name)
+{
+    r->rule->when.seed = read_number(r, name, member, 0, UINT32_MAX);
+    r->has_seed = true;
+}
+
+MEMBER(read_schedule, name)
+{
+    struct bytes text = read_text(r, name, member, FAULT_SCHEDULE_MAX);
+
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] != 'x' && text.ptr[i] != '.')
+            fail(r, "%s takes letters x and points", name);
+    if (text.ptr && !memchr(text.ptr, 'x', text.len))
+        fail(r, "%s takes an x at least", name);
+    r->rule->when.schedule = text;
+}
+
+MEMBER(read_repeat, name)
+{
+    r->rule->when.repeats = read_true(r, name, member);
+}
+
+MEMBER(read_after, name)
+{
+    r->rule->when.after_ms = read_number(r, name, member, 1, FAULT_TIME_MS_MAX);
+}
+
+MEMBER(read_for, name)
+{
+    r->rule->when.for_ms = read_number(r, name, member, 1, FAULT_TIME_MS_MAX);
+}
+
+static const struct member_row when_rows[] = {
+    { "skip", read_skip },     { "count", read_count },       { "share", read_share },
+    { "seed", read_seed },     { "schedule", read_schedule }, { "repeat", read_repeat },
+    { "afterMs", read_after }, { "forMs", read_for },
+};
+
+static void check_when(struct reading *r)
+{
+    const struct fault_when *when = &r->rule->when;
+    bool ends = when->count > 0 || when->for_ms > 0 || (when->schedule.ptr && !when->repeats);
+
+    if (when->repeats && !when->schedule.ptr)
+        fail(r, "repeat takes schedule");
+    if (when->schedule.ptr && when->share > 0)
+        fail(r, "a rule has a share or a schedule");
+    if (r->has_seed && (when->share <= 0 || when->share >= 1))
+        fail(r, "seed takes a share below 1");
+    if (!ends)
+        fail(r, "a rule has to end: when takes count, forMs, or a schedule without repeat");
+}
+
+/* ---- the whole ---- */
+
+MEMBER(read_match, name)
+{
+    read_object(r, name, member, match_rows, sizeof match_rows / sizeof match_rows[0]);
+    check_operation(r);
+}
+
+MEMBER(read_fault, name)
+{
+    read_object(r, name, member, fault_rows, sizeof fault_rows / sizeof fault_rows[0]);
+    check_fault(r);
+}
+
+MEMBER(read_when, name)
+{
+    read_object(r, name, member, when_rows, sizeof when_rows / sizeof when_rows[0]);
+}
+
+static const struct member_row rule_rows[] = {
+    { "match", read_match },
+    { "fault", read_fault },
+    { "when", read_when },
+};
+
+bool fault_name_is_valid(struct bytes name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i], lower = (char)(c | 0x20);
+
+        if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '.' && c != '_' &&
+            c != '-')
+            return false;
+    }
+    return name.len > 0 && name.len <= FAULT_NAME_MAX;
+}
+
+const char *fault_rule_read(struct arena *arena, const struct endpoint_set *endpoints,
+                            struct bytes name, struct bytes text, struct fault_rule *ret_rule)
+{
+    struct reading r = { .arena = arena, .endpoints = endpoints, .rule = ret_rule };
+    struct json_member whole = { .kind = JSON_OBJECT, .text = text };
+
+    assert(fault_name_is_valid(name));
+    *ret_rule = (struct fault_rule){ .name = name, .text = text };
+    read_object(&r, "the rule", &whole, rule_rows, sizeof rule_rows / sizeof rule_rows[0]);
+    check_fault(&r);
+    check_when(&r);
+    if (ret_rule->when.share <= 0)
+        ret_rule->when.share = 1;
+    return r.problem;
+}
