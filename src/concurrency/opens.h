@@ -1,6 +1,6 @@
 /* Opens of a file, whether an operation may go on beside them, and what a new open may cache: access, sharing,
  * caching, delete pending. An operation of the File REST API counts as an open that lasts no time; one of SMB stays.
- * Pure; nothing here waits, sends or stores. The numbered rules (16-24) are in README.md.
+ * Pure; nothing here waits, sends or stores. The numbered rules (16-25) are in README.md.
  * source: MS-FSA 2.1.5.1.2.2 (sharing), 2.1.4.12 and MS-SMB2 3.3.4.7 (breaks), MS-FSA 2.1.5.18 (grants); Azure
  * Files "Manage file locks"; semantics 8.2 to 8.4. Any thread. */
 #ifndef LAGRA_CONCURRENCY_OPENS_H

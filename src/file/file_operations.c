@@ -46,7 +46,9 @@ enum error set_file_properties_decide(struct decision *d,
     enum error e = refuse_kept_read_only(file, &p->smb);
 
     if (!e && p->has_length && p->length != file->content.length) {
-        e = file_resize(d, file, p->length);
+        e = file_pass_write(d);
+        if (!e)
+            e = file_resize(d, file, p->length);
         changed |= CHANGE_SIZE;
     }
     if (!e)

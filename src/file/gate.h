@@ -72,7 +72,8 @@ enum error gate_pass(struct file_gate *gate, enum rest_use use);
 /* Before these bytes are read: fails if an exclusive lock covers any of them.
  * returns OK, E_FileLockConflict, as decision_fail_store() */
 enum error gate_pass_read(struct file_gate *gate, uint64_t offset, uint64_t length);
-/* Before bytes are written: fails if there is any lock on the file. semantics 8.1; decision: 337 */
+/* Before bytes are written, cut off or replaced: fails if there is any lock on the file. semantics 8.1;
+ * decision: 337, 490 */
 enum error gate_pass_write(struct file_gate *gate);
 
 /* ---- handles ---- */
@@ -143,8 +144,9 @@ bool gate_is_overdue(const struct file_gate *gate, uint64_t handle);
 
 /* ---- what is done by a handle ---- */
 
-/* The disposition of the file. returns OK, E_ResourceNotFound, E_ReadOnlyAttribute,
- * E_SharingViolation: not opened to be deleted */
+/* The disposition of the file. Before it is to be deleted, others lose their cached handles.
+ * returns OK, E_ResourceNotFound, E_ReadOnlyAttribute, E_SharingViolation: not opened to be deleted; as
+ * gate_take_handles() */
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending);
 /* returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64, E_ServerBusy:
  * BYTE_LOCKS_MAX. decision: 336 */
@@ -160,9 +162,10 @@ enum error gate_write_bytes(struct file_gate *gate, uint64_t handle,
                             const struct byte_range *range);
 /* Others lose what they have cached of the data: its length is changed. returns OK, E_ResourceNotFound */
 enum error gate_change_data(struct file_gate *gate, uint64_t handle);
-/* The node is renamed: others lose their cached handles first, by which programs behind them may hold its
- * name. returns OK, DECIDE_WAITS, E_ResourceNotFound, E_DeletePending, E_ClientCacheFlushDelay */
-enum error gate_rename(struct file_gate *gate, uint64_t handle);
+/* Before the node is renamed, to be deleted, or its descriptor changed: others lose their cached handles, which
+ * may be closed in truth, and were opened by its name and rights. MS-FSA 2.1.4.12, SET_INFORMATION and SET_SECURITY
+ * returns OK, DECIDE_WAITS, E_ResourceNotFound, E_DeletePending, E_ClientCacheFlushDelay */
+enum error gate_take_handles(struct file_gate *gate, uint64_t handle);
 /* A name is made in, or renamed into, the directory of this gate. E_DeletePending, E_SharingViolation.
  * MS-FSA 2.1.5.14.11 */
 enum error gate_add_name(struct file_gate *gate, bool is_rename);

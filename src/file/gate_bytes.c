@@ -118,7 +118,7 @@ enum error gate_change_data(struct file_gate *gate, uint64_t handle)
 
 /* ---- names ---- */
 
-enum error gate_rename(struct file_gate *gate, uint64_t handle)
+enum error gate_take_handles(struct file_gate *gate, uint64_t handle)
 {
     const struct file_use use = {
         .share = ACCESS_ALL,

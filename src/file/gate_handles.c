@@ -227,6 +227,7 @@ void gate_close_all(struct file_gate *gate, bool *ret_deletes)
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending)
 {
     const struct open_entry *open = open_set_find(&gate->set, handle);
+    enum error e = OK;
 
     if (!open)
         return E_ResourceNotFound;
@@ -236,6 +237,10 @@ enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool
         return E_ReadOnlyAttribute;
     if (gate->set.is_delete_pending == is_pending)
         return OK;
+    if (is_pending)
+        e = gate_take_handles(gate, handle);
+    if (e)
+        return e;
     set_pending(gate, is_pending);
     gate->d->wakes = true;
     gate_write(gate);

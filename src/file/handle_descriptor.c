@@ -164,7 +164,10 @@ enum error handle_set_descriptor_attempt(struct decision *d, void *of)
     if (e)
         return e;
     state = file_state(d);
-    e = find(d, state->file.permission, &there);
+    if (!gate->set.is_delete_pending) /* what is to be deleted nobody opens by its rights */
+        e = gate_take_handles(gate, set->handle->id);
+    if (!e)
+        e = find(d, state->file.permission, &there);
     if (!e)
         e = merge(d, set->mount, there, set->descriptor, set->parts, &given.descriptor);
     if (!e)

@@ -60,7 +60,7 @@ struct handle_set_length {
 attempt_fn handle_set_length_attempt;
 
 /* FileDispositionInformation. What is to be deleted goes with its last handle; no crash outlives that it is.
- * returns OK, E_ReadOnlyAttribute, E_DirectoryNotEmpty, E_SharingViolation: not opened to be deleted
+ * returns OK, DECIDE_WAITS, E_ReadOnlyAttribute, E_DirectoryNotEmpty, E_SharingViolation: not opened to be deleted
  *         E_ResourceTypeMismatch: the root */
 struct handle_set_disposition {
     const struct mount *mount;
@@ -78,6 +78,6 @@ struct handle_set_descriptor {
     /* ---- what comes of it ---- */
     bool lasts;
 };
-/* returns OK, E_FileInvalidPermission */
+/* returns OK, DECIDE_WAITS, E_FileInvalidPermission */
 attempt_fn handle_set_descriptor_attempt;
 #endif

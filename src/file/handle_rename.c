@@ -125,7 +125,7 @@ static enum error rename_found(struct decision *d, struct handle_rename *rename)
     if (!e)
         e = handle_gate(d, part, handle->node, &source, &gate);
     if (!e)
-        e = gate_rename(gate, handle->id);
+        e = gate_take_handles(gate, handle->id);
     if (!e)
         e = handle_may_add(d, rename->mount, handle->kind);
     if (!e)

@@ -59,6 +59,8 @@ static enum error open_node(struct decision *d, enum over_read_only rule, struct
         return E_ResourceTypeMismatch;
     e = rule == OVER_READ_ONLY ? OK : file_refuse_read_only(&state->file);
     if (!e)
+        e = file_pass_write(d);
+    if (!e)
         e = replace(d, ret_part);
     if (e)
         return e;

@@ -8,7 +8,7 @@ enum over_read_only { OVER_READ_ONLY_REFUSED, OVER_READ_ONLY };
 
 /* Creates the node of a new file of this length. A file that has the name is deleted, with its contents; the
  * new file keeps its lease. *file: its kind at least; its content becomes a hole.
- * returns OK, E_ReadOnlyAttribute, E_ResourceTypeMismatch, E_ShareSizeLimitReached */
+ * returns OK, E_ReadOnlyAttribute, E_ResourceTypeMismatch, E_FileLockConflict, E_ShareSizeLimitReached */
 enum error new_file_open(struct decision *d, enum over_read_only rule, uint64_t length,
                          struct file *file, struct decision_part **ret_part);
 /* Writes the record of the new node, with the defaults of its kind. */

@@ -136,12 +136,14 @@ enum error pending_file_step(struct decision *d, struct pending_file *pending,
 
 /* ---- how it ends ---- */
 
-/* SMB clients that have it open give up what they cached. */
+/* SMB clients that have it open give up what they cached, and have no bytes of it locked. */
 static enum error pass_gate(struct decision *d, const struct file *file)
 {
     struct file_state *state = file_state(d);
     enum error e = file_pass(d, state->part, state->place.entry.id, file, REST_WRITES);
 
+    if (!e)
+        e = file_pass_write(d);
     if (!e && state->gates)
         gate_write(state->gates);
     return e;

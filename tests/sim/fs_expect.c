@@ -82,6 +82,8 @@ static struct fs_expected expect_create(const struct fs_ask *ask, const struct f
         return refusal(409, "ResourceAlreadyExists");
     if (is_there && state->nodes[node].is_directory)
         return refusal(409, "ResourceTypeMismatch");
+    if (is_there && fs_locks_bar_write(state, &state->nodes[node], 0, 0, 0))
+        return refusal(409, "FileLockConflict");
     if (fs_is_full(state, is_there ? state->nodes[node].length : 0, ask->length))
         return refusal(403, "ShareSizeLimitReached");
     return (struct fs_expected){ .status = ask->op == FS_COPY_FILE ? 202 : 201, .changes = true };
@@ -167,6 +169,8 @@ static struct fs_expected expect_at(const struct fs_ask *ask, const struct fs_st
         return ask->to > length ? refusal(416, "InvalidRange")
                                 : (struct fs_expected){ .status = 201, .changes = true };
     case FS_SET_LENGTH:
+        if (ask->length != length && fs_locks_bar_write(state, &state->nodes[node], 0, 0, 0))
+            return refusal(409, "FileLockConflict");
         return fs_is_full(state, length, ask->length)
                    ? refusal(403, "ShareSizeLimitReached")
                    : (struct fs_expected){ .status = 200, .changes = true };

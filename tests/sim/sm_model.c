@@ -154,15 +154,33 @@ static struct sm_expected expect_lock(const struct sm_ask *ask, const struct fs_
                                                               : refusal(SM_RANGE_NOT_LOCKED);
 }
 
+/* A name that goes, or is to go, is not opened anew: others lose their cached handles. MS-FSA 2.1.4.12 */
+static enum fs_bar take_handles(const struct sm_ask *ask, const struct fs_state *state,
+                                unsigned node, bool has_waited)
+{
+    const struct fs_use use = { .share = MAY_RWD,
+                                .strips = CACHES_H,
+                                .waits_for = CACHES_H,
+                                .has_waited = has_waited,
+                                .own = ask->handle.open };
+
+    return fs_beside_opens(state, &state->nodes[node], &use);
+}
+
+static struct sm_expected expect_delete(const struct sm_ask *ask, const struct fs_state *state,
+                                        struct sm_expected expected, bool has_waited)
+{
+    expected.changes = state->nodes[expected.node].is_delete_pending != ask->deletes;
+    if (expected.changes && ask->deletes &&
+        take_handles(ask, state, expected.node, has_waited) == FS_OTHERS_CACHE)
+        return waiting(expected.node);
+    return expected;
+}
+
 /* What has the new name goes, if it is a file that nobody has open, nor has leased. MS-FSA 2.1.5.15.12 */
 static struct sm_expected expect_rename(const struct sm_ask *ask, const struct fs_state *state,
                                         struct sm_expected expected, bool has_waited)
 {
-    const struct fs_use moves = { .share = MAY_RWD,
-                                  .strips = CACHES_H,
-                                  .waits_for = CACHES_H,
-                                  .has_waited = has_waited,
-                                  .own = ask->handle.open };
     const struct fs_use goes = { .access = MAY_D,
                                  .share = MAY_RWD,
                                  .needs_no_open = true,
@@ -173,7 +191,7 @@ static struct sm_expected expect_rename(const struct sm_ask *ask, const struct f
 
     if (fs_find_parent(state, &ask->path) == FS_NODES)
         return refusal(SM_PATH_NOT_FOUND);
-    bar = fs_beside_opens(state, &state->nodes[expected.node], &moves);
+    bar = take_handles(ask, state, expected.node, has_waited);
     if (bar != FS_NOTHING_BARS)
         return bar == FS_OTHERS_CACHE ? waiting(expected.node) : refusal(SM_DELETE_PENDING);
     at = fs_find(state, &ask->path);
@@ -213,8 +231,7 @@ static struct sm_expected expect_by_handle(const struct sm_ask *ask, const struc
     case SM_UNLOCK:
         return expect_lock(ask, state, expected);
     case SM_SET_DELETE:
-        expected.changes = node->is_delete_pending != ask->deletes;
-        return expected;
+        return expect_delete(ask, state, expected, has_waited);
     case SM_RENAME:
         return expect_rename(ask, state, expected, has_waited);
     case SM_CLOSE:

@@ -43,7 +43,7 @@ async function print(context, file) {
         sections.push(sectionOf(section, await tables[section[0]](context)));
     writeFileSync(file, `# SMB and REST on one file
 Printed by \`tests/smb/two_protocols.mjs --print\`, which asks a server, and compared with it by every run of the tests.
-The rules are in semantics.md, 8.2 to 8.4, and decisions 330, 331 and 337.
+The rules are in semantics.md, 8.2 to 8.4, and decisions 330, 331, 337 and 490.
 
 ${sections.join('\n')}`);
 }

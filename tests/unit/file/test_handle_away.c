@@ -364,7 +364,7 @@ static void time_is_over(void **state)
         other = opened(f, "x", MAY_RWD, OPEN_EXISTING);
         closed(f, &other);
     }
-    handle = cached(f, MAY_READ_DATA, RWD, C_RH, false);
+    handle = cached(f, MAY_READ_DATA, RWD, 0, true);
     other = opened(f, "x", MAY_DELETE, OPEN_EXISTING);
     assert_true(leaves_for(f, &handle, 1));
     wait_until(decided_at() + 1);

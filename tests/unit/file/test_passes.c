@@ -154,7 +154,7 @@ static void delete_pending(void **state)
     assert_ok(ask(f, "GET /sha/f", NULL, NULL), 200);
 }
 
-/* Rule: locks against Get File and Put Range. decision: 337 */
+/* Rule: locks against Get File, and all that writes bytes. decision: 337, 490 */
 static void locks(void **state)
 {
     struct fixture *f = *state;
@@ -173,6 +173,11 @@ static void locks(void **state)
     for (size_t j = 6; j < 8; j++)
         assert_answer(ask(f, requests[j].target, requests[j].headers, requests[j].body), 409,
                       "FileLockConflict");
+    assert_answer(ask(f, "PUT /sha/f", "x-ms-type: file\nx-ms-content-length: 10", NULL), 409,
+                  "FileLockConflict");
+    assert_answer(ask(f, "PUT /sha/f?comp=properties", "x-ms-content-length: 9", NULL), 409,
+                  "FileLockConflict");
+    assert_ok(ask(f, "PUT /sha/f?comp=properties", "x-ms-content-length: 10", NULL), 200);
     assert_ok(ask(f, "PUT /sha/f?comp=metadata", "x-ms-meta-a: b", NULL), 200);
 }
 

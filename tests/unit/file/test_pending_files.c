@@ -344,7 +344,19 @@ static void completes(void **state)
     assert_nothing_left(w, LENGTH);
 }
 
-/* Rule: an SMB client that shares nothing holds up the last commit alone. semantics 8.2 */
+static void commits(struct world *w, struct changes *changes)
+{
+    struct snapshot *before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
+    struct commit_part part = { before, changes };
+    uint64_t sequence;
+
+    assert_int_equal(
+        store_commit(store_of(w->f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence), STORE_OK);
+    snapshot_close(before);
+}
+
+/* Rule: an SMB client that shares nothing, or has locked any bytes, holds up the last commit alone.
+ * semantics 8.2; decision: 490 */
 static void waits_for_handles(void **state)
 {
     struct world *w = *state;
@@ -353,16 +365,20 @@ static void waits_for_handles(void **state)
                                .epoch = open_epoch(),
                                .open = { .access = ACCESS_READ, .caching = NO_CACHING } };
     struct open_set set = { .opens = &open, .open_count = 1 };
-    struct snapshot *before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
-    struct commit_part part = { before, changes };
-    uint64_t sequence;
+    const struct byte_lock lock = { .range = { 1000, 1 }, .owner = open.id };
 
     open_set_write(changes, w->arena, &set);
-    assert_int_equal(
-        store_commit(store_of(w->f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence), STORE_OK);
-    snapshot_close(before);
+    commits(w, changes);
     assert_int_equal(steps(w, 0, LENGTH), OK);
     assert_int_equal(act(w, COMPLETE), E_SharingViolation);
+    assert_int_equal(act(w, FIND), OK);
+    open.open.share = ACCESS_ALL;
+    set.lock_count = 1;
+    changes = changes_new(w->arena);
+    open_set_write(changes, w->arena, &set);
+    byte_locks_write(changes, w->arena, &lock, 1);
+    commits(w, changes);
+    assert_int_equal(act(w, COMPLETE), E_FileLockConflict);
     assert_int_equal(act(w, FIND), OK);
     open_epoch_begin(); /* its process has ended */
     assert_int_equal(act(w, COMPLETE), OK);
