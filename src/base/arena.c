@@ -216,6 +216,12 @@ void *arena_alloc(struct arena *arena, size_t size)
     return memset(take(arena, size, ALIGNMENT), 0, size);
 }
 
+void *arena_alloc_head(struct arena *arena, size_t size, size_t zeroed)
+{
+    assert(zeroed <= size);
+    return memset(take(arena, size, ALIGNMENT), 0, zeroed);
+}
+
 char *arena_bytes(struct arena *arena, size_t size)
 {
     return take(arena, size, 1);

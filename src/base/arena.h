@@ -34,6 +34,8 @@ size_t arena_held(const struct arena *arena);
 
 /* Zeroed, aligned for any type. size 0 returns a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size);
+/* The same, of which only the first `zeroed` bytes are. */
+void *arena_alloc_head(struct arena *arena, size_t size, size_t zeroed);
 /* Not zeroed, byte aligned. */
 char *arena_bytes(struct arena *arena, size_t size);
 /* count * size is checked. */

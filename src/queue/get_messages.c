@@ -94,6 +94,7 @@ static enum error search_messages(struct decision *d, struct search *search,
 {
     enum store_result result = front_read(d->before, d->arena, ret_front);
 
+    search->found->items = arena_array(d->arena, search->wanted, sizeof search->found->items[0]);
     if (!result)
         result = find_visible(d, ret_front->mark, search);
     if (!result)

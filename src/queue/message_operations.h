@@ -27,7 +27,7 @@ OPERATION_DECLARE_PARSE(put_message);
 
 /* What both of them find. */
 struct message_list {
-    struct message items[MESSAGES_AT_ONCE];
+    struct message *items; /* room for as many as were asked for */
     uint32_t count;
 };
 

@@ -96,8 +96,7 @@ struct decision {
     bool always_waits; /* test builds: where it may not block, as if nothing were in memory */
     instant now;       /* above every instant that the parts hold */
     /* ---- the partitions: by decision_open() and its kin, anew in each attempt ---- */
-    struct decision_part parts[DECISION_PARTS_MAX];
-    unsigned part_count;
+    unsigned part_count;        /* of `parts` */
     struct partition partition; /* that the operation is about: located anew in each attempt */
     struct snapshot *before;    /* of the part that the operation is about */
     struct changes *changes;    /* of the same */
@@ -119,6 +118,8 @@ struct decision {
     bool wakes;                 /* its changes may let others go on who wait (service/waiting.h) */
     struct decision_news *news; /* the newest first; of an attempt, until it is committed */
     uint64_t seen_before;       /* newest sequence of what was read before the first */
+    /* Those that are open. At the end, since what lies behind them need not be zeroed: struct flow. */
+    struct decision_part parts[DECISION_PARTS_MAX];
 };
 
 /* Opens one more partition as it is now, until the attempt ends. With `changes` (changes_new()) it is

@@ -17,6 +17,7 @@
 #include "service/service_private.h"
 
 #include <assert.h>
+#include <stddef.h>
 
 #include "base/log.h"
 #include "service/control.h"
@@ -360,7 +361,8 @@ static enum http_step run(struct flow *flow)
 
 static struct flow *flow_new(struct exchange *exchange)
 {
-    struct flow *flow = arena_alloc(exchange->arena, sizeof *flow);
+    struct flow *flow =
+        arena_alloc_head(exchange->arena, sizeof *flow, offsetof(struct flow, work.decision.parts));
 
     flow->magic = FLOW_MAGIC;
     flow->exchange = exchange;

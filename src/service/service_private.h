@@ -43,12 +43,12 @@ struct work {
     attempt_fn *attempt;             /* deciding_operation(), or that of a transaction */
     struct call call;
     struct problem problem;
-    struct decision decision;
     struct logged_part *logged; /* of a batch: its parts that were answered: access_parts.c */
     bool is_grouped;            /* part of a batch: decided, and to be committed with others */
     enum error error;           /* what it ended in instead of a result; OK: nothing */
     struct cors cors;
     struct answer answer;
+    struct decision decision; /* the last: struct flow */
 };
 
 /* Is it to stop somewhere (test builds)? */
@@ -181,7 +181,6 @@ struct flow_fault {
 struct flow {
     unsigned magic;
     struct exchange *exchange;
-    struct work work;
     struct work *current; /* what is decided: `work`, or a part of the batch */
     struct batch *batch;  /* of operations; NULL: one operation */
     struct pause pause;
@@ -203,6 +202,9 @@ struct flow {
     metric_slot duration; /* of its operation, once it is answered; 0: it is not */
     size_t body_read;     /* of a small body that is read into the arena */
     char *body_bytes;
+    /* The last, as its decision is, and that one's parts: each request has a flow, hardly any a
+     * decision of more than two parts, and zeroing room for the others costs more than they do. */
+    struct work work;
 };
 
 /* Returns `next`, or stops at a gate first if the request asked for it (test builds; base/gate.h). */

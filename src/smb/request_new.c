@@ -22,7 +22,8 @@ struct smb_message *message_new(struct smb_connection *connection, struct arena 
 
 struct smb_request *message_add(struct smb_message *message, struct smb_request *last)
 {
-    struct smb_request *request = arena_alloc(message->arena, sizeof *request);
+    struct smb_request *request = arena_alloc_head(message->arena, sizeof *request,
+                                                   offsetof(struct smb_request, decision.parts));
 
     request->message = message;
     request_init(request);

@@ -357,15 +357,15 @@ struct smb_request {
     enum nt_status status;
 
     /* Of one that decides. */
-    struct decision decision;
     struct problem problem;
     struct input input;
     attempt_fn *attempt;
     void *of;
     uint64_t turn;
-    uint64_t seen;    /* what the newest decision rested on */
-    enum error error; /* of the newest decision, once DECIDED */
-    void *parameters; /* the command's own */
+    uint64_t seen;            /* what the newest decision rested on */
+    enum error error;         /* of the newest decision, once DECIDED */
+    void *parameters;         /* the command's own */
+    struct decision decision; /* the last: see struct flow */
 };
 
 /* Begins or goes on, until it is answered or waits. */
