@@ -168,7 +168,7 @@ const isThere = ({ name, command }) => {
 const env = {
     LAGRA_BINARY: path.join(build, 'lagra'),
     LAGRA_REPLY_LOG: path.join(work, 'replies.jsonl'),
-    LAGRA_SHARED: process.env.LAGRA_SHARED ?? path.resolve(HERE, '../../shared'),
+    LAGRA_TEST_SHARED: process.env.LAGRA_TEST_SHARED ?? path.resolve(HERE, '../../shared'),
     ASAN_OPTIONS: process.env.ASAN_OPTIONS ?? 'abort_on_error=1:detect_leaks=1',
     UBSAN_OPTIONS: process.env.UBSAN_OPTIONS ?? 'print_stacktrace=1:halt_on_error=1',
     TSAN_OPTIONS: process.env.TSAN_OPTIONS ??

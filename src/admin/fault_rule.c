@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "base/json.h"
+#include "base/json_rows.h"
 #include "service/operation.h"
 
 /* What is read, and what is wrong with it. */
@@ -14,11 +14,6 @@ struct reading {
     struct fault_rule *rule;
     const char *problem; /* NULL: nothing yet */
     bool has_seed;
-};
-
-struct member_row {
-    const char *name;
-    void (*read)(struct reading *r, const char *name, const struct json_member *member);
 };
 
 /* The first thing that is wrong (printf). */
@@ -65,47 +60,30 @@ static bool read_true(struct reading *r, const char *name, const struct json_mem
 }
 
 static void read_object(struct reading *r, const char *name, const struct json_member *member,
-                        const struct member_row *rows, size_t count)
+                        const struct json_row *rows, size_t count)
 {
     struct json_reader reader;
-    struct json_member inner;
-    uint32_t seen = 0;
 
-    assert(count <= 32);
     if (member->kind != JSON_OBJECT) {
         fail(r, "%s takes an object", name);
         return;
     }
     json_object_init(&reader, r->arena, member->text, 3);
-    while (!r->problem && json_next(&reader, &inner)) {
-        size_t i = 0;
-
-        while (i < count && !bytes_is(inner.name, rows[i].name))
-            i++;
-        if (i == count)
-            fail(r, "%s has no member \"%.*s\"", name, BYTES_ARG(inner.name));
-        else if (seen >> i & 1)
-            fail(r, "%s has \"%s\" twice", name, rows[i].name);
-        else
-            rows[i].read(r, rows[i].name, &inner);
-        seen |= i < count ? UINT32_C(1) << i : 0;
-    }
-    if (reader.bad)
-        fail(r, "the body is not JSON as it should be");
+    (void)json_rows_read(&reader, name, rows, count, r, &r->problem);
 }
-
-#define MEMBER(row, name)                                                                          \
-    static void row(struct reading *r, const char *name, const struct json_member *member)
 
 /* ---- match ---- */
 
-MEMBER(read_account, name)
+static void read_account(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->match.account = read_text(r, name, member, 64);
 }
 
-MEMBER(read_service, name)
+static void read_service(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
     struct bytes text = read_text(r, name, member, 16);
 
     for (size_t i = 0; i < r->endpoints->count; i++)
@@ -115,18 +93,23 @@ MEMBER(read_service, name)
         fail(r, "%s takes blob, queue, table or file", name);
 }
 
-MEMBER(read_operation, name)
+static void read_operation(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->match.operation = read_text(r, name, member, 128);
 }
 
-MEMBER(read_name, name)
+static void read_name(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->match.name = read_text(r, name, member, FAULT_PATTERN_MAX);
 }
 
-MEMBER(read_headers, name)
+static void read_headers(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
     struct fault_match *match = &r->rule->match;
     struct json_reader reader;
     struct json_member inner;
@@ -151,7 +134,7 @@ MEMBER(read_headers, name)
         fail(r, "%s takes up to 8 names of headers", name);
 }
 
-static const struct member_row match_rows[] = {
+static const struct json_row match_rows[] = {
     { "account", read_account }, { "service", read_service }, { "operation", read_operation },
     { "name", read_name },       { "headers", read_headers },
 };
@@ -177,14 +160,17 @@ static void check_operation(struct reading *r)
 
 /* ---- fault ---- */
 
-MEMBER(read_delay, name)
+static void read_delay(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->fault.delay_ticks =
         read_number(r, name, member, 1, FAULT_DELAY_MS_MAX) * (TICKS_PER_SECOND / 1000);
 }
 
-MEMBER(read_error, name)
+static void read_error(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
     struct bytes code = read_text(r, name, member, 128);
     enum error e;
 
@@ -194,23 +180,30 @@ MEMBER(read_error, name)
         fail(r, "%s takes the code of an error of Azure Storage", name);
 }
 
-MEMBER(read_status, name)
+static void read_status(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->fault.status = (int)read_number(r, name, member, 400, 599);
 }
 
-MEMBER(read_retry, name)
+static void read_retry(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->fault.retry_after_s = (unsigned)read_number(r, name, member, 1, FAULT_RETRY_S_MAX);
 }
 
-MEMBER(read_done, name)
+static void read_done(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->fault.is_done = read_true(r, name, member);
 }
 
-MEMBER(read_cut, name)
+static void read_cut(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
     static const char *const places[] = {
         [FAULT_CUT_BEFORE_REQUEST_BODY] = "beforeRequestBody",
         [FAULT_CUT_IN_REQUEST_BODY] = "inRequestBody",
@@ -232,17 +225,21 @@ MEMBER(read_cut, name)
              name);
 }
 
-MEMBER(read_wrong_md5, name)
+static void read_wrong_md5(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->fault.wrong_md5 = read_true(r, name, member);
 }
 
-MEMBER(read_rate, name)
+static void read_rate(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->fault.bytes_per_second = read_number(r, name, member, 1, FAULT_RATE_MAX);
 }
 
-static const struct member_row fault_rows[] = {
+static const struct json_row fault_rows[] = {
     { "delayMs", read_delay },        { "error", read_error },
     { "status", read_status },        { "retryAfterSeconds", read_retry },
     { "operationIsDone", read_done }, { "cut", read_cut },
@@ -270,18 +267,23 @@ static void check_fault(struct reading *r)
 
 /* ---- when ---- */
 
-MEMBER(read_skip, name)
+static void read_skip(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->when.skip = read_number(r, name, member, 1, FAULT_COUNT_MAX);
 }
 
-MEMBER(read_count, name)
+static void read_count(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->when.count = read_number(r, name, member, 1, FAULT_COUNT_MAX);
 }
 
-MEMBER(read_share, name)
+static void read_share(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
     double share;
 
     if (json_number(member, &share) && share > 0 && share <= 1)
@@ -290,14 +292,17 @@ MEMBER(read_share, name)
         fail(r, "%s takes a number above 0 and up to 1", name);
 }
 
-MEMBER(read_seed, name)
+static void read_seed(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->when.seed = read_number(r, name, member, 0, UINT32_MAX);
     r->has_seed = true;
 }
 
-MEMBER(read_schedule, name)
+static void read_schedule(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
     struct bytes text = read_text(r, name, member, FAULT_SCHEDULE_MAX);
 
     for (size_t i = 0; i < text.len; i++)
@@ -308,22 +313,28 @@ MEMBER(read_schedule, name)
     r->rule->when.schedule = text;
 }
 
-MEMBER(read_repeat, name)
+static void read_repeat(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->when.repeats = read_true(r, name, member);
 }
 
-MEMBER(read_after, name)
+static void read_after(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->when.after_ms = read_number(r, name, member, 1, FAULT_TIME_MS_MAX);
 }
 
-MEMBER(read_for, name)
+static void read_for(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     r->rule->when.for_ms = read_number(r, name, member, 1, FAULT_TIME_MS_MAX);
 }
 
-static const struct member_row when_rows[] = {
+static const struct json_row when_rows[] = {
     { "skip", read_skip },     { "count", read_count },       { "share", read_share },
     { "seed", read_seed },     { "schedule", read_schedule }, { "repeat", read_repeat },
     { "afterMs", read_after }, { "forMs", read_for },
@@ -346,24 +357,30 @@ static void check_when(struct reading *r)
 
 /* ---- the whole ---- */
 
-MEMBER(read_match, name)
+static void read_match(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     read_object(r, name, member, match_rows, sizeof match_rows / sizeof match_rows[0]);
     check_operation(r);
 }
 
-MEMBER(read_fault, name)
+static void read_fault(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     read_object(r, name, member, fault_rows, sizeof fault_rows / sizeof fault_rows[0]);
     check_fault(r);
 }
 
-MEMBER(read_when, name)
+static void read_when(void *context, const char *name, const struct json_member *member)
 {
+    struct reading *r = context;
+
     read_object(r, name, member, when_rows, sizeof when_rows / sizeof when_rows[0]);
 }
 
-static const struct member_row rule_rows[] = {
+static const struct json_row rule_rows[] = {
     { "match", read_match },
     { "fault", read_fault },
     { "when", read_when },

@@ -43,16 +43,6 @@ static bool is_table(const struct kind *kind)
     return !kind->list;
 }
 
-static const struct endpoint *endpoint_of(const struct admin_call *call, const struct kind *kind)
-{
-    const struct endpoint_set *all = call->admin->endpoints;
-    size_t i = 0;
-
-    while (strcmp(all->endpoints[i].service->name, kind->service) != 0)
-        i++;
-    return &all->endpoints[i];
-}
-
 /* ---- the account ---- */
 
 struct only {
@@ -94,7 +84,8 @@ static bool find_account(struct admin_call *call, struct bytes given, struct byt
 static bool ask(struct admin_call *call, const struct kind *kind, const struct own_request *asked,
                 struct own_answer *ret_answer)
 {
-    own_request_run(endpoint_of(call, kind), call->arena, asked, ret_answer);
+    own_request_run(own_request_endpoint(call->admin->endpoints, kind->service), call->arena, asked,
+                    ret_answer);
     if (ret_answer->error)
         admin_fail(call, error_status(ret_answer->error), error_code(ret_answer->error), "%s%s%.*s",
                    error_message(ret_answer->error), ret_answer->detail.len > 0 ? " " : "",

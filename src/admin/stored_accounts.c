@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/codec.h"
+#include "base/encode.h"
 #include "service/deciding.h"
 #include "service/names.h"
 #include "service/small_record.h"
@@ -35,6 +36,11 @@ bool stored_account_name_is_valid(struct bytes name)
             return false;
     }
     return name.len >= STORED_NAME_MIN && name.len <= STORED_NAME_MAX;
+}
+
+bool stored_account_key_is_valid(struct arena *arena, struct bytes key)
+{
+    return key.len <= STORED_KEY_MAX && base64_decode(arena, key).len > 0;
 }
 
 /* ---- records ---- */

@@ -66,5 +66,8 @@ enum account_record_kind stored_account_inspect(const struct partition *at, stru
 
 /* Is it a name that an account of the store may have? */
 bool stored_account_name_is_valid(struct bytes name);
+/* Is it a key that it may have: base64, of at most STORED_KEY_MAX characters? */
+#define STORED_KEY_MAX 1000u
+bool stored_account_key_is_valid(struct arena *arena, struct bytes key);
 
 #endif

@@ -28,6 +28,7 @@ struct json_member {
     enum json_kind kind;
     /* JSON_STRING: unescaped, it may hold NUL; JSON_NUMBER, JSON_OBJECT, JSON_LIST: as written */
     struct bytes text;
+    const char *at; /* where it begins in the reader's text */
 };
 
 /* The most that an arena is asked for while all of a text is read once, names and texts included. */

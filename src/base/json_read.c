@@ -357,7 +357,13 @@ bool json_next(struct json_reader *reader, struct json_member *ret_member)
         reader->bad = reader->at < reader->text.len;
         return false;
     }
-    if ((!first && !take(reader, ',')) || !take_member(reader, &member)) {
+    if (!first && !take(reader, ',')) {
+        reader->bad = true;
+        return false;
+    }
+    skip_blanks(reader);
+    member.at = reader->text.ptr + reader->at;
+    if (!take_member(reader, &member)) {
         reader->bad = true;
         return false;
     }

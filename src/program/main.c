@@ -354,7 +354,9 @@ static bool start(struct running *run, const struct options *options)
            start_threads(run) &&
            (run->usage =
                 usage_start(options, &run->endpoint_set, run->store, run->credentials.accounts)) &&
-           fit_limits(run) && start_listeners(run);
+           fit_limits(run) &&
+           seed_run(&options->seed, &run->endpoint_set, run->credentials.accounts) &&
+           start_listeners(run);
 }
 
 static void reload(struct running *run)

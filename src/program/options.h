@@ -7,6 +7,7 @@
 
 #include "fetch/fetch.h"
 #include "net/net.h"
+#include "seed/seed.h"
 
 enum service_index { SERVICE_BLOB, SERVICE_QUEUE, SERVICE_TABLE, SERVICE_FILE, SERVICE_COUNT };
 
@@ -44,6 +45,7 @@ struct options {
     struct listen_options listen[SERVICE_COUNT];
     struct listen_options management; /* admin/management.h */
     const char *management_token_path;
+    struct seed_options seed;
     bool testing;              /* admin/testing.h */
     struct listen_options smb; /* the SMB endpoint of the File service */
     bool smb_allow_unencrypted;

@@ -1,6 +1,8 @@
 /* See own_request.h. */
 #include "service/own_request.h"
 
+#include <inttypes.h>
+
 #include "service/service_private.h"
 
 /* Where path style is known by: an address names no account. */
@@ -11,7 +13,13 @@ static struct bytes method_text(enum http_method method)
     return bytes_from_string(method == METHOD_PUT      ? "PUT"
                              : method == METHOD_POST   ? "POST"
                              : method == METHOD_DELETE ? "DELETE"
+                             : method == METHOD_HEAD   ? "HEAD"
                                                        : "GET");
+}
+
+static uint64_t body_length(const struct own_request *asked)
+{
+    return asked->source ? asked->source->length : asked->body.len;
 }
 
 /* Those asked for, and the length of the body. */
@@ -21,14 +29,44 @@ static const struct http_header *make_headers(struct arena *arena, const struct 
     struct http_header *headers = arena_array(arena, asked->header_count + 1, sizeof *headers);
 
     headers[0] =
-        (struct http_header){ length, arena_printf(arena, "%zu", asked->body.len), length };
+        (struct http_header){ length, arena_printf(arena, "%" PRIu64, body_length(asked)), length };
     if (asked->header_count > 0)
         memcpy(headers + 1, asked->headers, asked->header_count * sizeof *headers);
     return headers;
 }
 
+/* Where it will be referred to is known once it has been looked whether it may be. */
+static enum error gather(struct work *work, struct gather_source *source, struct stage **stage)
+{
+    struct call *call = &work->call;
+    struct decision *d = &work->decision;
+    enum error e;
+
+    do
+        e = work_check(work);
+    while (e == DECIDE_AGAIN);
+    if (e)
+        return e;
+    return gather_body(&(struct gathering){ .endpoint = call->endpoint,
+                                            .call = call,
+                                            .decision = d,
+                                            .partition = d->partition,
+                                            .stage = stage,
+                                            .seen = &d->seen_before },
+                       source);
+}
+
+const struct endpoint *own_request_endpoint(const struct endpoint_set *all, const char *service)
+{
+    size_t i = 0;
+
+    while (strcmp(all->endpoints[i].service->name, service) != 0)
+        i++;
+    return &all->endpoints[i];
+}
+
 /* Up to the decision. */
-static enum error prepare(struct work *work, const struct own_request *asked)
+static enum error prepare(struct work *work, const struct own_request *asked, struct stage **stage)
 {
     struct call *call = &work->call;
     struct decision *d = &work->decision;
@@ -41,6 +79,10 @@ static enum error prepare(struct work *work, const struct own_request *asked)
     if (e)
         return e;
     call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };
+    if (asked->source)
+        e = gather(work, asked->source, stage);
+    if (e)
+        return e;
     prepare_body(call, d);
     return OK;
 }
@@ -50,6 +92,7 @@ void own_request_run(const struct endpoint *endpoint, struct arena *arena,
 {
     struct work *work = arena_alloc(arena, sizeof *work);
     struct request *request = arena_alloc(arena, sizeof *request);
+    struct stage *stage = NULL;
     enum error e;
 
     *request = (struct request){
@@ -60,14 +103,14 @@ void own_request_run(const struct endpoint *endpoint, struct arena *arena,
         .query = asked->query,
         .headers = make_headers(arena, asked),
         .header_count = asked->header_count + 1,
-        .content_length = asked->body.len,
+        .content_length = body_length(asked),
         .peer = own_host,
         .secure = true,
     };
     *ret_answer = (struct own_answer){ .error = OK };
     work_init(work, endpoint, arena, request, &ret_answer->response);
     work->decision.access = STORE_MAY_BLOCK;
-    e = prepare(work, asked);
+    e = prepare(work, asked, &stage);
     if (!e)
         e = deciding_run(&work->decision, deciding_operation, NULL);
     ret_answer->error = e;
@@ -75,4 +118,6 @@ void own_request_run(const struct endpoint *endpoint, struct arena *arena,
     work->answer.now = work->decision.now;
     if (!e)
         operation_answer(&work->answer, work->decision.parameters, work->decision.result);
+    if (stage)
+        stage_close(stage);
 }

@@ -1,10 +1,10 @@
 /* A request that the server makes to itself, for its operator: routed, checked, decided and rendered by the functions
  * that do this for requests, so there is no second way to do what it asks for. There is no connection, no
- * authentication, and the right of the account's key. For operations without a batch and without a source. */
+ * authentication, and the right of the account's key. For operations without a batch and without a source of their own. */
 #ifndef LAGRA_SERVICE_OWN_REQUEST_H
 #define LAGRA_SERVICE_OWN_REQUEST_H
 
-#include "service/server.h"
+#include "service/gather.h"
 
 struct own_request {
     enum http_method method;
@@ -12,7 +12,8 @@ struct own_request {
     struct bytes query;                /* raw, without '?'; ptr NULL: none */
     const struct http_header *headers; /* names in lower case */
     size_t header_count;
-    struct bytes body; /* small: it stays in memory */
+    struct bytes body;            /* small: it stays in memory */
+    struct gather_source *source; /* of a body of any length that is known, instead; NULL: none */
 };
 
 struct own_answer {
@@ -21,6 +22,8 @@ struct own_answer {
     struct response response; /* as a client would get it */
 };
 
+/* Of the service of that name, which there is. */
+const struct endpoint *own_request_endpoint(const struct endpoint_set *all, const char *service);
 /* In the arena. Blocks as long as it takes. Thread that may block. */
 void own_request_run(const struct endpoint *endpoint, struct arena *arena,
                      const struct own_request *asked, struct own_answer *ret_answer);

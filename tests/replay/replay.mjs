@@ -28,7 +28,7 @@ import {
 } from './recording.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-const SHARED = process.env.LAGRA_SHARED ?? path.resolve(HERE, '../../../shared');
+const SHARED = process.env.LAGRA_TEST_SHARED ?? path.resolve(HERE, '../../../shared');
 const FILES =
     ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
 const SERVICES = ['blob', 'queue', 'table', 'file'];

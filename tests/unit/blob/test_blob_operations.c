@@ -1,6 +1,6 @@
 /* The operation table of the Blob service against the REST definitions kept as data: each operation
  * of the newest client has a row, with its statuses, conditional headers and lease. Skipped where
- * the data is not there (LAGRA_SHARED, or ../shared beside the repository). semantics 2.1 */
+ * the data is not there (LAGRA_TEST_SHARED, or ../shared beside the repository). semantics 2.1 */
 #include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 static json_t *load_definitions(void)
 {
-    const char *shared = getenv("LAGRA_SHARED");
+    const char *shared = getenv("LAGRA_TEST_SHARED");
     char path[4096];
 
     snprintf(path, sizeof path, "%s/spec/blob-2026-10-06.ops.json",

@@ -328,7 +328,7 @@ static void every_visible_state(void **state)
 /* Rule: the copy here is the shared definition, where that is at hand. */
 static void the_copy_is_the_shared_one(void **state)
 {
-    const char *shared = getenv("LAGRA_SHARED");
+    const char *shared = getenv("LAGRA_TEST_SHARED");
     char path[4096];
     json_t *ours, *theirs;
 
