@@ -1,20 +1,29 @@
 /* What a commit makes of a state. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
 #include "fs_change.h"
+#include "fs_copy.h"
 #include "fs_deleted.h"
 #include "fs_opens.h"
 
-static void copy(const struct fs_ask *ask, const struct fs_node *source, struct fs_node *to)
+/* While it is pending there are only zeros. */
+static void copy(const struct fs_ask *ask, const struct fs_node *source, const struct fs_copy *copy,
+                 struct fs_node *to)
 {
     to->length = source->length;
     if (ask->metadata == 0)
         to->metadata = source->metadata;
-    for (unsigned i = 0; i < FS_SLOTS; i++) {
+    to->copy = copy;
+    to->copied_as = copy->was_pending ? FS_COPIES_STILL : FS_COPIED;
+    to->copied = copy->was_pending ? 0 : fs_copy_bytes(copy);
+    for (unsigned i = 0; i < FS_SLOTS && !copy->was_pending; i++) {
         to->slots[i] = source->slots[i];
-        to->written[i] = source->slots[i] > 0 ? to->version : 0;
+        if (copy->is_dense && i < to->length && to->slots[i] == 0)
+            to->slots[i] = FS_ZEROS;
+        to->written[i] = to->slots[i] > 0 ? to->version : 0;
     }
 }
 
-static void create(const struct fs_ask *ask, struct fs_state *state, const struct fs_node *source)
+static void create(const struct fs_ask *ask, struct fs_state *state, const struct fs_node *source,
+                   const struct fs_copy *of)
 {
     unsigned at = fs_find(state, &ask->path);
     struct fs_node made = { .exists = true,
@@ -44,7 +53,7 @@ static void create(const struct fs_ask *ask, struct fs_state *state, const struc
         made.is_other_case = state->nodes[at].is_other_case;
     }
     if (source)
-        copy(ask, source, &made);
+        copy(ask, source, of, &made);
     state->nodes[at] = made;
 }
 
@@ -72,6 +81,7 @@ static void write_slots(const struct fs_ask *ask, struct fs_node *node,
         node->slots[i] = values[i];
         node->written[i] = commit;
     }
+    node->copy = NULL;
 }
 
 static void change_node(const struct fs_ask *ask, struct fs_node *node,
@@ -91,6 +101,9 @@ static void change_node(const struct fs_ask *ask, struct fs_node *node,
     case FS_SET_METADATA:
     case FS_SET_DIRECTORY_METADATA:
         node->metadata = ask->metadata;
+        break;
+    case FS_ABORT_COPY:
+        fs_end_copy(node, FS_COPY_WAS_ABORTED, commit);
         break;
     case FS_LEASE_FILE:
         (void)fs_lease_act(&node->lease, ask, true);
@@ -138,7 +151,7 @@ static void apply_to_share(const struct fs_ask *ask, struct fs_state *state)
 }
 
 void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *source,
-              const struct fs_passes *passes)
+              const struct fs_copy *copy, const struct fs_passes *passes)
 {
     struct fs_state *state = fs_next_state(commit);
     unsigned node;
@@ -150,7 +163,7 @@ void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *s
         return;
     }
     if (ask->op == FS_CREATE_DIRECTORY || ask->op == FS_CREATE_FILE || ask->op == FS_COPY_FILE) {
-        create(ask, state, source);
+        create(ask, state, source, copy);
         return;
     }
     if (ask->op == FS_RENAME_FILE || ask->op == FS_RENAME_DIRECTORY) {

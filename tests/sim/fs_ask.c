@@ -19,6 +19,7 @@ const char *const fs_op_names[FS_OPS] = {
     [FS_CREATE_DIRECTORY] = "Create Directory",
     [FS_CREATE_FILE] = "Create File",
     [FS_COPY_FILE] = "Copy File",
+    [FS_ABORT_COPY] = "Abort Copy File",
     [FS_PUT_RANGE] = "Put Range",
     [FS_PUT_RANGE_FROM_URL] = "Put Range From URL",
     [FS_CLEAR_RANGE] = "Put Range (clear)",
@@ -141,12 +142,15 @@ void fs_ask_format(const struct fs_ask *ask, char *to, size_t size)
 
     format_path(&ask->path, path, sizeof path);
     format_path(&ask->source, source, sizeof source);
+    if (ask->is_remote)
+        (void)snprintf(source, sizeof source, "elsewhere: %u slots, fate %d", ask->source_length,
+                       (int)ask->fate);
     (void)snprintf(
         to, size,
         "%s of '%s'%s%s%s%s%s%s%s%s metadata=%u length=%u %s%u..%u seed=%u lease=%u,%u "
         "act=%d>%u quota=%u days=%u include=%u prefix=%u max=%u marker=%u permission=%u%s%s",
         fs_op_names[ask->op], path, ask->snapshot.commit > 0 ? " at " : "", ask->snapshot.date,
-        ask->source.depth > 0 ? " from " : "", source, ask->source_snapshot.date,
+        ask->source.depth > 0 || ask->is_remote ? " from " : "", source, ask->source_snapshot.date,
         ask->previous.commit > 0 ? " since " : "", ask->previous.date,
         ask->replaces ? " replacing" : "", ask->metadata, ask->length,
         ask->has_range ? "range " : "", ask->from, ask->to, ask->seed, ask->lease,

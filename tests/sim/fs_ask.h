@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "copy_terms.h"
 #include "lease_act.h"
 
 #define FS_NAMES     3u
@@ -32,6 +33,7 @@ enum fs_op {
     FS_CREATE_DIRECTORY,
     FS_CREATE_FILE,
     FS_COPY_FILE,
+    FS_ABORT_COPY,
     FS_PUT_RANGE,
     FS_PUT_RANGE_FROM_URL,
     FS_CLEAR_RANGE,
@@ -87,6 +89,11 @@ struct fs_ask {
     struct fs_path path;
     struct fs_path source; /* of a rename, whose target is the path; of what is copied */
     struct fs_snapshot source_snapshot;
+    bool
+        is_remote; /* it lies on another server: so many slots of the pattern of the seed, then zeros */
+    unsigned source_length;
+    enum fate fate;
+    struct copy_id copy;         /* to be aborted */
     struct fs_snapshot previous; /* List Ranges shows what differs from it */
     bool replaces;               /* of Delete Share: its snapshots go too */
     unsigned metadata;           /* 0: none */
@@ -111,6 +118,7 @@ struct fs_reply {
     uint64_t file_id;
     unsigned quota;
     char permission_key[40];
+    char copy_id[40], copy_progress[40]; /* empty: none */
 };
 
 extern const char *const fs_op_names[FS_OPS];

@@ -46,7 +46,18 @@ void fs_cut(struct fs_node *node, unsigned length, uint64_t commit)
         node->slots[i] = 0;
         node->written[i] = commit;
     }
+    if (node->length != length)
+        node->copy = NULL;
     node->length = length;
+}
+
+void fs_end_copy(struct fs_node *node, enum fs_copied how, uint64_t commit)
+{
+    const struct fs_copy *copy = node->copy;
+
+    fs_cut(node, 0, commit);
+    node->copy = copy;
+    node->copied_as = how;
 }
 
 uint64_t fs_etag_to_pass(const struct fs_node *node)

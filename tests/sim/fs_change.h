@@ -14,6 +14,8 @@ void fs_move(struct fs_state *state, const struct fs_path *path, struct fs_node 
 void fs_add_permission(struct fs_state *state, unsigned permission);
 /* length: slots */
 void fs_cut(struct fs_node *node, unsigned length, uint64_t commit);
+/* Its pending copy ends without the bytes. rest: Abort-Copy-File */
+void fs_end_copy(struct fs_node *node, enum fs_copied how, uint64_t commit);
 /* An ETag that its next version must be above. */
 uint64_t fs_etag_to_pass(const struct fs_node *node);
 /* It has another version from now on. */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_list.h"
 #include "fs_model.h"
@@ -63,6 +64,9 @@ static const char *compare_properties(const struct fs_state *view, const struct 
         return "another permission";
     if (node->is_directory)
         return NULL;
+    why = fs_compare_copied(node, answer);
+    if (why)
+        return why;
     return compare_lease(view->is_kept ? &(struct fs_lease){ .state = FS_AVAILABLE } : &node->lease,
                          answer);
 }
@@ -196,7 +200,8 @@ const char *fs_compare_copy(const struct fs_ask *ask, const struct reply *answer
     if (!expected.code && ask->op == FS_COPY_FILE) {
         const struct fs_state *view = fs_view(&ask->source_snapshot, source);
 
-        of_length.length = view->nodes[fs_find(view, &ask->source)].length;
+        of_length.length =
+            ask->is_remote ? ask->source_length : view->nodes[fs_find(view, &ask->source)].length;
     }
     return fs_compare(&of_length, answer, state);
 }

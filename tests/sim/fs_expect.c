@@ -1,6 +1,7 @@
 /* What the model expects of each request. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
 #include <string.h>
 
+#include "fs_copy.h"
 #include "fs_deleted.h"
 #include "fs_opens.h"
 #include "world.h"
@@ -154,6 +155,45 @@ static bool is_locked(const struct fs_ask *ask, const struct fs_state *state, un
     return fs_locks_bar_read(state, &state->nodes[node], 0, ask->has_range ? ask->from : 0, to);
 }
 
+/* Until it has ended nobody changes the bytes or the length. decision: 304 */
+static bool is_copied_to(const struct fs_node *node)
+{
+    return node->copy && node->copied_as == FS_COPIES_STILL;
+}
+
+/* rest: Abort-Copy-File */
+static struct fs_expected expect_abort(const struct fs_ask *ask, const struct fs_node *node)
+{
+    if (!is_copied_to(node))
+        return refusal(409, "NoPendingCopyOperation");
+    return memcmp(&node->copy->id, &ask->copy, sizeof ask->copy) == 0
+               ? (struct fs_expected){ .status = 204, .changes = true }
+               : refusal(409, "CopyIdMismatch");
+}
+
+static struct fs_expected expect_write(const struct fs_ask *ask, const struct fs_state *state,
+                                       const struct fs_node *node)
+{
+    if (fs_locks_bar_write(state, node, 0, ask->from, ask->to))
+        return refusal(409, "FileLockConflict");
+    if (is_copied_to(node))
+        return refusal(409, "PendingCopyOperation");
+    return ask->to > node->length ? refusal(416, "InvalidRange")
+                                  : (struct fs_expected){ .status = 201, .changes = true };
+}
+
+static struct fs_expected expect_length(const struct fs_ask *ask, const struct fs_state *state,
+                                        const struct fs_node *node)
+{
+    if (ask->length != node->length && fs_locks_bar_write(state, node, 0, 0, 0))
+        return refusal(409, "FileLockConflict");
+    if (ask->length != node->length && is_copied_to(node))
+        return refusal(409, "PendingCopyOperation");
+    return fs_is_full(state, node->length, ask->length)
+               ? refusal(403, "ShareSizeLimitReached")
+               : (struct fs_expected){ .status = 200, .changes = true };
+}
+
 /* What else is of a file or directory that is there. */
 static struct fs_expected expect_at(const struct fs_ask *ask, const struct fs_state *state,
                                     unsigned node)
@@ -164,16 +204,11 @@ static struct fs_expected expect_at(const struct fs_ask *ask, const struct fs_st
     case FS_PUT_RANGE:
     case FS_PUT_RANGE_FROM_URL:
     case FS_CLEAR_RANGE:
-        if (fs_locks_bar_write(state, &state->nodes[node], 0, ask->from, ask->to))
-            return refusal(409, "FileLockConflict");
-        return ask->to > length ? refusal(416, "InvalidRange")
-                                : (struct fs_expected){ .status = 201, .changes = true };
+        return expect_write(ask, state, &state->nodes[node]);
     case FS_SET_LENGTH:
-        if (ask->length != length && fs_locks_bar_write(state, &state->nodes[node], 0, 0, 0))
-            return refusal(409, "FileLockConflict");
-        return fs_is_full(state, length, ask->length)
-                   ? refusal(403, "ShareSizeLimitReached")
-                   : (struct fs_expected){ .status = 200, .changes = true };
+        return expect_length(ask, state, &state->nodes[node]);
+    case FS_ABORT_COPY:
+        return expect_abort(ask, &state->nodes[node]);
     case FS_DELETE_DIRECTORY:
         if (fs_has_children(state, node))
             return refusal(409, "DirectoryNotEmpty");
@@ -365,6 +400,9 @@ struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_st
     unsigned node;
 
     fs_passes_begin();
+    if (ask->is_remote)
+        return ask->fate == FATE_LIES_AT_ONCE ? refusal(500, "CannotVerifyCopySource")
+                                              : (struct fs_expected){ .code = NULL };
     if (view)
         refused = look_for(view, &ask->source, false, &node);
     if (view && !refused.code) {

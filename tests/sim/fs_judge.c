@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/dates.h"
+#include "fs_copy.h"
 #include "fs_list.h"
 #include "fs_opens.h"
 #include "fs_seen.h"
@@ -24,6 +25,7 @@ void fs_judge_begin(void)
 void fs_judge_begin_life(void)
 {
     memset(slots, 0, sizeof slots);
+    fs_copies_begin_life();
     sm_judge_begin_life();
 }
 
@@ -75,8 +77,10 @@ static bool is_doubtful(const struct fs_ask *ask)
 /* What it has copied. */
 static const struct fs_node *source_of(const struct fs_slot *slot, unsigned number)
 {
-    const struct fs_node *source =
-        fs_find_source(&slot->ask->fs, fs_seen(number).read, slot->before);
+    const struct fs_ask *ask = &slot->ask->fs;
+    const struct fs_node *source = ask->is_remote
+                                       ? fs_remote_source(ask)
+                                       : fs_find_source(ask, fs_seen(number).read, slot->before);
 
     if (!source)
         fs_judge_fail(slot, NULL, "copies a version of its source that there was not");
@@ -156,7 +160,10 @@ void fs_judge_committed(unsigned slot_number)
     slot->commit = ++world->commits;
     slot->status = expected.code ? 0 : expected.status;
     passes = fs_passes();
-    fs_apply(&ask, slot->commit, source, &passes);
+    if (ask.op == FS_COPY_FILE)
+        slot->copy = fs_copy_new(&ask, source, slot_number);
+    fs_apply(&ask, slot->commit, source, slot->copy, &passes);
+    fs_copies_watch();
     if (fs_writes_node(ask.op))
         why = fs_fill(slot->commit, fs_seen(slot_number).written);
     if (ask.op == FS_SNAPSHOT_SHARE)
@@ -229,6 +236,7 @@ static const char *judge_lease(const struct fs_slot *slot, const struct reply *a
 static const char *judge_change(const struct fs_slot *slot, const struct reply *answer)
 {
     const struct fs_ask *ask = &slot->ask->fs;
+    const char *why = slot->copy ? fs_judge_copy(slot->copy, answer) : NULL;
 
     if (slot->status > 0 ? answer->status != slot->status : answer->status >= 300)
         return "another status than of this change";
@@ -240,7 +248,9 @@ static const char *judge_change(const struct fs_slot *slot, const struct reply *
         return fs_tell_key(ask->permission, answer->fs.permission_key);
     if (ask->op == FS_LEASE_FILE || ask->op == FS_LEASE_SHARE)
         return judge_lease(slot, answer);
-    return fs_writes_node(ask->op) ? fs_fill(slot->commit, answer->etag) : NULL;
+    return why || ask->op == FS_ABORT_COPY || !fs_writes_node(ask->op)
+               ? why
+               : fs_fill(slot->commit, answer->etag);
 }
 
 static void judge_commit(const struct fs_slot *slot, const struct reply *answer)

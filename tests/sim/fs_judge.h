@@ -21,9 +21,10 @@ struct fs_state;
 /* A request under way. Dies with the process. */
 struct fs_slot {
     const struct ask *ask;
-    uint64_t before; /* commits when it began */
-    uint64_t commit; /* its own; 0: none */
-    int status;      /* of its commit */
+    uint64_t before;            /* commits when it began */
+    uint64_t commit;            /* its own; 0: none */
+    int status;                 /* of its commit */
+    const struct fs_copy *copy; /* that its commit has begun */
     uint64_t wall_steps;
     /* Of SMB: what its commit has opened, and how. */
     uint64_t open;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fs_copy.h"
 #include "fs_deleted.h"
 #include "world.h"
 
@@ -20,6 +21,7 @@ void fs_model_begin(void)
     model = world_alloc(sizeof *model);
     model->newest = world_alloc(sizeof *model->newest);
     fs_deleted_begin();
+    fs_copies_begin();
 }
 
 const struct fs_state *fs_state_at(uint64_t commit)

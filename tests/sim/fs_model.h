@@ -38,6 +38,9 @@ struct fs_lock {
     uint64_t since; /* the commit */
 };
 
+enum fs_copied { FS_COPIED, FS_COPIES_STILL, FS_COPY_WAS_ABORTED, FS_COPY_HAS_FAILED };
+
+struct fs_copy; /* fs_copy.h */
 struct fs_node {
     bool exists, is_directory;
     unsigned char name;
@@ -56,6 +59,10 @@ struct fs_node {
     uint64_t written[FS_SLOTS]; /* the commit that wrote or cleared each; 0: never */
     struct fs_lease lease;
     unsigned permission; /* of fs_permissions, that was given; 0: another */
+    const struct fs_copy
+        *copy; /* that made it; NULL: none, or its bytes or length were changed since */
+    enum fs_copied copied_as;
+    uint64_t copied; /* bytes of the source */
 };
 
 struct fs_state {
@@ -103,10 +110,11 @@ bool fs_has_source(enum fs_op op);
 struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_state *state);
 /* The version with this ETag of what the ask copies, in the states since a commit; NULL: none. */
 const struct fs_node *fs_find_source(const struct fs_ask *ask, uint64_t etag, uint64_t since);
-/* Makes it the newest state. source: what was copied; NULL: nothing. passes: beside what is open (fs_opens.h) */
+/* Makes it the newest state. source: what was copied; NULL: nothing. copy: of Copy File. passes: beside what is
+ * open (fs_opens.h) */
 struct fs_passes;
 void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *source,
-              const struct fs_passes *passes);
+              const struct fs_copy *copy, const struct fs_passes *passes);
 uint64_t fs_used_bytes(const struct fs_state *state);
 /* Does a file that was of a length become longer than the share has room for? was, length: slots */
 bool fs_is_full(const struct fs_state *state, unsigned was, unsigned length);

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ids.h"
 #include "draft.h"
 #include "fs_model.h"
+#include "remote.h"
 
 #define SAS_VERSION "2020-08-04"
 #define SAS_EXPIRY  "2100-01-01T00:00:00Z"
@@ -31,6 +33,7 @@ static const struct {
     [FS_CREATE_DIRECTORY] = { METHOD_PUT, "PUT", "restype=directory" },
     [FS_CREATE_FILE] = { METHOD_PUT, "PUT", NULL },
     [FS_COPY_FILE] = { METHOD_PUT, "PUT", NULL },
+    [FS_ABORT_COPY] = { METHOD_PUT, "PUT", "comp=copy" },
     [FS_PUT_RANGE] = { METHOD_PUT, "PUT", "comp=range" },
     [FS_PUT_RANGE_FROM_URL] = { METHOD_PUT, "PUT", "comp=range" },
     [FS_CLEAR_RANGE] = { METHOD_PUT, "PUT", "comp=range" },
@@ -137,6 +140,25 @@ static struct bytes source_url(const struct fs_ask *ask, struct arena *arena, bo
     return text_bytes(&url);
 }
 
+/* Another server does not say what only files have. decision: 304 */
+static void add_source(const struct fs_ask *ask, struct arena *arena, struct draft *draft)
+{
+    unsigned filled = ask->source_length < FS_SLOTS ? ask->source_length : FS_SLOTS;
+    const struct remote remote = { .kind = KIND_BLOCKS,
+                                   .fate = ask->fate,
+                                   .seed = ask->seed,
+                                   .length = ask->source_length * fs_slot_bytes(),
+                                   .filled = filled * fs_slot_bytes() };
+
+    add(draft, "x-ms-copy-source",
+        ask->is_remote ? remote_url(&remote, arena) : source_url(ask, arena, false));
+    if (!ask->is_remote)
+        return;
+    add_text(draft, "x-ms-file-attributes", "None");
+    add_text(draft, "x-ms-file-creation-time", "now");
+    add_text(draft, "x-ms-file-last-write-time", "now");
+}
+
 /* ---- what is particular ---- */
 
 static void add_lease(const struct fs_ask *ask, struct draft *draft)
@@ -211,7 +233,10 @@ static void add_particular(const struct fs_ask *ask, struct arena *arena, struct
             arena_printf(arena, "%" PRIu64, (uint64_t)ask->length * fs_slot_bytes()));
         break;
     case FS_COPY_FILE:
-        add(draft, "x-ms-copy-source", source_url(ask, arena, false));
+        add_source(ask, arena, draft);
+        break;
+    case FS_ABORT_COPY:
+        add_text(draft, "x-ms-copy-action", "abort");
         break;
     case FS_PUT_RANGE:
     case FS_PUT_RANGE_FROM_URL:
@@ -286,6 +311,16 @@ static void add_page(const struct fs_ask *ask, struct text *query)
         text_printf(query, "&prevsharesnapshot=%s", ask->previous.date);
 }
 
+static void add_copy_id(const struct fs_ask *ask, struct text *query)
+{
+    char text[GUID_TEXT_SIZE];
+    struct guid id;
+
+    memcpy(id.b, ask->copy.bytes, sizeof id.b);
+    guid_format(&id, text);
+    text_printf(query, "&copyid=%s", text);
+}
+
 static struct bytes query_of(const struct fs_ask *ask, struct arena *arena)
 {
     const char *form = forms[ask->op].query;
@@ -297,6 +332,8 @@ static struct bytes query_of(const struct fs_ask *ask, struct arena *arena)
     text_add_string(&query, form ? form : "");
     if (ask->op >= FS_LIST_RANGES)
         add_page(ask, &query);
+    if (ask->op == FS_ABORT_COPY)
+        add_copy_id(ask, &query);
     if (ask->snapshot.commit > 0 && ask->op != FS_RESTORE_SHARE)
         text_printf(&query, "%ssharesnapshot=%s", form ? "&" : "", ask->snapshot.date);
     if (ask->letters > 0)
@@ -339,6 +376,10 @@ void fs_request_read_header(const struct http_header *header, struct reply *repl
         fs->quota = (unsigned)strtoul(text, NULL, 10);
     else if (bytes_is_nocase(header->name, "x-ms-file-permission-key"))
         memcpy(fs->permission_key, text, sizeof text);
+    else if (bytes_is_nocase(header->name, "x-ms-copy-id"))
+        memcpy(fs->copy_id, text, sizeof text);
+    else if (bytes_is_nocase(header->name, "x-ms-copy-progress"))
+        (void)snprintf(fs->copy_progress, sizeof fs->copy_progress, "%s", text);
 }
 
 void fs_request_format(const struct ask *ask, char *to, size_t size)

@@ -2,6 +2,7 @@
 #include "fs_script.h"
 
 #include "draws.h"
+#include "fs_copy.h"
 #include "fs_deleted.h"
 #include "sm_link.h"
 #include "sm_script.h"
@@ -23,7 +24,7 @@ static const unsigned weights[FS_OPS] = {
     [FS_HEAD_FILE] = 6,         [FS_HEAD_DIRECTORY] = 6,     [FS_LIST_RANGES] = 12,
     [FS_LIST_FILES] = 16,       [FS_LIST_HANDLES] = 1,       [FS_HEAD_SHARE] = 2,
     [FS_GET_PERMISSION] = 2,    [FS_LIST_SHARES] = 2,        [FS_DELETE_SHARE] = 1,
-    [FS_KEEP_SHARES] = 1,       [FS_GET_SERVICE] = 1,
+    [FS_KEEP_SHARES] = 1,       [FS_GET_SERVICE] = 1,        [FS_ABORT_COPY] = 3,
 };
 
 static void draw_cases(struct draws *draws, struct fs_path *path)
@@ -205,9 +206,58 @@ static void draw_page(struct draws *draws, struct fs_ask *ask)
         ask->path = (struct fs_path){ .depth = 0 };
 }
 
+/* One that is long enough for a copy to be pending, if there is any. */
+static struct fs_path draw_long(struct draws *draws)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    unsigned first = draw(draws, FS_NODES);
+    struct fs_path path;
+
+    for (unsigned i = 0; i < FS_NODES; i++) {
+        unsigned at = (first + i) % FS_NODES;
+
+        if (state->nodes[at].exists && state->nodes[at].length > FS_SLOTS &&
+            fs_path_of(state, at, &path))
+            return path;
+    }
+    return draw_known(draws, false);
+}
+
+static void draw_remote(struct draws *draws, struct fs_ask *ask)
+{
+    /* Beside SMB clients the model knows no pending copies. */
+    bool is_long = fs_is_large() && !(world->plan.faults & FAULT_SMB) && draw(draws, 2) == 0;
+
+    ask->is_remote = true;
+    ask->fate = draw(draws, 3) == 0 ? (enum fate)draw(draws, FATES) : FATE_STAYS;
+    ask->source_length = is_long ? fs_large_slots() : draw(draws, FS_SLOTS + 1);
+}
+
+/* Of one that is pending, most often by its id. */
+static void draw_abort(struct draws *draws, struct fs_ask *ask)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    const struct fs_node *pending = fs_pending(draw(draws, FS_NODES));
+
+    if (!pending && draw(draws, 4) > 0)
+        ask->op = FS_HEAD_FILE;
+    if (!pending)
+        return;
+    (void)fs_path_of(state, (unsigned)(pending - state->nodes), &ask->path);
+    draw_cases(draws, &ask->path);
+    ask->copy = pending->copy->id;
+    ask->copy.bytes[0] ^= draw(draws, 5) == 0;
+}
+
 static void draw_source(struct draws *draws, struct fs_ask *ask)
 {
-    ask->source = draw(draws, 10) == 0 ? fs_script_new_path(draws) : draw_known(draws, false);
+    if (ask->op == FS_COPY_FILE && draw(draws, 4) == 0) {
+        draw_remote(draws, ask);
+        return;
+    }
+    ask->source = fs_is_large() && draw(draws, 2) == 0 ? draw_long(draws)
+                  : draw(draws, 10) == 0               ? fs_script_new_path(draws)
+                                                       : draw_known(draws, false);
     if (draw(draws, 3) == 0)
         (void)fs_known_snapshot(draw(draws, 1000), &ask->source_snapshot);
 }
@@ -293,11 +343,15 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     }
 
     fs->op = number == 0 ? FS_CREATE_SHARE : (enum fs_op)draw_weighted(&draws, weights, FS_OPS);
+    if (fs_is_large() && number > 0 && draw(&draws, 10) == 0) /* it may be pending */
+        fs->op = fs_pending(0) && draw(&draws, 4) == 0 ? FS_ABORT_COPY : FS_COPY_FILE;
     if (is_creation(fs->op) && fs_node_count(fs_state_at(world->commits)) > NODES_ENOUGH)
         fs->op = draw(&draws, 2) == 0 ? FS_DELETE_FILE : FS_DELETE_DIRECTORY;
     draw_share(&draws, fs);
     draw_snapshot(&draws, fs);
     draw_path(&draws, fs);
+    if (fs->op == FS_ABORT_COPY)
+        draw_abort(&draws, fs);
     if (fs_has_source(fs->op))
         draw_source(&draws, fs);
     if (fs_has_path(fs->op))

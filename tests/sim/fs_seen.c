@@ -5,6 +5,7 @@
 
 #include "request.h"
 #include "scheduler.h"
+#include "file/copy_file.h"
 #include "file/share_operations.h"
 #include "service/operation.h"
 
@@ -18,6 +19,13 @@ struct fs_seen fs_seen(unsigned slot)
 void fs_seen_clear(unsigned slot)
 {
     seen[slot] = (struct fs_seen){ 0 };
+}
+
+static void note_copy(const struct copy_file_parameters *p, struct fs_seen *to)
+{
+    memcpy(to->copy.bytes, p->id.b, sizeof to->copy.bytes);
+    to->copy_is_pending = p->is_pending;
+    to->copy_is_dense = !p->is_pending && !p->has_ranges;
 }
 
 enum error __real_operation_decide(struct decision *d, const struct parameters *parameters,
@@ -34,6 +42,8 @@ enum error __wrap_operation_decide(struct decision *d, const struct parameters *
     if (e || slot < 0)
         return e;
     sched_hold();
+    if (strcmp(d->operation->name, "Copy File") == 0)
+        note_copy((const struct copy_file_parameters *)(const void *)parameters, &seen[slot]);
     if (strcmp(d->operation->name, "Snapshot Share") == 0)
         seen[slot].snapshot =
             ((const struct snapshot_share_result *)(const void *)result)->snapshot;

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_model.h"
 #include "judge.h"
@@ -144,6 +145,8 @@ bool fs_judge_take_stock(struct server *server, bool may_fail)
 {
     uint64_t survivor;
 
+    if (world->has_started && !fs_copies_wait(server))
+        return false;
     sm_judge_end_life();
     fs_forget_opens(); /* their process has ended, or all clients have left */
     list_stock();

@@ -5,22 +5,24 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "faults.h"
 #include "scheduler.h"
 #include "world.h"
 
 #define SECOND_NS UINT64_C(1000000000)
+#define LONG      1000000u /* bytes that come in many pieces */
 
 struct fetch {
     int status;
     uint64_t seed;
-    uint32_t length, at;
+    uint32_t length, filled, at;
     uint32_t cut_at; /* UINT32_MAX: it is not */
     struct {
         const char *name;
-        char value[40];
-    } headers[5];
+        char value[60];
+    } headers[6];
     size_t header_count;
 };
 
@@ -31,10 +33,10 @@ struct fetcher *remote_new(void)
     return (struct fetcher *)(void *)&one;
 }
 
-struct bytes remote_url(const struct ask *ask, struct arena *arena)
+struct bytes remote_url(const struct remote *remote, struct arena *arena)
 {
-    return arena_printf(arena, "http://elsewhere/%u/%u/%" PRIu64 "/%u", (unsigned)ask->kind,
-                        (unsigned)ask->fate, ask->content.seed, ask->content.length);
+    return arena_printf(arena, "http://elsewhere/%u/%u/%" PRIu64 "/%u/%u", remote->kind,
+                        (unsigned)remote->fate, remote->seed, remote->length, remote->filled);
 }
 
 static void add(struct fetch *fetch, const char *name, const char *format, uint64_t number)
@@ -74,6 +76,24 @@ static int odd_status(uint64_t random)
     return statuses[random % (sizeof statuses / sizeof statuses[0])];
 }
 
+/* Half of what it has is sent from where it is asked for. */
+static void go_on_at(struct fetch *fetch, const struct fetch_asked *asked)
+{
+    unsigned from = 0;
+    size_t i = 0;
+
+    while (i < asked->header_count && !bytes_is_nocase(asked->headers[i].name, "range"))
+        i++;
+    if (i == asked->header_count || fetch->status != 200 || fetch->seed % 2 > 0 ||
+        sscanf(asked->headers[i].value.ptr, "bytes=%u-", &from) != 1 || from >= fetch->length)
+        return;
+    fetch->status = 206;
+    fetch->at = from;
+    fetch->headers[fetch->header_count].name = "content-range";
+    (void)snprintf(fetch->headers[fetch->header_count++].value, sizeof fetch->headers[0].value,
+                   "bytes %u-%u/%u", from, fetch->length - 1, fetch->length);
+}
+
 enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *asked,
                              struct fetch **ret_fetch)
 {
@@ -84,8 +104,8 @@ enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *
 
     (void)fetcher;
     (void)snprintf(url, sizeof url, "%.*s", BYTES_ARG(asked->url));
-    if (sscanf(url, "http://elsewhere/%u/%u/%" SCNu64 "/%u", &kind, &fate, &fetch->seed,
-               &fetch->length) != 4)
+    if (sscanf(url, "http://elsewhere/%u/%u/%" SCNu64 "/%u/%u", &kind, &fate, &fetch->seed,
+               &fetch->length, &fetch->filled) != 5)
         world_fail("what is read is %s", url);
     *ret_fetch = fetch;
     sched_sleep(world_random(STREAM_SYSTEM) % (2 * SECOND_NS));
@@ -102,7 +122,8 @@ enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *
         fetch->status = odd_status(world_random(STREAM_SYSTEM));
     else if (later && fate == FATE_LIES)
         lie(fetch, kind);
-    add(fetch, "content-length", "%" PRIu64, fetch->length);
+    go_on_at(fetch, asked);
+    add(fetch, "content-length", "%" PRIu64, fetch->length - fetch->at);
     add(fetch, "etag", "\"%" PRIu64 "\"", later && fate == FATE_CHANGES ? 2 : 1);
     add(fetch, "content-type", "text/plain", 0);
     if (kind == KIND_PAGES)
@@ -138,14 +159,20 @@ struct fetch_header fetch_header_at(const struct fetch *fetch, size_t i)
 enum fetch_result fetch_read(struct fetch *fetch, char *to, size_t max, size_t *ret_count)
 {
     uint32_t end = fetch->cut_at < fetch->length ? fetch->cut_at : fetch->length;
-    size_t count = end - fetch->at < max ? end - fetch->at : max;
+    size_t count = end > fetch->at ? end - fetch->at : 0, filled;
+    unsigned rests_once_in = fetch->length > LONG ? 1000 : 4;
 
     *ret_count = 0;
-    sched_sleep(world_once_in(STREAM_SYSTEM, 4) ? world_random(STREAM_SYSTEM) % (3 * SECOND_NS)
-                                                : 100000);
+    count = count < max ? count : max;
+    sched_sleep(world_once_in(STREAM_SYSTEM, rests_once_in)
+                    ? world_random(STREAM_SYSTEM) % (3 * SECOND_NS)
+                    : 100000);
     if (count == 0 && fetch->at < fetch->length)
         return FETCH_FAILED;
-    pattern_fill(fetch->seed, fetch->at, (unsigned char *)to, count);
+    filled = fetch->at < fetch->filled ? fetch->filled - fetch->at : 0;
+    filled = filled < count ? filled : count;
+    pattern_fill(fetch->seed, fetch->at, (unsigned char *)to, filled);
+    memset(to + filled, 0, count - filled);
     fetch->at += (uint32_t)count;
     *ret_count = count;
     return FETCH_OK;

@@ -6,8 +6,14 @@
 #include "fetch/fetch.h"
 #include "request.h"
 
+struct remote {
+    unsigned kind; /* enum blob_kind */
+    enum fate fate;
+    uint64_t seed;
+    uint32_t length, filled; /* bytes; from `filled` on zeros */
+};
+
 struct fetcher *remote_new(void);
-/* Of the ask's source. */
-struct bytes remote_url(const struct ask *ask, struct arena *arena);
+struct bytes remote_url(const struct remote *remote, struct arena *arena);
 
 #endif

@@ -386,10 +386,15 @@ static struct bytes source_url(struct sent *sent)
                                .signature = SIGNED_BY_SAS,
                                .sas = 1,
                                .terms = { .expiry = FAR_AHEAD } };
+    const struct remote remote = { .kind = ask->kind,
+                                   .fate = ask->fate,
+                                   .seed = ask->content.seed,
+                                   .length = ask->content.length,
+                                   .filled = ask->content.length };
     struct text url;
 
     if (ask->is_remote)
-        return remote_url(ask, sent->exchange.arena);
+        return remote_url(&remote, sent->exchange.arena);
     text_init(&url, sent->exchange.arena, 512);
     text_printf(&url, "http://127.0.0.1/" DEVELOPMENT_ACCOUNT "/%s/%s",
                 container_names[ask->source_container], blob_paths[ask->source_blob]);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "copy_terms.h"
 #include "framing.h"
 #include "fs_ask.h"
 #include "queue_ask.h"
@@ -79,15 +80,6 @@ enum blob_kind { KIND_BLOCKS, KIND_APPENDED, KIND_PAGES };
 enum sequence_act { SEQUENCE_KEPT, SEQUENCE_MAX, SEQUENCE_UPDATE, SEQUENCE_INCREMENT };
 enum sequence_condition { IF_ANY_SEQUENCE, IF_SEQUENCE_LE, IF_SEQUENCE_LT, IF_SEQUENCE_EQ };
 enum tier { AT_INFERRED, AT_HOT, AT_COOL, AT_COLD, AT_ARCHIVE, TIERS };
-/* What becomes of a source on another server after the request that named it. */
-enum fate {
-    FATE_STAYS,
-    FATE_IS_GONE,
-    FATE_CHANGES,
-    FATE_LIES,         /* answers what no blob of ours may have, under the same ETag */
-    FATE_LIES_AT_ONCE, /* answers the request itself so */
-    FATES
-};
 enum signature {
     SIGNED,
     UNSIGNED,
@@ -115,10 +107,6 @@ struct stored_policy {
     bool exists;
     unsigned letters; /* of sas_letters; 0: it says none */
     enum moment start, expiry;
-};
-
-struct copy_id {
-    unsigned char bytes[16];
 };
 
 /* What a page of a listing or of a search is to show, and from where on. */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_request.h"
 #include "fs_script.h"
@@ -88,6 +89,7 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .begin_life = fs_judge_begin_life,
                    .asked = fs_judge_asked,
                    .committed = fs_judge_committed,
+                   .committed_behind = fs_copies_committed,
                    .has_committed = fs_judge_has_committed,
                    .answered = fs_judge_answered,
                    .take_stock = fs_judge_take_stock,

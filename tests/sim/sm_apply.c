@@ -84,6 +84,7 @@ static void write_slots(const struct sm_ask *ask, struct fs_node *node, uint64_t
     }
     if (ask->to > node->length)
         node->length = ask->to;
+    node->copy = NULL;
 }
 
 /* The file goes with the last one, if it is to. MS-FSA 2.1.5.5 */

@@ -2,11 +2,16 @@
  * life. */
 #include "base/crc.h"
 #include "blob/contents.h"
+#include "scheduler.h"
+#include "services.h"
+#include "source/page_walk.h"
 #include "world.h"
+
+#define SECOND_NS UINT64_C(1000000000)
 
 /* ---- stripes of partitions (store/embedded/snapshots.h) ---- */
 
-#define STRIPES 4096u
+#define STRIPES   4096u
 
 /* What stripes.c has in the place of crc32c() here (meson.build): it hashes partitions alone. */
 uint32_t small_partition_hash(uint32_t crc, const void *data, size_t size);
@@ -37,6 +42,54 @@ enum store_result __wrap_content_collect(struct snapshot *before, struct changes
     if (few == 0)
         few = world_once_in(STREAM_FAULTS, 3) ? records : 1 + world_draw(STREAM_FAULTS, 3);
     return __real_content_collect(before, changes, arena, few, ret_more);
+}
+
+/* ---- bytes of a step of a copy (source/page_walk.c) ---- */
+
+/* Of files; where SMB clients are the model does not know pending copies. */
+static uint64_t few_bytes(void)
+{
+    static uint64_t few;
+
+    if (few == 0)
+        few = world->plan.service != SIM_FILE || (world->plan.faults & FAULT_SMB) ||
+                      world_once_in(STREAM_FAULTS, 3)
+                  ? PAGES_STEP_BYTES
+                  : 512 * (1 + world_draw(STREAM_FAULTS, 1 + fs_slot_bytes() / 256));
+    return few;
+}
+
+/* As page_walk.c does. */
+static void cut_step(struct page_walk *walk, uint64_t room)
+{
+    walk->bytes = 0;
+    for (size_t i = 0; i < walk->range_count; i++) {
+        struct content_range *range = &walk->ranges[i];
+        uint64_t length = range->is_hole ? 0 : range->end - range->start;
+
+        if (length >= room - walk->bytes) {
+            range->end = range->start + room - walk->bytes;
+            walk->bytes = room;
+            walk->next = range->end;
+            walk->range_count = i + 1;
+            return;
+        }
+        walk->bytes += length;
+    }
+}
+
+__typeof__(page_walk_look) __real_page_walk_look, __wrap_page_walk_look;
+/* So there are several steps, with time between them. */
+enum error __wrap_page_walk_look(struct page_walk *walk)
+{
+    enum error e = __real_page_walk_look(walk);
+
+    if (e || !walk->open->is_own || few_bytes() == PAGES_STEP_BYTES)
+        return e;
+    cut_step(walk, few_bytes());
+    if (request_slot() < 0)
+        sched_sleep(world_random(STREAM_SYSTEM) % SECOND_NS);
+    return OK;
 }
 
 /* ---- snapshots that one commit deletes (blob/delete_blob.c) ---- */

@@ -1,0 +1,20 @@
+/* What a job of the service that copies a file is about to commit, as its decision has it (ld --wrap). */
+#ifndef LAGRA_SIM_FS_COPY_STEPS_H
+#define LAGRA_SIM_FS_COPY_STEPS_H
+
+#include "copy_terms.h"
+#include "fs_ask.h"
+
+struct fs_copy_step {
+    enum { FS_COPIES_NOTHING, FS_COPIES_STEP, FS_COPIES_ALL, FS_COPY_FAILS } kind;
+    struct copy_id id;
+    uint64_t from, to; /* bytes, of a step */
+    uint64_t etag;     /* of a file whose copy ends */
+};
+
+/* Of the calling thread; it is forgotten. */
+struct fs_copy_step fs_copy_step(void);
+/* Called where a job begins to read: what it reads is there from then on. */
+void fs_copy_reads(const struct copy_id *id);
+
+#endif
