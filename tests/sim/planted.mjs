@@ -20,6 +20,9 @@ const build = new Build(options.build);
 /** Two thirds of the clients come by SMB. */
 const SMB = ['--faults', '2048', '--clients', '9', '--operations', '60'];
 
+/** Of files that are long enough for a copy to be pending, which one seed in five has. */
+const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations', '100'];
+
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
 const DEFECTS = [
@@ -412,6 +415,14 @@ const DEFECTS = [
         change: [['    file_delete(d, old, &state->file);', '    (void)old;']] },
     { name: 'bytes-of-a-copy-left', service: 'file', file: 'src/file/new_file.c',
         change: [['content_sparse(d->now - 1, length)', 'content_sparse(d->now, length)']] },
+    { name: 'pending-copy-of-another-version', service: 'file', file: 'src/source/copy_run.c', args: COPIES,
+        change: [['if (etag.ptr && !bytes_equal(etag, source->etag))', 'if (!etag.ptr)']] },
+    { name: 'pending-copy-forgotten-by-a-restart', service: 'file', file: 'src/source/copy_run.c', args: [...COPIES, '--faults', '3', '--lives', '20'],
+        change: [['    changes_defer(d->changes, d->now + (full ? FULL_TICKS : LOOK_TICKS), task->kind, task->payload);', '    (void)full;']] },
+    { name: 'pending-copy-written-to', service: 'file', file: 'src/file/file_content.c', args: COPIES,
+        change: [['    if (file->copy.status == COPY_PENDING)\n        return E_PendingCopyOperation;\n    if (offset <= size', '    if (offset <= size']] },
+    { name: 'bytes-of-an-ended-copy-left', service: 'file', file: 'src/file/pending_file.c', args: COPIES,
+        change: [['    content_newest_delete(d->changes, &pending->target.content, &d->leaves_more);\n', '    (void)pending;\n']] },
     { name: 'page-of-names-without-a-marker', service: 'file', file: 'src/file/list_files.c',
         change: [['i < found->count ? found->entries[i].name.given : found->next', 'found->next']] },
     { name: 'name-of-another-not-shown', service: 'file', file: 'src/file/entry_file.c',
