@@ -52,9 +52,9 @@ rados-model: ## the protocols of the store on RADOS, model-checked with Spin: a 
 	@tools/prepare rados-model
 	@tools/node tests/rados/model/run.mjs $(ARGS)
 
-rados-test: ## what there is of the store on RADOS, on a Ceph cluster of three OSDs that it starts: a minute
+rados-test: ## what there is of the store on RADOS, on a Ceph cluster of three OSDs that it starts: a few minutes
 	@tools/prepare rados-test
-	@tools/compile build-rados -Dgates=true -Drados=true -- tests/unit/store/rados/cluster_test
+	@tools/compile build-rados -Dgates=true -Drados=true -- tests/unit/store/rados/cluster_test lagra
 	@tools/node tests/rados/run.mjs --build build-rados
 
 check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute

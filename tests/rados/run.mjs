@@ -1,19 +1,23 @@
 #!/usr/bin/env node
-// Starts a cluster (cluster.mjs) and runs on it what the RADOS in memory passes too: run.mjs --build FOLDER, a build
-// with -Drados=true. The last line is "rados: N passed, N failed".
+// Starts a cluster (cluster.mjs) and runs on it what the RADOS in memory passes too, then the server (server.mjs):
+// run.mjs --build FOLDER [TEST..], a build with -Drados=true. The last line is "rados: N passed, N failed".
 
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Cluster } from './cluster.mjs';
+import { TESTS, startFrontEnd } from './server.mjs';
 
 const LIMIT_MS = 300_000;
-const POOL = 'test';
+const POOL = 'test', RECORDS = 'records', PIECES = 'pieces';
 
-const { values: { build } } = parseArgs({ options: { build: { type: 'string' } } });
-const cluster = await Cluster.start();
+const { values: { build }, positionals: wanted } = parseArgs({ allowPositionals: true, options: { build: { type: 'string' } } });
+const binary = path.resolve(build, 'lagra');
+const total = { passed: 0, failed: 0 };
+const isWanted = (name) => wanted.length === 0 || wanted.includes(name);
 
-try {
+/** The store's own tests. */
+function interfaceTests(cluster) {
     cluster.createPool(POOL);
     const { status, stdout, stderr } = spawnSync(path.resolve(build, 'tests/unit/store/rados/cluster_test'), [], {
         encoding: 'utf8', timeout: LIMIT_MS,
@@ -25,8 +29,32 @@ try {
 
     if (failed > 0)
         console.log(`${stdout}${stderr}`);
-    console.log(`rados: ${passed} passed, ${failed} failed`);
-    process.exitCode = failed > 0 ? 1 : 0;
+    total.passed += passed;
+    total.failed += failed;
+}
+
+async function serverTest(name, test, cluster) {
+    const words = ['--store', `rados:${cluster.configuration}:${RECORDS}:${PIECES}`];
+    const began = Date.now();
+    const problems = await test(() => startFrontEnd(binary, words), binary).catch((error) => [error.stack]);
+
+    console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${name}, ${Math.round((Date.now() - began) / 1000)} s`);
+    problems.forEach((problem) => console.log(problem));
+    total[problems.length === 0 ? 'passed' : 'failed']++;
+}
+
+const cluster = await Cluster.start();
+
+try {
+    if (isWanted('interface'))
+        interfaceTests(cluster);
+    cluster.createPool(RECORDS);
+    cluster.createPool(PIECES);
+    for (const [name, test] of Object.entries(TESTS))
+        if (isWanted(name))
+            await serverTest(name, test, cluster);
 } finally {
     await cluster.stop();
 }
+console.log(`rados: ${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed > 0 ? 1 : 0;

@@ -202,11 +202,49 @@ static struct shard_commit *take_ended(struct shard *shard)
     return ended;
 }
 
+static bool is_outdated(const struct shard_commit *ended, const struct shard_commit *waiting)
+{
+    for (; ended; ended = ended->next)
+        if (ended->newest > waiting->seen.version && !waiting->has_no_header &&
+            bytes_equal(ended->partition_key, waiting->partition_key))
+            return true;
+    return false;
+}
+
+/* Takes those out that wait in vain, and adds them to those that have ended. invariant (5) */
+static void take_outdated(struct shard *shard, struct shard_commit *ended)
+{
+    struct shard_commit *outdated = NULL, **last = &outdated;
+
+    lock_take(&shard->lock);
+    for (struct shard_commit **at = &shard->waiting; *at;) {
+        struct shard_commit *commit = *at;
+
+        if (!is_outdated(ended, commit)) {
+            at = &commit->next;
+            continue;
+        }
+        *at = commit->next;
+        if (shard->end == &commit->next)
+            shard->end = at;
+        commit->next = NULL;
+        commit->result = STORE_CONFLICT;
+        *last = commit;
+        last = &commit->next;
+    }
+    lock_give(&shard->lock);
+    while (ended->next)
+        ended = ended->next;
+    ended->next = outdated;
+}
+
 /* Goes on, then wakes those that have ended: a waiter may free its commit, and use the shard. */
 static void proceed_and_wake(struct shard *shard)
 {
     struct shard_commit *ended = take_ended(shard);
 
+    if (ended)
+        take_outdated(shard, ended);
     proceed(shard);
     while (ended) {
         struct shard_commit *commit = ended;
@@ -216,10 +254,20 @@ static void proceed_and_wake(struct shard *shard)
     }
 }
 
+static uint64_t version_after(const struct shard_commit *commit)
+{
+    return commit->has_no_header ? 0
+           : commit->after
+               ? commit->after->version
+               : partition_header_after(&commit->seen, commit->now, commit->attempt).version;
+}
+
 static void end_all(struct shard *shard, enum store_result result)
 {
-    for (struct shard_commit *c = shard->group; c; c = c->next)
+    for (struct shard_commit *c = shard->group; c; c = c->next) {
         c->result = result;
+        c->newest = result == STORE_OK ? version_after(c) : 0;
+    }
 }
 
 static void group_done(struct port_op *op)
@@ -303,6 +351,7 @@ void shard_commit(struct shard *shard, struct shard_commit *commit)
     assert(commit->waiter && commit->attempt.number > 0);
     commit->result = STORE_WAIT;
     commit->tries = 0;
+    commit->newest = 0;
     commit->next = NULL;
     lock_take(&shard->lock);
     *shard->end = commit;

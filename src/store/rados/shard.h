@@ -12,7 +12,9 @@
  *      both pass their guards, since compares see the state before the op.
  *  (3) A commit is answered STORE_OK only after an op that had it was applied on all replicas.
  *  (4) A commit whose outcome is not known is STORE_UNKNOWN, and is not sent again.
- *  (5) Nobody has looked for tasks that are due when one that a commit adds is, and there is a hint of it
+ *  (5) A commit whose partition is known to have a newer version than it has seen is not sent: a version
+ *      never returns. So of many commits on one state all but the first cost no op.
+ *  (6) Nobody has looked for tasks that are due when one that a commit adds is, and there is a hint of it
  *      before it is there: else it would be forgotten (tests/rados/model/todo.pml). */
 #ifndef LAGRA_STORE_RADOS_SHARD_H
 #define LAGRA_STORE_RADOS_SHARD_H
@@ -91,6 +93,7 @@ struct shard_commit {
     struct shard_commit *next;
     unsigned tries;
     struct port_step *header; /* of the look */
+    uint64_t newest; /* once it has ended: the partition has at least this version; 0: not known */
 };
 
 struct shard;

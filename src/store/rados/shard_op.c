@@ -256,6 +256,7 @@ static enum store_result outcome_of_header(struct shard_commit *commit)
     bool was_sent = commit->tries > 0;
 
     own = partition_header_after(&commit->seen, commit->now, commit->attempt);
+    commit->newest = result ? 0 : now.version;
     if (!result)
         result = partition_header_outcome(&now, &commit->seen, after, commit->attempt);
     if (result == STORE_OK && !was_sent)

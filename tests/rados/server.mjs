@@ -1,0 +1,259 @@
+// The server on a cluster (run.mjs): one front end, several on one pool, and those that are killed. Each test takes
+// the cluster's words for a front end and returns a list of what was wrong.
+
+import { spawnSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Client } from '../crash/client.mjs';
+import { Server } from '../lib/server.mjs';
+
+const CLIENTS = path.join(path.dirname(fileURLToPath(import.meta.url)), '../clients/run.mjs');
+const CLIENT_FILES = ['sdk', 'sdk-files', 'containers', 'leases', 'queues', 'messages', 'tables', 'entities', 'transactions'];
+const CLIENTS_LIMIT_MS = 400_000;
+const KILLS = 4;
+const WRITERS = 6;
+const WRITE_MS = 1500;
+const INCREMENTS = 20;
+const MESSAGES = 40;
+const RENAMES_MS = 1500;
+const GONE = Symbol('gone');
+
+const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
+
+/** words: [] of options. */
+export function startFrontEnd(binary, words, env = {}) {
+    return Server.start({
+        binary, env,
+        words: [...words, '--blobHost', '127.0.0.1', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0'],
+    });
+}
+
+/** An answer, or GONE where the server is no longer there. */
+async function ask(client, ...request) {
+    try {
+        return await client.ask(...request);
+    } catch {
+        client.close();
+        return GONE;
+    }
+}
+
+async function must(client, status, ...request) {
+    const answer = await client.ask(...request);
+
+    if (answer.status !== status)
+        throw new Error(`${request[0]} ${request[1]}: ${answer.status} ${answer.headers.get('x-ms-error-code')}, not ${status}`);
+    return answer;
+}
+
+const put = (client, target, body, ...headers) => ask(client, 'PUT', target,
+    { headers: [['x-ms-blob-type', 'BlockBlob'], ...headers], body: Buffer.from(body) });
+
+/** The official SDK's clients of all services. */
+async function clients(start, binary) {
+    const server = await start();
+
+    try {
+        const { stdout } = spawnSync(process.execPath, [CLIENTS, ...CLIENT_FILES], {
+            encoding: 'utf8', timeout: CLIENTS_LIMIT_MS, env: { ...process.env, LAGRA_BINARY: binary, ...server.testEnvironment },
+        });
+        const found = stdout.match(/clients: (\d+) passed, (\d+) failed/);
+
+        return found && Number(found[1]) > 0 && found[2] === '0' ? [] : [`clients: ${stdout}`];
+    } finally {
+        await server.stop();
+    }
+}
+
+/** Puts blobs of all sizes until told to end; adds to `kept` what was acknowledged. */
+async function write(server, writer, state, kept) {
+    const client = new Client(server);
+
+    for (let i = 0; !state.ends; i++) {
+        const body = randomBytes([100, 5000, 200_000][i % 3]);
+        const target = `/kept/${state.round}-${writer}-${i}`;
+        const answer = await put(client, target, body);
+
+        if (answer === GONE)
+            break;
+        if (answer.status === 201)
+            kept.set(target, digest(body));
+    }
+    client.close();
+}
+
+async function compare(server, kept, problems) {
+    const client = new Client(server);
+
+    for (const [target, sum] of kept) {
+        const answer = await client.ask('GET', target);
+
+        if (answer.status !== 200 || digest(answer.body) !== sum)
+            problems.push(`${target}: ${answer.status}, and is not what was acknowledged`);
+    }
+    client.close();
+}
+
+/** kill -9 of the only front end under writes: what was acknowledged is there when the next one has come up. */
+async function killed(start) {
+    const server = await start();
+    const problems = [], kept = new Map();
+
+    await must(new Client(server), 201, 'PUT', '/kept?restype=container');
+    for (let round = 0; round < KILLS; round++) {
+        const state = { ends: false, round };
+        const writers = Array.from({ length: WRITERS }, (_, writer) => write(server, writer, state, kept));
+
+        await sleep(WRITE_MS);
+        await server.kill();
+        state.ends = true;
+        await Promise.all(writers);
+        await server.restart();
+        await compare(server, kept, problems);
+    }
+    if (kept.size < KILLS)
+        problems.push(`only ${kept.size} writes were acknowledged`);
+    await server.stop();
+    return problems;
+}
+
+/** Adds 1 to a blob so many times, each if nobody else has since it was read. */
+async function increment(server, times) {
+    const client = new Client(server);
+
+    for (let done = 0; done < times;) {
+        const seen = await client.ask('GET', '/two/counter');
+        const answer = await client.ask('PUT', '/two/counter', {
+            headers: [['x-ms-blob-type', 'BlockBlob'], ['If-Match', seen.headers.get('etag')]],
+            body: Buffer.from(`${Number(seen.body) + 1}`),
+        });
+
+        if (answer.status === 201)
+            done++;
+        else if (answer.status !== 412)
+            throw new Error(`increment: ${answer.status}`);
+    }
+    client.close();
+}
+
+async function leases(one, two) {
+    const acquire = (server) => new Client(server).ask('PUT', '/two/leased?comp=lease',
+        { headers: [['x-ms-lease-action', 'acquire'], ['x-ms-lease-duration', '-1']] });
+    const lease = (await acquire(one)).headers.get('x-ms-lease-id');
+    const problems = [];
+
+    for (const [server, headers, status] of [[two, [], 412], [one, [], 412], [two, [['x-ms-lease-id', lease]], 201]]) {
+        const answer = await put(new Client(server), '/two/leased', 'b', ...headers);
+
+        if (answer.status !== status)
+            problems.push(`a write under another's lease: ${answer.status}, not ${status}`);
+    }
+    if ((await acquire(two)).status !== 409)
+        problems.push('a lease is given twice');
+    return problems;
+}
+
+/** Each message is given to one of those who ask, whichever front end they ask. */
+async function messages(one, two) {
+    const seen = [];
+    const take = async (server) => {
+        const client = new Client(server, 'queue');
+
+        for (;;) {
+            const text = (await client.ask('GET', '/two/messages?numofmessages=4&visibilitytimeout=600')).body.toString();
+            const found = [...text.matchAll(/<MessageText>(.*?)<\/MessageText>/g)].map(([, message]) => message);
+
+            if (found.length === 0)
+                break;
+            seen.push(...found);
+        }
+        client.close();
+    };
+
+    await must(new Client(one, 'queue'), 201, 'PUT', '/two');
+    for (let i = 0; i < MESSAGES; i++)
+        await must(new Client(i % 2 ? one : two, 'queue'), 201, 'POST', '/two/messages',
+            { body: Buffer.from(`<QueueMessage><MessageText>${i}</MessageText></QueueMessage>`) });
+    await Promise.all([one, two, one, two].map(take));
+    return seen.length === MESSAGES && new Set(seen).size === MESSAGES ? [] :
+        [`of ${MESSAGES} messages ${seen.length} were given out, ${new Set(seen).size} different ones`];
+}
+
+/** Two front ends on one pool: ETags, leases and messages mean the same on both. */
+async function two(start) {
+    const servers = [await start(), await start()];
+    const problems = [];
+
+    await must(new Client(servers[0]), 201, 'PUT', '/two?restype=container');
+    for (const name of ['counter', 'leased'])
+        await put(new Client(servers[1]), `/two/${name}`, '0');
+    await Promise.all([...servers, ...servers].map((server) => increment(server, INCREMENTS)));
+    const value = Number((await new Client(servers[1]).ask('GET', '/two/counter')).body);
+    if (value !== 4 * INCREMENTS)
+        problems.push(`the counter is ${value} after ${4 * INCREMENTS} increments`);
+    problems.push(...await leases(...servers), ...await messages(...servers));
+    await must(new Client(servers[0]), 202, 'DELETE', '/two?restype=container');
+    if ((await put(new Client(servers[1]), '/two/late', '')).status !== 404)
+        problems.push('a container that the other front end has deleted takes a blob');
+    for (const server of servers)
+        await server.stop();
+    return problems;
+}
+
+/** Renames a file between two directories until the server is gone: commits over several partitions. */
+async function rename(server, name) {
+    const client = new Client(server, 'file');
+    let at = 'a', to = 'b', answer;
+
+    do {
+        answer = await ask(client, 'PUT', `/team/${to}/${name}?comp=rename`,
+            { headers: [['x-ms-file-rename-source', `http://${server.host}:${server.ports.file}/${server.account}/team/${at}/${name}`]] });
+        [at, to] = [to, at];
+    } while (answer !== GONE && answer.status === 200);
+    client.close();
+    return answer === GONE ? null : `a rename: ${answer.status} ${answer.headers.get('x-ms-error-code')}`;
+}
+
+const attributes = [['x-ms-file-permission', 'inherit'], ['x-ms-file-attributes', 'None'],
+    ['x-ms-file-creation-time', 'now'], ['x-ms-file-last-write-time', 'now']];
+
+/** A front end is killed in the middle of renames: the other one finds each file once, and can rename it. */
+async function killedInRename(start) {
+    const doomed = await start(), other = await start();
+    const names = ['x', 'y', 'z'], problems = [];
+    const client = new Client(other, 'file');
+
+    await must(client, 201, 'PUT', '/team?restype=share', { headers: [['x-ms-share-quota', '1']] });
+    for (const directory of ['a', 'b'])
+        await must(client, 201, 'PUT', `/team/${directory}?restype=directory`, { headers: attributes });
+    for (const name of names)
+        await must(client, 201, 'PUT', `/team/a/${name}`,
+            { headers: [...attributes, ['x-ms-type', 'file'], ['x-ms-content-length', '0']] });
+    const renames = names.map((name) => rename(doomed, name));
+    await sleep(RENAMES_MS);
+    await doomed.kill();
+    problems.push(...(await Promise.all(renames)).filter(Boolean));
+    for (const name of names) {
+        const there = [];
+
+        for (const directory of ['a', 'b'])
+            if ((await client.ask('HEAD', `/team/${directory}/${name}`)).status === 200)
+                there.push(directory);
+        if (there.length !== 1) {
+            problems.push(`${name} is in ${there.length} directories`);
+            continue;
+        }
+        const to = there[0] === 'a' ? 'b' : 'a';
+        const source = `http://${other.host}:${other.ports.file}/${other.account}/team/${there[0]}/${name}`;
+        const answer = await client.ask('PUT', `/team/${to}/${name}?comp=rename`, { headers: [['x-ms-file-rename-source', source]] });
+        if (answer.status !== 200)
+            problems.push(`${name} cannot be renamed: ${answer.status} ${answer.headers.get('x-ms-error-code')}`);
+    }
+    await doomed.remove();
+    await other.stop();
+    return problems;
+}
+
+export const TESTS = { clients, killed, two, killedInRename };
