@@ -17,7 +17,7 @@ import {
     generateBlobSASQueryParameters, StorageSharedKeyCredential,
 } from '@azure/storage-blob';
 import {
-    FileSASPermissions, ShareFileClient, ShareServiceClient, generateFileSASQueryParameters,
+    FileSASPermissions, ShareClient, ShareFileClient, ShareSASPermissions, ShareServiceClient, generateFileSASQueryParameters,
 } from '@azure/storage-file-share';
 import { QueueClient, QueueSASPermissions, QueueServiceClient, generateQueueSASQueryParameters } from '@azure/storage-queue';
 import { DEVELOPMENT } from '../lib/sign.mjs';
@@ -351,6 +351,24 @@ test('files: a token comes with its intent; shares are the account\'s, files tho
     await refused(sas(ofWriter, 'r', { filePath: 'g' }).getProperties(), 403, 'AuthenticationFailed');
     await refused(sas(ofWriter, 'r', { expiresOn: new Date(Date.now() - 5000), startsOn: new Date(Date.now() - 9000) }).getProperties(), 403,
         'AuthenticationFailed');
+
+    const ofShare = (permissions) => new ShareClient(`${share.url}?${generateFileSASQueryParameters({
+        shareName: 'shared', permissions: ShareSASPermissions.parse(permissions), expiresOn: new Date(Date.now() + 300000) },
+    ofWriter, DEVELOPMENT.account)}`, undefined, options(server)).rootDirectoryClient;
+    assert.deepEqual((await collect(ofShare('l').listFilesAndDirectories())).map(({ name }) => name), ['f']);
+    await ofShare('c').createSubdirectory('d');
+    await refused(ofShare('r').createSubdirectory('e'), 403, 'AuthorizationPermissionMismatch');
+    await ofShare('d').getDirectoryClient('d').delete();
+});
+
+test('files: a token without an intent, or with one that is none (rest: Authorize-with-Azure-Active-Directory)', async (t) => {
+    const server = await serve(t, CHECKED);
+    const get = (intent) => ask(server, '/shared/f', { authorization: `Bearer ${tokenOf(claimsOf(READER))}`,
+        'x-ms-version': '2024-11-04', ...(intent && { 'x-ms-file-request-intent': intent }) }, { port: new URL(server.fileUrl).port });
+    assert.equal((await get('backup')).code, 'ShareNotFound');
+    const none = await get(), other = await get('restore');
+    assert.deepEqual([none.status, none.code], [400, 'MissingRequiredHeader']);
+    assert.deepEqual([other.status, other.code], [400, 'InvalidHeaderValue']);
 });
 
 test('tables: what a role of tables permits, in a transaction too', async (t) => {
