@@ -3,14 +3,14 @@
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Connection } from '../lib/http.mjs';
 import { Server } from '../lib/server.mjs';
 import { sign } from '../lib/sign.mjs';
-import { LoadedFolder } from './moments.mjs';
+import { LoadedFolder, copyFolder } from './moments.mjs';
 
 /* Small tables, so that few records make many. */
 export const ENVIRONMENT = { LAGRA_WRITE_BUFFER_BYTES: `${1 << 20}` };
@@ -187,6 +187,19 @@ async function compare(server, { certain, perhaps }) {
     if (!listed)
         verdict.errors.push('the listing');
     return verdict;
+}
+
+/** What `lagra check` says of a folder; what it changes there is thrown away. returns { crashed } or { finds, said } */
+export async function check(location) {
+    const copy = `${location}.checked`;
+
+    await copyFolder(location, copy);
+    const { error, stdout, stderr } = await new Promise((resolve) => execFile(process.env.LAGRA_BINARY, ['check', copy],
+        { env: { ...process.env, ...ENVIRONMENT }, maxBuffer: 1 << 26 }, (failed, out, err) => resolve({ error: failed, stdout: out, stderr: err })));
+    await rm(copy, { recursive: true, force: true });
+    if (error && error.code !== 1)
+        return { crashed: `check: ${error.signal ?? error.code}\n${stdout}${stderr}` };
+    return { finds: error !== null, said: stdout };
 }
 
 /** What can be saved of a folder that is refused: the new one opens, and nothing in it was never

@@ -4,7 +4,8 @@
 //
 // Whatever was damaged, a start has all that was acknowledged, or is refused with a reason, or
 // answers with an error for what is damaged (promise 5). Never silently less, never older bytes,
-// never a crash. A refused folder is refused the second time too; of some, what can be read is
+// never a crash. What is refused, or answered with an error, `lagra check` finds as well. A refused folder is refused
+// the second time too; of some, what can be read is
 // saved. One count for each case. How it ends is as docs/faults.md promises for the kind of file, and
 // every cell there that names this suite is met.
 //
@@ -17,7 +18,7 @@ import { parseArgs } from 'node:util';
 import { randomFrom } from '../crash/campaign.mjs';
 import { promised } from '../lib/promises.mjs';
 import { damagesOf, mixturesOf } from './damages.mjs';
-import { Load, judge, openToOthers, salvage } from './folder.mjs';
+import { Load, check, judge, openToOthers, salvage } from './folder.mjs';
 import { copyFolder } from './moments.mjs';
 import { knownDamages } from './known.mjs';
 import { ShareLoad } from './shares.mjs';
@@ -92,7 +93,12 @@ async function trySalvage(damage, folder, verdict) {
 async function tryOne(damage, folder) {
     await copyFolder(damage.from.location, folder);
     await damage.apply(folder);
+    const checked = options.judge ? { finds: true } : await check(folder);
     let verdict = await judge(folder, damage.from.acknowledged, options.judge);
+    if (checked.crashed)
+        verdict = checked;
+    else if (!checked.finds && (verdict.refused || verdict.errors?.length > 0))
+        verdict = { wrong: [`check finds nothing, but: ${verdict.refused ?? verdict.errors.slice(0, 3).join(', ')}\n${checked.said}`], errors: [] };
     if (verdict.refused) {
         const again = await judge(folder, damage.from.acknowledged, options.judge);
         if (!again.refused)
