@@ -1,6 +1,5 @@
 /* Bytes of a content on their way out: one segment of its map at a time lies in an arena of the
- * reader's own (the only one of a small content in the caller's: an arena costs as much as reading
- * it), and pieces are read straight to where the caller wants them. */
+ * reader's own (that of a small content in the caller's: an arena costs as much as reading it), and pieces are read straight to where the caller wants them. */
 #include <assert.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -22,6 +21,17 @@ struct content_reader {
     bool begun;
 };
 
+/* The map of so much of a sparse content takes at most 16 KiB: 64 pages, each of its own write. */
+#define SMALL_SPARSE_BYTES (32u << 10)
+
+/* Its map is one window, and a small one. */
+static bool has_small_map(const struct content *content)
+{
+    if (content->form == CONTENT_SPARSE)
+        return content->length <= SMALL_SPARSE_BYTES;
+    return segment_is_only(content);
+}
+
 static void assert_reader(const struct content_reader *reader)
 {
     assert(reader->at <= reader->end && reader->end <= reader->map.content.length);
@@ -33,7 +43,7 @@ struct content_reader *content_reader_open(struct store *store, struct snapshot 
                                            uint64_t offset, uint64_t length)
 {
     struct content_reader *reader = arena_alloc(arena, sizeof *reader);
-    struct arena *own_arena = segment_is_only(content) ? NULL : arena_new(READER_ARENA_MAX);
+    struct arena *own_arena = has_small_map(content) ? NULL : arena_new(READER_ARENA_MAX);
 
     assert(offset <= content->length && length <= content->length - offset);
     *reader = (struct content_reader){

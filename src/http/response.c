@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#define HEADERS_FIRST 16
+#define HEADERS_FIRST 32
 
 void response_init(struct response *response, struct arena *arena)
 {
@@ -16,7 +16,7 @@ void response_header(struct response *response, struct bytes name, struct bytes 
     if (response->header_count == response->header_capacity) {
         size_t capacity =
             response->header_capacity > 0 ? 2 * response->header_capacity : HEADERS_FIRST;
-        struct http_header *grown = arena_array(response->arena, capacity, sizeof *grown);
+        struct http_header *grown = arena_alloc_head(response->arena, capacity * sizeof *grown, 0);
 
         if (response->header_count > 0)
             memcpy(grown, response->headers, response->header_count * sizeof *grown);
