@@ -36,6 +36,7 @@ struct meter {
     _Atomic uint64_t came_bytes;             /* since that began */
     _Atomic uint64_t came_before;            /* the count that is under way began */
     _Atomic bool was_full;                   /* since it was counted */
+    _Atomic uint32_t note;                   /* account_note() */
 };
 
 struct account {

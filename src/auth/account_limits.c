@@ -130,3 +130,15 @@ bool account_usage_is_wanted(const struct account *account)
 {
     return atomic_load(&account->meter->was_full);
 }
+
+/* ---- what others keep with it ---- */
+
+uint32_t account_note(const struct account *account)
+{
+    return atomic_load_explicit(&account->meter->note, memory_order_relaxed);
+}
+
+void account_set_note(const struct account *account, uint32_t note)
+{
+    atomic_store_explicit(&account->meter->note, note, memory_order_relaxed);
+}

@@ -108,6 +108,9 @@ enum account_source account_source(const struct account *account);
 size_t account_key_count(const struct account *account);
 /* Is everybody to be refused who asks for something of it (AccountIsDisabled)? False for NULL. Any thread. */
 bool account_is_disabled(const struct account *account);
+/* Bits that the services keep with an account, whose meaning is theirs; 0 at first. Any thread; set by one at a time. */
+uint32_t account_note(const struct account *account);
+void account_set_note(const struct account *account, uint32_t note);
 /* HMAC-SHA256 with one of its keys (0: the first); false: it has no such key. For who makes shared access
  * signatures. Any thread. */
 #define ACCOUNT_SIGNATURE_SIZE 32

@@ -46,6 +46,7 @@ struct ring {
 struct sink {
     const char *path;
     event_format *format;
+    event_take *take; /* NULL: it has lines */
     int fd;
     bool is_torn; /* its last line was cut */
     struct text lines;
@@ -69,7 +70,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Thread_local struct ring *mine;
 
 static const char *const names[EVENT_LOGS] = {
-    [EVENTS_ACCESS] = "access", [EVENTS_AUDIT] = "audit", [EVENTS_SLOW] = "slow"
+    [EVENTS_ACCESS] = "access",
+    [EVENTS_AUDIT] = "audit",
+    [EVENTS_SLOW] = "slow",
+    [EVENTS_ANALYTICS] = "analytics",
 };
 static const struct metric_family written = { "lagra_log_events_total",
                                               "Events that were written to a log.",
@@ -247,11 +251,30 @@ static void flush(struct sink *sink)
     sink->line_count = 0;
 }
 
+static void hand(const struct sink *sink, struct bytes event)
+{
+    bool is_taken = sink->take(event);
+
+    metric_add(is_taken ? sink->written : sink->left_out, 1);
+    if (!is_taken)
+        episode_goes_on(EPISODE_LOGS, "there is no room for them");
+}
+
+void event_log_lost(enum event_log log, size_t count, const char *why)
+{
+    metric_add(all.sinks[log].left_out, (int64_t)count);
+    episode_goes_on(EPISODE_LOGS, why);
+}
+
 static void write_line(enum event_log log, struct bytes event)
 {
     struct sink *sink = &all.sinks[log];
     size_t before = sink->lines.len;
 
+    if (sink->take) {
+        hand(sink, event);
+        return;
+    }
     sink->format(log, event, &sink->lines);
     sink->line_count++;
     assert(sink->lines.len - before <= LINE_BYTES_MAX);
@@ -357,27 +380,36 @@ static void *run(void *argument)
 
 /* ---- start and stop ---- */
 
-bool event_log_open(enum event_log log, const char *path, event_format *format)
+static void init_sink(enum event_log log, const struct sink *as)
 {
     struct sink *sink = &all.sinks[log];
     char labels[32];
-    int fd = path ? open_sink(path) : -1;
 
     pthread_once(&once, init);
     assert(!all.thread.running && !(all.on & 1u << log));
-    if (path && fd < 0)
-        return false;
     if (!all.arena)
         all.arena = arena_new((size_t)16 << 20);
     snprintf(labels, sizeof labels, "log=\"%s\"", names[log]);
-    *sink = (struct sink){ .path = path,
-                           .format = format,
-                           .fd = fd,
-                           .written = metric_series(&written, labels),
-                           .left_out = metric_series(&left_out, labels) };
-    text_init(&sink->lines, all.arena, WRITE_BYTES + LINE_BYTES_MAX);
+    *sink = *as;
+    sink->written = metric_series(&written, labels);
+    sink->left_out = metric_series(&left_out, labels);
     all.on |= 1u << log;
+}
+
+bool event_log_open(enum event_log log, const char *path, event_format *format)
+{
+    int fd = path ? open_sink(path) : -1;
+
+    if (path && fd < 0)
+        return false;
+    init_sink(log, &(struct sink){ .path = path, .format = format, .fd = fd });
+    text_init(&all.sinks[log].lines, all.arena, WRITE_BYTES + LINE_BYTES_MAX);
     return true;
+}
+
+void event_log_hand(enum event_log log, event_take *take)
+{
+    init_sink(log, &(struct sink){ .take = take, .fd = -1 });
 }
 
 bool event_logs_start(void)

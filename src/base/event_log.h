@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 
-enum event_log { EVENTS_ACCESS, EVENTS_AUDIT, EVENTS_SLOW, EVENT_LOGS };
+enum event_log { EVENTS_ACCESS, EVENTS_AUDIT, EVENTS_SLOW, EVENTS_ANALYTICS, EVENT_LOGS };
 
 /* Writes an event as a line of this log, without its end. The thread that writes. */
 typedef void event_format(enum event_log log, struct bytes event, struct text *to);
@@ -21,6 +21,12 @@ typedef void event_format(enum event_log log, struct bytes event, struct text *t
  * path     NULL: lines of the program's own log (base/log.h), of level warn
  * returns  false, with errno, when the file cannot be opened */
 bool event_log_open(enum event_log log, const char *path, event_format *format);
+/* The same for events that are not to become lines: each is handed to `take` on the thread that writes, whom it must
+ * not keep waiting. take returns false: it has no room, and the event is counted as left out. Start-up only. */
+typedef bool event_take(struct bytes event);
+void event_log_hand(enum event_log log, event_take *take);
+/* Of what a taker had room for, so many were left out later. Any thread. */
+void event_log_lost(enum event_log log, size_t count, const char *why);
 /* Starts the thread, if a log was opened. Start-up only. */
 bool event_logs_start(void);
 /* Writes what is left and closes all. Nobody may be logging any more. */
@@ -32,7 +38,7 @@ void event_logs_reopen(void);
 unsigned event_logs_on(void);
 
 /* The longest event. */
-#define EVENT_BYTES_MAX 4096u
+#define EVENT_BYTES_MAX 20480u
 /* Room for an event of this thread, to be filled, and finished by event_finish() before another one; 8-byte aligned.
  * NULL: there is none, and what was to be logged is counted as left out.
  *

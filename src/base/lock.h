@@ -28,6 +28,7 @@ enum lock_rank {
     RANK_BACKUP_HOLD,   /* admin: the state that is held for a backup */
     RANK_SCRUBBER,      /* admin: how far the scrub is */
     RANK_USAGE,         /* admin: what accounts keep */
+    RANK_ANALYTICS,     /* analytics: what was taken of requests and is not written yet */
     RANK_ACCOUNTS,      /* auth: who changes accounts */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */

@@ -207,6 +207,8 @@ static inline const struct blob_resource *blob_asked(const struct decision *d)
 struct guid blob_account_space(struct bytes account);
 enum error blob_locate(struct decision *d, struct partition *ret_partition);
 enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts);
+/* Does the service alone make and fill a container of this name? decision: 44, 510 */
+bool container_is_of_service(struct bytes name);
 
 /* Subjects of the rows. */
 enum error container_subject(struct decision *d); /* missing: E_ContainerNotFound */

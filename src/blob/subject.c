@@ -252,11 +252,27 @@ enum error blob_subject_uncommitted(struct decision *d)
 
 /* ---- permission ---- */
 
+/* Containers that the service makes and fills itself. decision: 44, 510 */
+bool container_is_of_service(struct bytes name)
+{
+    return bytes_is(name, "$logs") || bytes_is(name, "$blobchangefeed");
+}
+
+/* Others read what is in them, and delete it. */
+static bool is_of_service_alone(const struct decision *d)
+{
+    return decision_may_change(d) && !d->input->by_service &&
+           container_is_of_service(blob_asked(d)->container) &&
+           decision_action(d) != ACTION_BLOB_DELETE;
+}
+
 /* Both are the container's; without a container, nothing is public. */
 enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
     const struct container *container = &blob_state(d)->container;
 
+    if (is_of_service_alone(d))
+        return E_WriteNotAllowed;
     ret_facts->access = container->public_access;
     if (decision_rests_on_policy(d) && !policies_decode(container->policies, &ret_facts->policies))
         return decision_fail_store(d, STORE_CORRUPT);

@@ -76,6 +76,7 @@ static void write_head(struct live *live)
     }
     assert(size > 0);
     live->unsent = bytes_of(worker->head, size);
+    live->head_bytes = size;
 }
 
 enum turn answer_begin(struct live *live)

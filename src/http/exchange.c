@@ -82,6 +82,7 @@ static enum turn begin_request(struct http_connection *connection, struct bytes 
         refusal = live_read_forwarded(live);
     if (refusal != 0)
         return answer_refuse(live, refusal);
+    request->head_bytes = head.len;
     live->expects = asks.expects;
     live->closes |= asks.closes;
     live->keeps_1_0 = asks.keeps_1_0;

@@ -65,6 +65,7 @@ struct request {
     const struct http_header *headers;
     size_t header_count;
     uint64_t content_length; /* 0 without body; HTTP_LENGTH_UNKNOWN when chunked */
+    size_t head_bytes;
     /* The client that sent it: "192.0.2.1:5000". Behind a trusted proxy (net.h) that whom the proxy names, "unknown:0"
      * where that has no address. */
     struct bytes peer;
@@ -170,7 +171,8 @@ void exchange_cut_behind(struct exchange *exchange);
 /* What has gone out of an exchange that is over: for done() alone. */
 struct exchange_sent {
     uint64_t body_bytes;
-    bool is_whole; /* all of the answer has gone to the socket */
+    size_t head_bytes; /* 0: no answer was begun */
+    bool is_whole;     /* all of the answer has gone to the socket */
 };
 struct exchange_sent exchange_sent(const struct exchange *exchange);
 

@@ -83,6 +83,7 @@ struct live {
     uint64_t discarded;   /* body bytes thrown away */
     struct bytes unsent;  /* of a head, 100 or the answer's: the socket did not take it */
     uint64_t sent;        /* of the answer's body */
+    size_t head_bytes;    /* of the answer */
     char *block; /* of a source: bytes that it gave and the socket did not take; else NULL */
     size_t block_at, block_size;
     _Atomic bool suspended; /* exchange_suspend() was called, exchange_resume() not yet */

@@ -79,7 +79,9 @@ struct exchange_sent exchange_sent(const struct exchange *exchange)
     const struct live *live = (const struct live *)(const void *)exchange;
 
     assert(exchange->magic == EXCHANGE_MAGIC);
-    return (struct exchange_sent){ .body_bytes = live->sent, .is_whole = live->is_sent };
+    return (struct exchange_sent){ .body_bytes = live->sent,
+                                   .head_bytes = live->head_bytes,
+                                   .is_whole = live->is_sent };
 }
 
 /* ---- memory ---- */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analytics/analytics.h"
 #include "base/episode.h"
 #include "base/event_log.h"
 #include "base/log.h"
@@ -77,6 +78,7 @@ struct running {
     struct endpoint_set endpoint_set;
     struct http_server *servers[SERVICES];
     struct usage_survey *usage;
+    struct analytics *analytics;
     struct management_port management;
     struct smb_listener smb;
     struct admin_socket admin;
@@ -313,9 +315,11 @@ static void stop(struct running *run, unsigned grace_s)
         fetcher_free(run->fetcher);
     if (run->store && !store_healthy(run->store))
         ending_of_failed_store();
+    request_logs_stop();
+    if (run->analytics)
+        analytics_stop(run->analytics);
     if (run->store)
         store_close(run->store);
-    request_logs_stop();
     credentials_close(&run->credentials);
     certificate_free(&run->certificate);
 }
@@ -352,6 +356,8 @@ static bool start(struct running *run, const struct options *options)
            credentials_open_stored(options, options_are_loopback(options), run->store,
                                    &run->credentials) &&
            start_threads(run) &&
+           (run->analytics = request_logs_start_analytics(options, &run->endpoint_set, run->store,
+                                                          run->credentials.accounts)) &&
            (run->usage =
                 usage_start(options, &run->endpoint_set, run->store, run->credentials.accounts)) &&
            fit_limits(run) &&

@@ -68,6 +68,7 @@ const struct option_row option_rows[] = {
     { "accessLog",             0,  "FILE", "log every request to FILE as a line of JSON (docs/logs.md); opened again at SIGHUP", MEMBER(access_log_path), SET_LOG },
     { "auditLog",              0,  "FILE", "the same of requests that may change something, and of changes of keys", MEMBER(audit_log_path), SET_LOG },
     { "slow",                  0,  "TIME", "log a request that takes so long, and where the time went: 200ms, 2s", MEMBER(slow_ms), SET_DURATION },
+    { "analyticsEvery",        0,  "TIME", "write logs and metrics of Storage Analytics so often, 1s to 1h, where an account asks for them (1m)", MEMBER(analytics_every_ms), SET_DURATION },
     { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
     { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
     { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },

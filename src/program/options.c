@@ -114,6 +114,15 @@ static enum options_result check_oauth(const struct options *options)
     return OPTIONS_WRONG;
 }
 
+static enum options_result check_analytics(const struct options *options)
+{
+    if (options->analytics_every_ms == 0 ||
+        (options->analytics_every_ms >= 1000 && options->analytics_every_ms <= 3600000))
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --analyticsEvery takes 1s to 1h\n");
+    return OPTIONS_WRONG;
+}
+
 static enum options_result check_certificate(const struct options *options)
 {
     if (options->cert_path ? options->key_path || options->pfx_password
@@ -208,6 +217,8 @@ static enum options_result read_served(const char *name, int argc, char **argv,
         result = check_management(settings, options);
     if (!result)
         result = check_store(settings);
+    if (!result)
+        result = check_analytics(options);
     if (!result)
         result = check_certificate(options);
     return result ? result : check_oauth(options);

@@ -72,6 +72,7 @@ struct options {
     const char *access_log_path; /* the same as JSON; NULL: none */
     const char *audit_log_path;  /* of what changes something */
     unsigned slow_ms;            /* requests that take so long are logged; 0: none */
+    unsigned analytics_every_ms; /* 0: as the program has it */
     bool silent;
     bool loose;
     bool skip_version_check;

@@ -10,6 +10,9 @@
 #define EVENT_TEXT_MAX 1024u
 #define SAS_HASH_SIZE  8u
 
+/* Those that become lines of text. */
+#define ACCESS_LOGS    (1u << EVENTS_ACCESS | 1u << EVENTS_AUDIT | 1u << EVENTS_SLOW)
+
 /* In the order that they lie behind the struct. */
 enum event_text {
     TEXT_ACCOUNT,

@@ -43,7 +43,7 @@ void audit_note(const char *what, struct bytes account)
 
 void access_log_begins(struct flow *flow)
 {
-    unsigned on = event_logs_on();
+    unsigned on = event_logs_on() & ACCESS_LOGS;
 
     flow->times.is_timed = on & (1u << EVENTS_ACCESS | 1u << EVENTS_SLOW);
     if (on)
@@ -79,7 +79,7 @@ static void fill(const struct flow *flow, uint64_t now_ns, struct access_event *
 static unsigned logs_of(const struct flow *flow, uint64_t now_ns)
 {
     const struct operation *operation = flow->work.call.operation;
-    unsigned logs = event_logs_on();
+    unsigned logs = event_logs_on() & ACCESS_LOGS;
 
     if (!operation || operation->rights.effect != WRITES)
         logs &= ~(1u << EVENTS_AUDIT);

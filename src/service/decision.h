@@ -52,7 +52,8 @@ struct input {
     const struct guid *lease_id; /* NULL: none was sent */
     uint32_t timeout_s;          /* that the client gives it; 0: says nothing */
     bool is_source;              /* of a copy: its bytes are read, too, after its head */
-    struct body body;            /* complete when decide runs; in memory unless it was staged */
+    bool by_service;  /* nobody asks but the service itself: it may write what it alone writes */
+    struct body body; /* complete when decide runs; in memory unless it was staged */
 };
 
 /* What subject() or locate() of a service finds, for its decide functions: a type of its own that
@@ -167,6 +168,8 @@ void decision_defer_collection(struct decision *d);
 enum { TASK_COLLECT_CONTENT = 1 }; /* its kind, see service/deferred_tasks.h */
 /* Is the operation one that writes? By its row. */
 bool decision_may_change(const struct decision *d);
+/* The action that a token's owner has to be allowed (ACTION_ of auth/rights.h), by its row. */
+unsigned decision_action(const struct decision *d);
 /* What its row says for struct service, enter; 0: nothing. */
 unsigned decision_passes(const struct decision *d);
 /* return decision_fail(d, E_X, "..."): the code with a sentence for the client (printf). */

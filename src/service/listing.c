@@ -11,7 +11,7 @@ static enum store_result add_page(struct decision *d, struct space_iterator *ite
 {
     struct space_record at;
 
-    for (uint32_t count = 0;; count++) {
+    for (uint32_t count = 0;;) {
         enum store_result result = space_iterator_next(iterator, &at);
 
         if (result)
@@ -23,6 +23,9 @@ static enum store_result add_page(struct decision *d, struct space_iterator *ite
             *ret_next = arena_copy(d->arena, at.partition_key);
             return STORE_OK;
         }
+        if (bytes_equal(at.partition_key, listing->hidden))
+            continue;
+        count++;
         if (!sink->add(sink, at.partition_key, at.value)) {
             log_line(LOG_ERROR, "the record of %.*s has an unknown form",
                      BYTES_ARG(at.partition_key));

@@ -16,7 +16,8 @@ struct listing {
     struct bytes marker; /* as sent */
     uint32_t max;        /* 1..LISTING_MAX */
     bool max_given;
-    unsigned include; /* bits: positions in the operation's table of names */
+    struct bytes hidden; /* a name that is not shown; ptr NULL: none */
+    unsigned include;    /* bits: positions in the operation's table of names */
 };
 
 /* A page is handed over entry by entry, so that thousands of them need not be kept in memory first.

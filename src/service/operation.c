@@ -10,6 +10,11 @@ bool decision_may_change(const struct decision *d)
     return d->operation->rights.effect == WRITES;
 }
 
+unsigned decision_action(const struct decision *d)
+{
+    return d->operation->rights.action;
+}
+
 unsigned decision_passes(const struct decision *d)
 {
     return d->operation->passes;

@@ -196,7 +196,9 @@ struct operation {
     unsigned passes;     /* for struct service, enter: a number of the service's; 0: nothing */
     bool adds_container; /* makes a container, queue, table or share: an account may have so many */
     bool listed;         /* may be a part of its service's batch of operations */
-    bool types_304;      /* its 304 says the type of the body that it does not have, as recorded */
+    const char
+        *logged_as; /* by Storage Analytics, where that is not its name without the spaces; NULL */
+    bool types_304; /* its 304 says the type of the body that it does not have, as recorded */
     subject_fn *subject; /* may be NULL: no lease, no conditions */
     const struct operation_functions
         *functions; /* NULL: known, not built yet: 501 NotImplemented */

@@ -75,6 +75,7 @@ static enum error prepare(struct work *work, const struct own_request *asked, st
     if (e)
         return e;
     call->input.identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
+    call->input.by_service = asked->by_service;
     e = prepare_head(call, d);
     if (e)
         return e;
@@ -114,6 +115,7 @@ void own_request_run(const struct endpoint *endpoint, struct arena *arena,
     if (!e)
         e = deciding_run(&work->decision, deciding_operation, NULL);
     ret_answer->error = e;
+    ret_answer->operation = work->call.operation;
     ret_answer->detail = bytes_from_string(work->problem.detail);
     work->answer.now = work->decision.now;
     if (!e)

@@ -14,12 +14,14 @@ struct own_request {
     size_t header_count;
     struct bytes body;            /* small: it stays in memory */
     struct gather_source *source; /* of a body of any length that is known, instead; NULL: none */
+    bool by_service;              /* the service wants it, not its operator: as struct input */
 };
 
 struct own_answer {
-    enum error error;         /* OK: what was asked for is done, and durable */
-    struct bytes detail;      /* of an error, a sentence; may be empty */
-    struct response response; /* as a client would get it */
+    enum error error;                  /* OK: what was asked for is done, and durable */
+    const struct operation *operation; /* that it was found to be; NULL: none */
+    struct bytes detail;               /* of an error, a sentence; may be empty */
+    struct response response;          /* as a client would get it */
 };
 
 /* Of the service of that name, which there is. */

@@ -171,4 +171,5 @@ void request_is_over(struct flow *flow)
         request_times_add(&flow->times, now_ns);
     PROBE_END(flow, operation_name(flow), flow->exchange->response.status);
     access_log(flow, now_ns);
+    analytics_log(flow, now_ns);
 }

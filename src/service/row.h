@@ -42,14 +42,17 @@
     MAY("o", letters_, letters_, "", action_, anonymous_), .all_letters = true
 
 /* The same of any kind of resource. */
-#define ALL_LETTERS(may_)     may_, .all_letters = true
+#define ALL_LETTERS(may_)                 may_, .all_letters = true
 
-#define LISTED(functions_)    functions_, .listed = true
+#define LISTED(functions_)                functions_, .listed = true
 
 /* Makes a container, queue, table or share. */
-#define ADDS(functions_)      functions_, .adds_container = true
+#define ADDS(functions_)                  functions_, .adds_container = true
 
-#define TYPES_304(functions_) functions_, .types_304 = true
+#define TYPES_304(functions_)             functions_, .types_304 = true
+
+/* rest: Storage-Analytics-Logged-Operations-and-Status-Messages; decision: 512 */
+#define LOGGED_AS(logged_as_, functions_) functions_, .logged_as = logged_as_
 
 #define ROW(name_, methods_, level_, selector_, variant_, effect_, may_, since_, if_, class_,      \
             lease_, etag_, body_, max_, ok_, also_, subject_, functions_)                          \

@@ -396,6 +396,13 @@ const char *request_log_code(const struct answer *answer);
 /* One line of the log at level debug; without the signature of a SAS. */
 void request_log(const struct flow *flow);
 
+/* ---- Storage Analytics: analytics_event.c ---- */
+
+/* Whose it is is known: if its account wants to know, it is measured where its time goes. */
+void analytics_begins(struct flow *flow);
+/* The request is over: it is told to Storage Analytics, if its account asked for that. */
+void analytics_log(const struct flow *flow, uint64_t now_ns);
+
 /* ---- logs of requests: access_log.c ---- */
 
 /* It begins: what the logs will want to know of it is measured. */

@@ -1,28 +1,85 @@
 /* Get Service Properties, Set Service Properties and Get Service Stats of every service. What can be
- * set is the CORS rules, the default version, the static website, and for how long deleted shares are kept.
+ * set is the CORS rules, the default version, the static website, for how long deleted shares are kept, and what
+ * Storage Analytics keeps of requests.
  *
  * Record: INNER "p" in the service's own partition. No record: nothing was ever set.
- *   u8 1 (version); bytes CORS rules (cors_rules.c), default version; u8 website enabled; bytes index
- *   document, error document, default index; varint days that deleted shares are kept */
+ *   u8 1 or 2 (version); bytes CORS rules (cors_rules.c), default version; u8 website enabled; bytes index
+ *   document, error document, default index; varint days that deleted shares are kept; of version 2:
+ *   u8 kinds of requests that are logged; u8 version of the lines; varint days that logs are kept; of hour and of
+ *   minute metrics: u8 (1: enabled, 2: with operations), varint days that they are kept
+ * Version 1 is still written where nothing of Storage Analytics was set: earlier programs read it. */
 #include "service/service_properties.h"
 
 #include "service/names.h"
 #include "service/small_record.h"
 
-#define RECORD_VERSION 1
+#define RECORD_VERSION           1 /* without Storage Analytics */
+#define RECORD_VERSION_ANALYTICS 2
+
+enum { METRICS_ENABLED = 1, METRICS_OF_APIS = 2 };
 
 static const struct bytes record_key = BYTES("p");
 
 /* ---- the record ---- */
 
+/* returns false for what the codec lets pass and no version has written */
+static bool decode_metrics(struct decoder *in, struct analytics_metrics *metrics)
+{
+    unsigned bits = decode_u8(in);
+    uint64_t days = decode_u64(in);
+
+    metrics->enabled = bits & METRICS_ENABLED;
+    metrics->includes_apis = bits & METRICS_OF_APIS;
+    metrics->retention_days = (uint32_t)days;
+    return bits <= (METRICS_ENABLED | METRICS_OF_APIS) && days <= RETENTION_DAYS_MAX;
+}
+
+static bool decode_analytics(struct decoder *in, struct service_properties *properties)
+{
+    struct analytics_logging *logging = &properties->logging;
+    uint64_t days;
+    bool is_hour_known, is_minute_known;
+
+    logging->kinds = decode_u8(in);
+    logging->version = decode_u8(in);
+    days = decode_u64(in);
+    logging->retention_days = (uint32_t)days;
+    is_hour_known = decode_metrics(in, &properties->hour_metrics);
+    is_minute_known = decode_metrics(in, &properties->minute_metrics);
+    return logging->kinds <= (LOGS_READS | LOGS_WRITES | LOGS_DELETES) && logging->version >= 1 &&
+           logging->version <= 2 && days <= RETENTION_DAYS_MAX && is_hour_known && is_minute_known;
+}
+
+static void encode_metrics(struct text *out, const struct analytics_metrics *metrics)
+{
+    encode_u8(out, (uint8_t)((metrics->enabled ? METRICS_ENABLED : 0) |
+                             (metrics->includes_apis ? METRICS_OF_APIS : 0)));
+    encode_u64(out, metrics->retention_days);
+}
+
+static bool metrics_are_set(const struct analytics_metrics *metrics)
+{
+    return metrics->enabled || metrics->retention_days > 0;
+}
+
+static bool has_analytics(const struct service_properties *properties)
+{
+    const struct analytics_logging *logging = &properties->logging;
+
+    return logging->kinds != 0 || logging->version != 1 || logging->retention_days > 0 ||
+           metrics_are_set(&properties->hour_metrics) ||
+           metrics_are_set(&properties->minute_metrics);
+}
+
 enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties)
 {
-    struct service_properties properties = { .cors = { .count = 0 } };
+    struct service_properties properties = { .logging = { .version = 1 } };
     struct record record;
     struct decoder in;
     struct bytes cors;
     uint64_t days;
+    unsigned version;
     bool is_known;
     enum store_result result = snapshot_get(snapshot, RECORD_INNER, record_key, arena, &record);
 
@@ -30,7 +87,8 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     decoder_init(&in, record.value);
-    is_known = decode_u8(&in) == RECORD_VERSION;
+    version = decode_u8(&in);
+    is_known = version == RECORD_VERSION || version == RECORD_VERSION_ANALYTICS;
     cors = decode_bytes(&in);
     properties.default_version = decode_bytes(&in);
     properties.website.enabled = decode_u8(&in) != 0;
@@ -39,6 +97,8 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     properties.website.default_index = decode_bytes(&in);
     days = decode_u64(&in);
     properties.share_retention_days = (uint32_t)days;
+    if (version == RECORD_VERSION_ANALYTICS)
+        is_known = decode_analytics(&in, &properties);
     if (!is_known || days > RETENTION_DAYS_MAX || !decoder_ok(&in) ||
         !cors_rules_decode(cors, &properties.cors))
         return record_is_unknown("the record of a service's properties", record.value);
@@ -69,7 +129,7 @@ static void write_properties(struct decision *d, const struct service_properties
     text_init(&rules, d->arena, 256);
     cors_rules_encode(&rules, &properties->cors);
     text_init(&out, d->arena, rules.len + 64);
-    encode_u8(&out, RECORD_VERSION);
+    encode_u8(&out, has_analytics(properties) ? RECORD_VERSION_ANALYTICS : RECORD_VERSION);
     encode_bytes(&out, text_bytes(&rules));
     encode_bytes(&out, properties->default_version);
     encode_u8(&out, properties->website.enabled);
@@ -77,6 +137,13 @@ static void write_properties(struct decision *d, const struct service_properties
     encode_bytes(&out, properties->website.error_document);
     encode_bytes(&out, properties->website.default_index);
     encode_u64(&out, properties->share_retention_days);
+    if (has_analytics(properties)) {
+        encode_u8(&out, (uint8_t)properties->logging.kinds);
+        encode_u8(&out, (uint8_t)properties->logging.version);
+        encode_u64(&out, properties->logging.retention_days);
+        encode_metrics(&out, &properties->hour_metrics);
+        encode_metrics(&out, &properties->minute_metrics);
+    }
     changes_put(d->changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
 }
 
@@ -90,6 +157,35 @@ enum error get_service_properties_decide(struct decision *d,
 
     (void)p;
     return result ? decision_fail_store(d, result) : OK;
+}
+
+static service_properties_changed *watcher;
+
+void service_properties_watch(service_properties_changed *changed)
+{
+    watcher = changed;
+}
+
+struct properties_news {
+    struct decision_news base;
+    struct bytes account;
+};
+
+static void tell_change(struct decision_news *news)
+{
+    const struct properties_news *of = (const struct properties_news *)(void *)news;
+
+    if (watcher)
+        watcher(of->account);
+}
+
+static void tell(struct decision *d)
+{
+    struct properties_news *news = arena_alloc(d->arena, sizeof *news);
+
+    news->base.tell = tell_change;
+    news->account = d->input->account;
+    decision_tell(d, &news->base);
 }
 
 /* What was not sent stays as it is. */
@@ -111,7 +207,14 @@ enum error set_service_properties_decide(struct decision *d,
         properties.website = p->properties.website;
     if (p->has_share_retention)
         properties.share_retention_days = p->properties.share_retention_days;
+    if (p->has_logging)
+        properties.logging = p->properties.logging;
+    if (p->has_hour_metrics)
+        properties.hour_metrics = p->properties.hour_metrics;
+    if (p->has_minute_metrics)
+        properties.minute_metrics = p->properties.minute_metrics;
     write_properties(d, &properties);
+    tell(d);
     return OK;
 }
 

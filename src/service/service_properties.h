@@ -35,6 +35,21 @@ enum service_section {
     SECTION_LOGGING = 1 << 3,          /* Logging */
     SECTION_PROTOCOLS = 1 << 4,        /* ProtocolSettings */
     SECTION_SHARE_RETENTION = 1 << 5,  /* ShareDeleteRetentionPolicy */
+    SECTION_LOGGING_2 = 1 << 6,        /* Logging of version 2.0, beside 1.0 */
+};
+
+/* What Storage Analytics keeps of requests to a service: lines of logs in $logs, and sums in tables $Metrics...
+ * rest: Set-Blob-Service-Properties, About-Storage-Analytics */
+enum analytics_kind { LOGS_READS = 1, LOGS_WRITES = 2, LOGS_DELETES = 4 };
+struct analytics_logging {
+    unsigned kinds;          /* of requests that are logged: LOGS_ bits */
+    unsigned version;        /* of the lines: 1 (1.0) or 2 (2.0) */
+    uint32_t retention_days; /* 0: for ever */
+};
+struct analytics_metrics {
+    bool enabled;
+    bool includes_apis;      /* sums of each operation, too */
+    uint32_t retention_days; /* 0: for ever */
 };
 
 /* Texts are empty where nothing is set. */
@@ -53,6 +68,8 @@ struct service_properties {
     struct bytes default_version; /* of requests that say none; empty: not set */
     struct static_website website;
     uint32_t share_retention_days; /* that deleted shares are kept; 0: they are not */
+    struct analytics_logging logging;
+    struct analytics_metrics hour_metrics, minute_metrics;
 };
 
 /* Those that the snapshot of the service's own partition has; all empty where nothing was ever set.
@@ -68,6 +85,11 @@ enum store_result service_properties_find(struct decision *d, const char *servic
                                           struct service_properties *ret_properties,
                                           uint64_t *ret_sequence);
 
+/* Called when properties of an account were set in some service, once that is committed. It may neither block nor decide.
+ * Start-up; NULL: nobody wants to know any more. */
+typedef void service_properties_changed(struct bytes account);
+void service_properties_watch(service_properties_changed *changed);
+
 OPERATION_NO_PARAMETERS(get_service_properties);
 struct get_service_properties_result {
     struct result base;
@@ -77,7 +99,9 @@ OPERATION_DECLARE(get_service_properties);
 
 struct set_service_properties_parameters {
     struct parameters base;
-    bool has_cors, has_default_version, has_website, has_share_retention; /* else they stay */
+    /* Those that are not named stay. */
+    bool has_cors, has_default_version, has_website, has_share_retention;
+    bool has_logging, has_hour_metrics, has_minute_metrics;
     struct service_properties properties;
 };
 OPERATION_NO_RESULT(set_service_properties);

@@ -1,31 +1,22 @@
 /* Get and Set Service Properties and Get Service Stats of every service as XML: see
  * service_properties.h.
  *
- * What can be set is the CORS rules, the default version, the static website and for how long deleted
- * shares are kept. Logging, metrics and soft delete of blobs are things that this server does not do: switching one of them on is refused with
- * 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can so
- * always be set again.
+ * Soft delete of blobs is a thing that this server does not do: switching it on is refused with 501 (promise 5),
+ * saying that it is off is accepted, for it is true. What is read back can so always be set again. Sections of Storage
+ * Analytics: analytics_xml.h.
  * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
  * Get-Blob-Service-Stats, Get-Queue-Service-Stats, Get-Table-Service-Stats */
+#include "service/analytics_xml.h"
 #include "service/cors_rules_xml.h"
 #include "service/operation.h"
 #include "service/service_properties.h"
 #include "service/xml_body.h"
 
-#define ANALYTICS_VERSION "1.0"
-#define PAGE_PATH_MAX     255
+#define PAGE_PATH_MAX 255
 
 /* ---- Get ---- */
 
 OPERATION_CHECKS_NOTHING(get_service_properties)
-
-static void add_metrics(struct text *out, const char *name)
-{
-    xml_open(out, name);
-    text_add_string(out, "<Version>" ANALYTICS_VERSION "</Version><Enabled>false</Enabled>"
-                         "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy>");
-    xml_close(out, name);
-}
 
 /* Does the service have the section, and does the client's version know it? */
 static bool shows(const struct call *call, enum service_section section, const char *since)
@@ -71,12 +62,9 @@ void get_service_properties_answer(struct answer *a,
     xml_begin(&out);
     xml_open(&out, "StorageServiceProperties");
     if (a->call->service->sections & SECTION_LOGGING)
-        text_add_string(&out,
-                        "<Logging><Version>" ANALYTICS_VERSION "</Version><Read>false</Read>"
-                        "<Write>false</Write><Delete>false</Delete>"
-                        "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></Logging>");
-    add_metrics(&out, "HourMetrics");
-    add_metrics(&out, "MinuteMetrics");
+        logging_xml(&out, &r->properties.logging);
+    metrics_xml(&out, "HourMetrics", &r->properties.hour_metrics);
+    metrics_xml(&out, "MinuteMetrics", &r->properties.minute_metrics);
     cors_rules_xml(&out, &r->properties.cors);
     if (shows(a->call, SECTION_DELETE_RETENTION, "2017-07-29"))
         text_add_string(&out,
@@ -101,113 +89,25 @@ void get_service_properties_answer(struct answer *a,
 typedef enum error section_fn(struct call *call, const struct xml_node *node,
                               struct set_service_properties_parameters *p);
 
-/* An element that makes sense only where its section is switched on (reason as recorded). */
-static enum error refuse_child_when_off(struct call *call, const struct xml_node *node,
-                                        const char *child)
-{
-    struct bytes reason;
-
-    if (!xml_text(node, child).ptr)
-        return OK;
-    reason = arena_printf(call->arena, "Element %s is only expected when %.*s/Enabled is enabled.",
-                          child, BYTES_ARG(node->name));
-    return xml_fail(call, node, arena_string(call->arena, reason));
-}
-
-/* Enabled and Days of a retention policy; the policy is a section itself or part of one. *ret_days: 0: it
- * is not enabled */
-static enum error read_retention(struct call *call, const struct xml_node *node, uint32_t *ret_days)
-{
-    static const char *const parts[] = { "Enabled", "Days", "AllowPermanentDelete", NULL };
-    struct bytes days = xml_text(node, "Days");
-    uint64_t count;
-    bool enabled;
-    enum error e;
-
-    *ret_days = 0;
-
-    e = xml_expect_children(call, node, parts);
-    if (e)
-        return e;
-    e = xml_bool(call, node, "Enabled", &enabled);
-    if (e)
-        return e;
-    if (!enabled)
-        return refuse_child_when_off(call, node, "Days");
-    if (!days.ptr)
-        return xml_fail_missing(call, "Days");
-    if (!bytes_parse_u64(days, RETENTION_DAYS_MAX, &count) || count == 0)
-        return xml_fail(call, node,
-                        "Retention days must be greater than 0 and less than or equal to 365 "
-                        "days.");
-    *ret_days = (uint32_t)count;
-    return OK;
-}
-
-/* Version and RetentionPolicy of logging and of metrics. */
-static enum error read_analytics(struct call *call, const struct xml_node *node, bool *ret_retains)
-{
-    const struct xml_node *retention = xml_child(node, "RetentionPolicy");
-    struct bytes version = xml_text(node, "Version");
-    uint32_t days = 0;
-    enum error e = OK;
-
-    *ret_retains = false;
-    if (version.ptr && !bytes_is(version, ANALYTICS_VERSION))
-        return xml_fail_value(call, "Version", version,
-                              "The only version is " ANALYTICS_VERSION ".");
-    if (retention)
-        e = read_retention(call, retention, &days);
-    *ret_retains = days > 0;
-    return e;
-}
-
 static enum error read_logging(struct call *call, const struct xml_node *node,
                                struct set_service_properties_parameters *p)
 {
-    static const char *const parts[] = { "Version",         "Read", "Write", "Delete",
-                                         "RetentionPolicy", NULL };
-    static const char *const kinds[] = { "Read", "Write", "Delete" };
-    bool wanted, on;
-    enum error e;
-
-    (void)p;
-    e = xml_expect_children(call, node, parts);
-    if (e)
-        return e;
-    e = read_analytics(call, node, &wanted);
-    for (size_t i = 0; !e && i < sizeof kinds / sizeof kinds[0]; i++) {
-        e = xml_bool(call, node, kinds[i], &on);
-        wanted = wanted || (!e && on);
-    }
-    if (e)
-        return e;
-    if (wanted)
-        return call_fail(call, E_NotImplemented, "This server writes no Storage Analytics logs.");
-    return OK;
+    p->has_logging = true;
+    return logging_read(call, node, &p->properties.logging);
 }
 
-static enum error read_metrics(struct call *call, const struct xml_node *node,
-                               struct set_service_properties_parameters *p)
+static enum error read_hour_metrics(struct call *call, const struct xml_node *node,
+                                    struct set_service_properties_parameters *p)
 {
-    static const char *const parts[] = { "Version", "Enabled", "IncludeAPIs", "RetentionPolicy",
-                                         NULL };
-    bool enabled, retains;
-    enum error e;
+    p->has_hour_metrics = true;
+    return metrics_read(call, node, &p->properties.hour_metrics);
+}
 
-    (void)p;
-    e = xml_expect_children(call, node, parts);
-    if (e)
-        return e;
-    e = xml_bool(call, node, "Enabled", &enabled);
-    if (e)
-        return e;
-    e = read_analytics(call, node, &retains);
-    if (e)
-        return e;
-    if (enabled || retains)
-        return call_fail(call, E_NotImplemented, "This server keeps no Storage Analytics metrics.");
-    return refuse_child_when_off(call, node, "IncludeAPIs");
+static enum error read_minute_metrics(struct call *call, const struct xml_node *node,
+                                      struct set_service_properties_parameters *p)
+{
+    p->has_minute_metrics = true;
+    return metrics_read(call, node, &p->properties.minute_metrics);
 }
 
 static enum error read_cors(struct call *call, const struct xml_node *node,
@@ -238,7 +138,7 @@ static enum error read_delete_retention(struct call *call, const struct xml_node
     enum error e;
 
     (void)p;
-    e = read_retention(call, node, &days);
+    e = retention_read(call, node, &days);
     if (e)
         return e;
     if (xml_text(node, "AllowPermanentDelete").ptr) {
@@ -255,7 +155,7 @@ static enum error read_share_retention(struct call *call, const struct xml_node 
                                        struct set_service_properties_parameters *p)
 {
     p->has_share_retention = true;
-    return read_retention(call, node, &p->properties.share_retention_days);
+    return retention_read(call, node, &p->properties.share_retention_days);
 }
 
 /* The name of a page or the path of one, without the slash that it may begin with. decision: 108 */
@@ -285,7 +185,7 @@ static enum error read_static_website(struct call *call, const struct xml_node *
         return e;
     e = xml_bool(call, node, "Enabled", &website->enabled);
     for (size_t i = 1; !e && !website->enabled && parts[i]; i++)
-        e = refuse_child_when_off(call, node, parts[i]);
+        e = xml_refuse_child_when_off(call, node, parts[i]);
     if (!e)
         e = read_page(call, node, "IndexDocument", false, &website->index_document);
     if (!e)
@@ -346,8 +246,8 @@ static const struct section {
     section_fn *read;
 } sections[] = {
     { "Logging", SECTION_LOGGING, read_logging },
-    { "HourMetrics", SECTION_OF_ALL, read_metrics },
-    { "MinuteMetrics", SECTION_OF_ALL, read_metrics },
+    { "HourMetrics", SECTION_OF_ALL, read_hour_metrics },
+    { "MinuteMetrics", SECTION_OF_ALL, read_minute_metrics },
     { "Cors", SECTION_OF_ALL, read_cors },
     { "DefaultServiceVersion", SECTION_DEFAULT_VERSION, read_default_version },
     { "DeleteRetentionPolicy", SECTION_DELETE_RETENTION, read_delete_retention },

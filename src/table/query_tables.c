@@ -18,6 +18,10 @@ enum error get_table_decide(struct decision *d, const struct get_table_parameter
  * made in the pool. decision: 254 */
 #define WORKER_STEPS_MAX 500000u
 
+/* Behind all names that begin with '$': those are of metrics, which "are not displayed when a table listing operation is
+ * performed". rest: Storage-Analytics-Metrics-Table-Schema */
+static const struct bytes first_shown = BYTES("%");
+
 /* Hands a page of tables to the sink. The work of a page is bounded: it ends after so many tables,
  * whether they were wanted or not.
  * returns  STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO.. */
@@ -58,11 +62,12 @@ static enum store_result add_page(struct space_iterator *iterator,
 enum error query_tables_decide(struct decision *d, const struct query_tables_parameters *p,
                                struct query_tables_result *r)
 {
+    struct bytes from = bytes_compare(p->from, first_shown) > 0 ? p->from : first_shown;
     struct space_iterator *iterator;
     enum store_result result;
 
     p->sink->begin(p->sink);
-    iterator = space_iterator_open(d->store, account_space("table", d->input->account), p->from,
+    iterator = space_iterator_open(d->store, account_space("table", d->input->account), from,
                                    (struct bytes){ NULL, 0 }, d->access);
     decision_saw(d, space_iterator_sequence(iterator));
     result = add_page(iterator, p, d, r);

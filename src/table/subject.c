@@ -28,22 +28,25 @@ enum error table_check_name(struct bytes name)
     return bytes_is_nocase(name, "tables") ? E_InvalidResourceName : OK;
 }
 
-/* "$MetricsHourPrimaryTransactionsBlob": a name that the service alone gives. It keeps no metrics, so
- * these tables are not there. decision: 262 */
-static enum error check_any_name(struct bytes name)
-{
-    static const char metrics[] = "$Metrics";
-    size_t length = sizeof metrics - 1;
+static const char metrics[] = "$Metrics";
+#define METRICS_LENGTH (sizeof metrics - 1)
 
-    if (name.len > length && bytes_is_nocase(bytes_of(name.ptr, length), metrics))
-        name = bytes_from(name, length);
-    return table_check_name(name);
+/* "$MetricsHourPrimaryTransactionsBlob": a table that the service makes and fills itself. decision: 262, 511 */
+static bool is_of_service(struct bytes name)
+{
+    return name.len > METRICS_LENGTH &&
+           bytes_is_nocase(bytes_of(name.ptr, METRICS_LENGTH), metrics);
+}
+
+enum error table_check_any_name(struct bytes name)
+{
+    return table_check_name(is_of_service(name) ? bytes_from(name, METRICS_LENGTH) : name);
 }
 
 enum error table_check_names(const struct resource *resource)
 {
     const struct table_resource *named = table_resource(resource);
-    enum error e = named->table.ptr ? check_any_name(named->table) : OK;
+    enum error e = named->table.ptr ? table_check_any_name(named->table) : OK;
 
     if (!e && named->partition_key.ptr)
         e = entity_key_check(named->partition_key);
@@ -189,6 +192,10 @@ static enum error check_limits(const struct decision *d)
 
 enum error table_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
+    /* Others read what is in it, and delete it. */
+    if (decision_may_change(d) && !d->input->by_service && is_of_service(table_asked(d)->table) &&
+        decision_action(d) != ACTION_ENTITY_DELETE)
+        return E_WriteNotAllowed;
     /* A batch says by its parts what it is about; each is judged alone. */
     if (d->level == LEVEL_BATCH) {
         ret_facts->known = false;

@@ -47,6 +47,8 @@ enum error table_check_names(const struct resource *resource);
  * returns OK, E_InvalidResourceName, E_OutOfRangeInput
  * rest: Understanding-the-Table-Service-Data-Model "Table Names" */
 enum error table_check_name(struct bytes name);
+/* The same, and names of tables that the service makes itself. */
+enum error table_check_any_name(struct bytes name);
 
 /* ---- tables: table_record.c ---- */
 

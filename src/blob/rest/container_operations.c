@@ -75,19 +75,14 @@ static enum error check_encryption_scope(struct call *call)
     return OK;
 }
 
-/* Containers that the service makes itself, and nobody else. decision: 44 */
-static bool is_of_service(struct bytes name)
-{
-    return bytes_is(name, "$logs") || bytes_is(name, "$blobchangefeed");
-}
-
 enum error create_container_check(struct call *call, struct create_container_parameters *p)
 {
     enum error e = check_encryption_scope(call);
 
     if (e)
         return e;
-    if (is_of_service(blob_resource(call->input.resource)->container))
+    if (!call->input.by_service &&
+        container_is_of_service(blob_resource(call->input.resource)->container))
         return E_InvalidResourceName;
     e = public_access_from_header(call, &p->access);
     if (e)

@@ -5,8 +5,8 @@
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 
-enum { INCLUDE_METADATA = 1 << 0 };
-/* deleted, system: accepted; this server keeps no deleted containers and hides none. */
+enum { INCLUDE_METADATA = 1 << 0, INCLUDE_SYSTEM = 1 << 2 };
+/* deleted: accepted; this server keeps no deleted containers. */
 static const char *const include_names[] = { "metadata", "deleted", "system", NULL };
 
 /* ---- the page: elements in their order as recorded ---- */
@@ -63,7 +63,12 @@ enum error list_containers_check(struct call *call, struct list_containers_param
 {
     static const struct listing_form form = { include_names, "Containers", add_container };
 
-    return listing_page_begin(call, &form, &p->listing, &p->from, &p->sink);
+    enum error e = listing_page_begin(call, &form, &p->listing, &p->from, &p->sink);
+
+    /* source: storage-analytics-logging "The $logs container is not displayed when ..." */
+    if (!(p->listing.include & INCLUDE_SYSTEM))
+        p->listing.hidden = bytes_from_string("$logs");
+    return e;
 }
 
 void list_containers_answer(struct answer *a, const struct list_containers_parameters *p,

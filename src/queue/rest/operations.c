@@ -49,7 +49,7 @@ static const struct operation operations[] = {
     ROW("Get User Delegation Key", POST, QUEUES, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", "", DELEGATION_KEY, PRIVATE), "2025-07-05",
         NO_IF, OTHER_READ, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, &get_user_delegation_key_functions),
     ROW("Preflight Queue Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(RIGHTS_ANY, "*", "*", "", ANY, PRIVATE), "2013-08-15",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &preflight_functions),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, LOGGED_AS("QueuePreflightRequest", &preflight_functions)),
 
     /* ---- queues ---- */
     ROW("Create Queue", PUT, QUEUE, "", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",
@@ -94,7 +94,7 @@ static const struct task_handler task_handlers[] = {
 
 const struct service queue_service = {
     .name = "queue",
-    .sections = SECTION_LOGGING,
+    .sections = SECTION_LOGGING | SECTION_LOGGING_2,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
     .task_handlers = task_handlers,

@@ -50,7 +50,7 @@ static const struct operation operations[] = {
         NULL, &get_service_stats_functions),
     ROW("Preflight Table Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2013-08-15",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
-        NULL, &preflight_functions),
+        NULL, LOGGED_AS("TablePreflightRequest", &preflight_functions)),
 
     /* ---- tables ---- */
     ROW("Query Tables", GET, TABLES, "", NULL, READS, MAY("c", "l", "", "", CONTAINER_READ, PRIVATE), "2009-09-19",
@@ -58,7 +58,7 @@ static const struct operation operations[] = {
         NULL, &query_tables_functions),
     ROW("Query Tables", GET, NAMED, "", NULL, READS, MAY("c", "l", "", "", CONTAINER_READ, PRIVATE), "2009-09-19",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
-        table_subject_named, &get_table_functions),
+        table_subject_named, LOGGED_AS("QueryTable", &get_table_functions)),
     ROW("Create Table", POST, TABLES, "", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, TABLE_BODY_MAX, 201, 204,
         NULL, ADDS(&create_table_functions)),
@@ -95,7 +95,7 @@ static const struct operation operations[] = {
         entity_subject, LISTED(&delete_entity_functions)),
     ROW("Query Entities", GET, ENTITY, "", NULL, READS, MAY("o", "r", "r", "", ENTITY_READ, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, RETURNED, REFUSED, 0, 200, 0,
-        entity_subject, LISTED(&get_entity_functions)),
+        entity_subject, LOGGED_AS("QueryEntity", LISTED(&get_entity_functions))),
     ROW("Query Entities", GET, TABLE, "", NULL, READS, MAY("o", "r", "r", "", ENTITY_READ, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, NONE, REFUSED, 0, 200, 0,
         table_subject, LISTED(&query_entities_functions)),

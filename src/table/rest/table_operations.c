@@ -33,7 +33,8 @@ enum error create_table_parse(struct call *call, struct create_table_parameters 
     if (entity.count != 1 || entity.partition_key.ptr || entity.row_key.ptr ||
         name->value.type != EDM_STRING)
         return call_fail(call, E_InvalidInput, "A table has a TableName and nothing else.");
-    e = table_check_name(name->value.as.bytes);
+    e = call->input.by_service ? table_check_any_name(name->value.as.bytes)
+                               : table_check_name(name->value.as.bytes);
     if (e)
         return e;
     p->name = name->value.as.bytes;

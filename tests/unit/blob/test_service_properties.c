@@ -95,14 +95,6 @@ static void sections_not_sent_stay(void **state)
 static void unbuilt_is_refused(void **state)
 {
     static const char *const refused[] = {
-        "<Logging><Version>1.0</Version><Read>true</Read><Write>false</Write><Delete>false</"
-        "Delete>" NO_RETENTION "</Logging>",
-        "<Logging><Version>1.0</Version><Read>false</Read><Write>false</Write><Delete>false</"
-        "Delete>" RETENTION "</Logging>",
-        "<HourMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true</"
-        "IncludeAPIs>" NO_RETENTION "</HourMetrics>",
-        "<MinuteMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>false</"
-        "IncludeAPIs>" RETENTION "</MinuteMetrics>",
         "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>2</Days></DeleteRetentionPolicy>",
     };
     struct fixture *f = *state;
@@ -115,6 +107,98 @@ static void unbuilt_is_refused(void **state)
                      "<Enabled>False</Enabled>" NO_RETENTION "</HourMetrics><Cors />"
                      "<DeleteRetentionPolicy><Enabled>False</Enabled></DeleteRetentionPolicy>"),
               202);
+}
+
+#define ANALYTICS                                                                                  \
+    XML_BEGIN                                                                                      \
+    "<StorageServiceProperties><Logging><Version>2.0</Version><Read>true</Read>"                   \
+    "<Write>false</Write><Delete>true</Delete>" RETENTION                                          \
+    "</Logging><HourMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true"        \
+    "</IncludeAPIs>" RETENTION "</HourMetrics><MinuteMetrics><Version>1.0</Version>"               \
+    "<Enabled>true</Enabled><IncludeAPIs>false</IncludeAPIs>" NO_RETENTION                         \
+    "</MinuteMetrics><Cors />" DEFAULTS_AFTER_CORS
+
+/* Rule: what Storage Analytics is asked for comes back, and stays when it is not named.
+ * rest: Set-Blob-Service-Properties; docs/decisions.md 514 */
+static void analytics_come_back(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_ok(ask(f, "PUT " PROPERTIES, NULL, ANALYTICS), 202);
+    assert_body(ask(f, "GET " PROPERTIES, "x-ms-version: 2018-11-09", NULL), ANALYTICS);
+    assert_ok(set(f, "<StaticWebsite><Enabled>False</Enabled></StaticWebsite>"), 202);
+    assert_body(ask(f, "GET " PROPERTIES, "x-ms-version: 2018-11-09", NULL), ANALYTICS);
+    fixture_serve(f, &file_service);
+    assert_answer(set(f, "<Logging><Version>1.0</Version><Read>true</Read><Write>true</Write>"
+                         "<Delete>true</Delete>" NO_RETENTION "</Logging>"),
+                  400, "InvalidXmlDocument");
+    fixture_serve(f, NULL);
+}
+
+static void put_record(struct fixture *f, struct bytes value)
+{
+    struct arena *arena = arena_new(1u << 16);
+    struct partition at = { .space = blob_account_space(bytes_from_string("devstoreaccount1")),
+                            .key = BYTES("") };
+    struct snapshot *snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct changes *changes = changes_new(arena);
+    uint64_t sequence;
+
+    changes_put(changes, RECORD_INNER, bytes_from_string("p"), value, NULL, 0);
+    assert_int_equal(store_commit(store_of(f), &(struct commit_part){ snapshot, changes }, 1, 1,
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(snapshot);
+    arena_free(arena);
+}
+
+static struct bytes record_of(struct fixture *f, struct arena *arena)
+{
+    struct partition at = { .space = blob_account_space(bytes_from_string("devstoreaccount1")),
+                            .key = BYTES("") };
+    struct snapshot *snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct record record;
+
+    assert_int_equal(snapshot_get(snapshot, RECORD_INNER, bytes_from_string("p"), arena, &record),
+                     STORE_OK);
+    snapshot_close(snapshot);
+    return record.value;
+}
+
+/* Rule: records of both versions are read; one without Storage Analytics is written as earlier programs read it; one that no
+ * version has written is damage. docs/upgrade.md */
+static void records_of_all_versions(void **state)
+{
+    static const char first[] = "\x01\x01\x00\x00\x00\x00\x00\x00";
+    static const char second[] = "\x02\x01\x00\x00\x00\x00\x00\x00\x05\x02\x05\x03\x05\x01\x00";
+    static const char wrong[][sizeof second - 1] = {
+        "\x02\x01\x00\x00\x00\x00\x00\x00\x08\x02\x05\x03\x05\x01",
+        "\x02\x01\x00\x00\x00\x00\x00\x00\x05\x03\x05\x03\x05\x01",
+        "\x02\x01\x00\x00\x00\x00\x00\x00\x05\x02\x05\x04\x05\x01",
+        "\x03\x01\x00\x00\x00\x00\x00\x00\x05\x02\x05\x03\x05\x01",
+    };
+    struct arena *arena = arena_new(1u << 16);
+    struct fixture *f = *state;
+    struct bytes got;
+
+    assert_ok(set(f, ""), 202);
+    got = record_of(f, arena);
+    assert_int_equal(got.len, sizeof first - 1);
+    assert_memory_equal(got.ptr, first, got.len);
+    assert_ok(ask(f, "PUT " PROPERTIES, NULL, ANALYTICS), 202);
+    got = record_of(f, arena);
+    assert_int_equal(got.len, sizeof second - 1);
+    assert_memory_equal(got.ptr, second, got.len);
+    put_record(f, bytes_of(first, sizeof first - 1));
+    assert_body(ask(f, "GET " PROPERTIES, "x-ms-version: 2016-05-31", NULL),
+                DEFAULTS_TO_METRICS "<Cors /></StorageServiceProperties>");
+    put_record(f, bytes_of(second, sizeof second - 1));
+    assert_body(ask(f, "GET " PROPERTIES, "x-ms-version: 2018-11-09", NULL), ANALYTICS);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        put_record(f, bytes_of(wrong[i], sizeof wrong[i]));
+        assert_answer(ask(f, "GET " PROPERTIES, NULL, NULL), 500, "InternalError");
+    }
+    arena_free(arena);
 }
 
 #define RULE(origins, methods, headers, age)                                                       \
@@ -283,6 +367,7 @@ int main(void)
         TEST(sections_not_sent_stay),        TEST(unbuilt_is_refused),
         TEST(wrong_bodies_are_refused),      TEST(cors_rules_are_limited),
         TEST(website_and_version_come_back), TEST(protocols_switch_nothing_on),
+        TEST(analytics_come_back),           TEST(records_of_all_versions),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,147 @@
+/* Sums as entities of tables $Metrics..: what is stored of an hour or a minute, and what came since, is stored anew. The
+ * sums of an hour are there from its first minute on. rest: Storage-Analytics-Metrics-Table-Schema; decision: 513 */
+#include <stdio.h>
+
+#include "analytics/analytics_private.h"
+#include "base/json.h"
+#include "base/log.h"
+
+static const struct http_header json_headers[] = {
+    { BYTES("content-type"), BYTES("application/json"), BYTES("content-type") },
+    { BYTES("accept"), BYTES("application/json;odata=nometadata"), BYTES("accept") },
+};
+
+/* An entity that is added to. */
+struct place {
+    const char *table; /* "$MetricsHourPrimaryTransactions", without the service */
+    instant at;        /* begins its hour or minute */
+    const struct watched *watched;
+};
+
+/* "Blob" */
+static struct bytes table_name(struct arena *arena, const struct place *place)
+{
+    const char *service = place->watched->service_name;
+
+    return arena_printf(arena, "%s%c%s", place->table, service[0] - 'a' + 'A', service + 1);
+}
+
+static enum error make_table(struct analytics *a, struct arena *arena, const struct place *place)
+{
+    struct own_request asked = {
+        .method = METHOD_POST, .path = BYTES("Tables"), .headers = json_headers, .header_count = 2
+    };
+    struct own_answer answer;
+    enum error e;
+
+    asked.body =
+        arena_printf(arena, "{\"TableName\":\"%.*s\"}", BYTES_ARG(table_name(arena, place)));
+    e = ask(a, place->watched->account, "table", arena, &asked, &answer);
+    return e == E_TableAlreadyExists ? OK : e;
+}
+
+/* "20110809T0800" */
+static struct bytes key_of(struct arena *arena, instant at)
+{
+    char text[INSTANT_ISO_SIZE];
+
+    instant_format_iso(at, text);
+    return arena_printf(arena, "%.4s%.2s%.2sT%.2s%.2s", text, text + 5, text + 8, text + 11,
+                        text + 14);
+}
+
+static enum error ask_entity(struct analytics *a, struct arena *arena, const struct place *place,
+                             struct bytes row, struct own_request *asked,
+                             struct own_answer *ret_answer)
+{
+    asked->path = arena_printf(arena, "%.*s(PartitionKey='%.*s',RowKey='%.*s')",
+                               BYTES_ARG(table_name(arena, place)),
+                               BYTES_ARG(key_of(arena, place->at)), BYTES_ARG(row));
+    asked->headers = json_headers;
+    asked->header_count = 2;
+    return ask(a, place->watched->account, "table", arena, asked, ret_answer);
+}
+
+/* What is stored of it is added. returns OK, and where there is nothing of it */
+static enum error read_stored(struct analytics *a, struct arena *arena, const struct place *place,
+                              struct bytes row, struct tally *tally)
+{
+    struct own_request asked = { .method = METHOD_GET };
+    struct own_answer answer;
+    enum error e = ask_entity(a, arena, place, row, &asked, &answer);
+
+    if (e == E_TableNotFound)
+        return make_table(a, arena, place);
+    if (e == E_ResourceNotFound)
+        return OK;
+    if (!e && !tally_read(arena, answer.response.body, tally))
+        log_line(LOG_WARN, "an entity of table %.*s is not what metrics are stored as: begun anew",
+                 BYTES_ARG(table_name(arena, place)));
+    return e;
+}
+
+/* row: raw, as in a URL */
+static void add(struct analytics *a, const struct place *place, struct bytes row,
+                const struct tally *more)
+{
+    struct arena *arena = arena_new(STEP_ARENA_MAX);
+    struct tally tally = *more;
+    struct own_request asked = { .method = METHOD_PUT };
+    struct own_answer answer;
+    enum error e = read_stored(a, arena, place, row, &tally);
+
+    if (!e) {
+        asked.body = tally_write(arena, &tally);
+        e = ask_entity(a, arena, place, row, &asked, &answer);
+    }
+    if (e)
+        event_log_lost(EVENTS_ANALYTICS, 1, error_code(e));
+    arena_free(arena);
+}
+
+/* ---- an interval ---- */
+
+static void add_all(struct analytics *a, const struct place *place,
+                    const struct analytics_metrics *metrics, const struct collected *collected)
+{
+    if (!metrics->enabled)
+        return;
+    for (const struct api_tally *at = collected->tallies; at; at = at->next) {
+        char row[ANALYTICS_NAME_SIZE + 16];
+        int length =
+            snprintf(row, sizeof row, "%s%%3B%s", at->is_system ? "system" : "user", at->name);
+
+        if (metrics->includes_apis || strcmp(at->name, "All") == 0)
+            add(a, place, bytes_of(row, (size_t)length), &at->tally);
+    }
+}
+
+static instant begin_of(instant at, uint64_t seconds)
+{
+    return at - at % (seconds * TICKS_PER_SECOND);
+}
+
+void metrics_write(struct analytics *a, struct watched *w, const struct collected *collected)
+{
+    struct place minute = { "$MetricsMinutePrimaryTransactions", begin_of(collected->tallied, 60),
+                            w };
+    struct place hour = { "$MetricsHourPrimaryTransactions", begin_of(collected->tallied, 3600),
+                          w };
+
+    add_all(a, &minute, &collected->minute, collected);
+    add_all(a, &hour, &collected->hour, collected);
+}
+
+/* "statistics summarizing all requested API operations are written to a table entity every hour even if no requests
+ * were made to the service". source: storage-analytics-metrics */
+void metrics_finish_hours(struct analytics *a, struct watched *w, instant now)
+{
+    static const struct tally none = { .ingress = 0 };
+    instant hour = begin_of(now, 3600);
+    struct place last = { "$MetricsHourPrimaryTransactions", hour - 3600 * TICKS_PER_SECOND, w };
+    bool is_over = w->summed_until != 0 && w->summed_until < hour;
+
+    w->summed_until = hour;
+    if (is_over && w->hour.enabled)
+        add(a, &last, bytes_from_string("user%3BAll"), &none);
+}
