@@ -22,8 +22,10 @@ struct management {
     const struct endpoint_set *endpoints;
     struct http_server *const *servers; /* of the endpoints, in their order; NULL: not served */
     struct bytes token;                 /* ptr NULL: nobody is asked for one */
-    struct task_runner *tasks; /* with --testing: it looks at a clock that was moved; else NULL */
-    uint64_t started_s;        /* since 1970 */
+    struct task_runner *tasks;  /* with --testing: it looks at a clock that was moved; else NULL */
+    struct saved_states *saved; /* with it */
+    bool has_smb;
+    uint64_t started_s; /* since 1970 */
 };
 
 extern const struct http_application management_application;

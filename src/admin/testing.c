@@ -3,6 +3,7 @@
 
 #include "admin/fault_rule.h"
 #include "admin/management_answer.h"
+#include "admin/saved_states.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "service/waiting.h"
@@ -13,7 +14,14 @@
 /* How far a clock is moved in all: its dates still have four digits for their year. */
 #define MOVED_SECONDS_MAX UINT64_C(315360000)
 
-static const char faults_path[] = "/-/faults", time_path[] = "/-/time";
+/* What a request is about, and has. */
+struct asked {
+    struct exchange *exchange;
+    const struct management *management;
+    enum http_method method;
+    struct bytes name; /* ptr NULL: all of them */
+    struct bytes body;
+};
 
 /* ---- answers ---- */
 
@@ -35,9 +43,17 @@ static enum http_step refuse(struct exchange *exchange, int status, const char *
     return answer_json(exchange, status, &text);
 }
 
-static enum http_step refuse_method(struct exchange *exchange, const char *allowed)
+static enum http_step refuse_method(struct exchange *exchange, unsigned allowed)
 {
-    response_header_string(&exchange->response, "Allow", allowed);
+    struct text names;
+
+    text_init(&names, exchange->arena, 32);
+    text_add_string(&names, allowed & METHOD_GET ? "GET, HEAD" : "");
+    if (allowed & METHOD_PUT)
+        text_add_string(&names, names.len > 0 ? ", PUT" : "PUT");
+    if (allowed & METHOD_DELETE)
+        text_add_string(&names, names.len > 0 ? ", DELETE" : "DELETE");
+    response_header(&exchange->response, bytes_from_string("Allow"), text_bytes(&names));
     return refuse(exchange, 405, "there is no such method here");
 }
 
@@ -119,6 +135,15 @@ static enum http_step drop_faults(struct exchange *exchange, struct bytes name)
     return show_faults(exchange, 200, bytes_of(NULL, 0));
 }
 
+static enum http_step ask_faults(const struct asked *asked)
+{
+    if (asked->method == METHOD_PUT)
+        return put_fault(asked->exchange, asked->management, asked->name, asked->body);
+    if (asked->method == METHOD_DELETE)
+        return drop_faults(asked->exchange, asked->name);
+    return show_faults(asked->exchange, 200, asked->name);
+}
+
 /* ---- time ---- */
 
 static enum http_step show_time(struct exchange *exchange)
@@ -169,48 +194,135 @@ static enum http_step move_time(struct exchange *exchange, const struct manageme
     return show_time(exchange);
 }
 
+static enum http_step ask_time(const struct asked *asked)
+{
+    if (asked->method == METHOD_PUT)
+        return move_time(asked->exchange, asked->management, asked->body);
+    return show_time(asked->exchange);
+}
+
+/* ---- snapshots ---- */
+
+static enum http_step show_snapshots(const struct asked *asked)
+{
+    struct text text;
+    struct json_writer out = { .to = &text };
+
+    text_init(&text, asked->exchange->arena, 256);
+    json_write_begin(&out, '{');
+    json_write_name(&out, "snapshots");
+    saved_states_show(asked->management->saved, &out);
+    json_write_end(&out, '}');
+    return answer_json(asked->exchange, 200, &text);
+}
+
+static enum http_step answer_saved(const struct asked *asked, enum saved_result result)
+{
+    switch (result) {
+    case SAVED_DONE:
+        return show_snapshots(asked);
+    case SAVED_NONE:
+        return refuse(asked->exchange, 404, "there is no snapshot of that name");
+    case SAVED_TOO_MANY:
+        return refuse(asked->exchange, 409, "there are 16 snapshots");
+    case SAVED_NEVER:
+        break;
+    }
+    return refuse(asked->exchange, 409, "snapshots take --inMemoryPersistence");
+}
+
+/* NAME, or NAME/loaded. Handles of SMB are of files that may not be there, or not be the same: they have no snapshot. */
+static enum http_step ask_snapshots(const struct asked *asked)
+{
+    struct saved_states *saved = asked->management->saved;
+    struct bytes name, rest;
+
+    if (!asked->name.ptr)
+        return show_snapshots(asked);
+    bytes_cut(asked->name, '/', &name, &rest);
+    if (rest.ptr && (!bytes_is(rest, "loaded") || asked->method != METHOD_PUT))
+        return refuse(asked->exchange, 404, "a snapshot is loaded by PUT /-/snapshots/NAME/loaded");
+    if (asked->management->has_smb)
+        return refuse(asked->exchange, 409, "there are no snapshots where SMB is served");
+    if (asked->method == METHOD_DELETE)
+        return answer_saved(asked, saved_states_drop(saved, name));
+    return answer_saved(asked,
+                        rest.ptr ? saved_states_load(saved, name) : saved_states_save(saved, name));
+}
+
 /* ---- the way of a request ---- */
+
+static const struct place {
+    const char *path;
+    enum http_step (*ask)(const struct asked *asked);
+    unsigned methods; /* of all */
+    unsigned of_one;  /* of one of them; 0: there are none */
+    unsigned with_bodies;
+} places[] = {
+    { "/-/faults", ask_faults, METHOD_GET | METHOD_DELETE, METHOD_GET | METHOD_PUT | METHOD_DELETE,
+      METHOD_PUT },
+    { "/-/time", ask_time, METHOD_GET | METHOD_PUT, 0, METHOD_PUT },
+    { "/-/snapshots", ask_snapshots, METHOD_GET, METHOD_PUT | METHOD_DELETE, 0 },
+};
+
+/* NULL: none. *ret_name: behind the place's path; ptr NULL: nothing is */
+static const struct place *find_place(struct bytes path, struct bytes *ret_name)
+{
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        struct bytes prefix = bytes_from_string(places[i].path);
+
+        *ret_name = bytes_of(NULL, 0);
+        if (bytes_equal(path, prefix))
+            return &places[i];
+        if (!bytes_has_prefix(path, prefix) || path.ptr[prefix.len] != '/' || places[i].of_one == 0)
+            continue;
+        *ret_name = bytes_from(path, prefix.len + 1);
+        return &places[i];
+    }
+    return NULL;
+}
 
 bool testing_is_asked(const struct request *request)
 {
-    struct bytes path = request->path, faults = bytes_from_string(faults_path);
+    struct bytes name;
 
-    return bytes_is(path, time_path) || bytes_equal(path, faults) ||
-           (bytes_has_prefix(path, faults) && path.ptr[faults.len] == '/');
+    return find_place(request->path, &name) != NULL;
 }
 
-/* Of a rule; ptr NULL: of all. */
-static struct bytes rule_name(const struct request *request)
+static bool is_name(struct bytes name)
 {
-    size_t prefix = sizeof faults_path - 1;
+    struct bytes first, rest;
 
-    return request->path.len == prefix ? bytes_of(NULL, 0) : bytes_from(request->path, prefix + 1);
+    bytes_cut(name, '/', &first, &rest);
+    return fault_name_is_valid(first);
+}
+
+static enum http_method method_of(const struct request *request)
+{
+    return request->method == METHOD_HEAD ? METHOD_GET : request->method;
 }
 
 enum http_step testing_head(struct exchange *exchange, const struct management *management)
 {
     const struct request *request = &exchange->request;
-    bool is_time = bytes_is(request->path, time_path);
-    struct bytes name = is_time ? bytes_of(NULL, 0) : rule_name(request);
+    struct bytes name;
+    const struct place *place = find_place(request->path, &name);
+    unsigned methods = name.ptr ? place->of_one : place->methods;
     struct text *body;
 
     if (!management->tasks)
         return refuse(exchange, 404, "this server was started without --testing");
-    if (request->query.ptr || (name.ptr && !fault_name_is_valid(name)))
+    if (request->query.ptr || (name.ptr && !is_name(name)))
         return refuse(exchange, 400,
-                      "a rule's name has up to 64 letters, digits, '.', '_' and '-', and no query");
-    if (request->method & (METHOD_GET | METHOD_HEAD))
-        return is_time ? show_time(exchange) : show_faults(exchange, 200, name);
-    if (request->method == METHOD_DELETE && !is_time)
-        return drop_faults(exchange, name);
-    if (request->method != METHOD_PUT || (!is_time && !name.ptr))
-        return refuse_method(exchange, is_time    ? "GET, HEAD, PUT"
-                                       : name.ptr ? "GET, HEAD, PUT, DELETE"
-                                                  : "GET, HEAD, DELETE");
+                      "a name has up to 64 letters, digits, '.', '_' and '-', and no query");
+    if ((method_of(request) & methods) == 0)
+        return refuse_method(exchange, methods);
+    if (request->content_length != 0 && (request->method & place->with_bodies) == 0)
+        return refuse(exchange, 400, "there is to be no body");
     if (request->content_length != HTTP_LENGTH_UNKNOWN && request->content_length > BODY_MAX_BYTES)
         return refuse(exchange, 413, "the body is too long");
     body = arena_alloc(exchange->arena, sizeof *body);
-    text_init(body, exchange->arena, 1024);
+    text_init(body, exchange->arena, 0);
     exchange->application = body;
     return HTTP_WANT_BODY;
 }
@@ -220,19 +332,18 @@ enum http_step testing_body(struct exchange *exchange, struct bytes data, size_t
     struct text *body = exchange->application;
 
     *ret_taken = data.len;
-    if (exchange->server_is_busy || body->len + data.len > BODY_MAX_BYTES) {
-        exchange->application = NULL;
+    if (exchange->server_is_busy || body->len + data.len > BODY_MAX_BYTES)
         return refuse(exchange, 413, "the body is too long");
-    }
     text_add(body, data);
     return HTTP_WANT_BODY;
 }
 
 enum http_step testing_end(struct exchange *exchange, const struct management *management)
 {
-    const struct text *body = exchange->application;
+    struct asked asked = { .exchange = exchange,
+                           .management = management,
+                           .method = method_of(&exchange->request),
+                           .body = text_bytes(exchange->application) };
 
-    if (bytes_is(exchange->request.path, time_path))
-        return move_time(exchange, management, text_bytes(body));
-    return put_fault(exchange, management, rule_name(&exchange->request), text_bytes(body));
+    return find_place(exchange->request.path, &asked.name)->ask(&asked);
 }

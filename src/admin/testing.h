@@ -3,6 +3,9 @@
  *   GET, DELETE /-/faults            all rules of faults (service/faults.h): shown, dropped
  *   GET, PUT, DELETE /-/faults/NAME  one of them
  *   GET, PUT /-/time                 the server's clock: shown, moved forward
+ *   GET /-/snapshots                 states of the store that were saved (saved_states.h)
+ *   PUT, DELETE /-/snapshots/NAME    saves one, drops it
+ *   PUT /-/snapshots/NAME/loaded     goes back to it
  *
  * Bodies and answers are JSON; a refusal is {"error":"a sentence"}. Nothing is changed by POST, and nothing is said of
  * other origins, so that a page in a browser on this machine can change nothing. */

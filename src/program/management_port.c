@@ -81,6 +81,9 @@ bool management_start(const struct options *options, const struct certificate *c
         return true;
     ret_port->management = *of;
     ret_port->management.started_s = (uint64_t)time(NULL);
+    ret_port->management.has_smb = options->smb.wanted;
+    ret_port->management.saved = &ret_port->saved;
+    ret_port->saved.store = of->store;
     if (!open_token(options, &ret_port->management.token))
         return false;
     ret_port->server =
@@ -106,5 +109,6 @@ void management_stop(struct management_port *port)
 
     if (port->server)
         http_stop(port->server, GRACE_S);
+    saved_states_release(&port->saved);
     free_secret(token);
 }

@@ -3,10 +3,12 @@
 #define LAGRA_PROGRAM_MANAGEMENT_PORT_H
 
 #include "admin/management.h"
+#include "admin/saved_states.h"
 #include "program/certificate.h"
 
 struct management_port {
     struct management management;
+    struct saved_states saved;
     struct http_server *server; /* NULL: not served */
 };
 

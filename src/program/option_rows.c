@@ -37,7 +37,7 @@ const struct option_row option_rows[] = {
     { "queues",                0,  "LIST", "the same of queues",                               MEMBER(seed.queues), SET_TEXT },
     { "tables",                0,  "LIST", "the same of tables",                               MEMBER(seed.tables), SET_TEXT },
     { "shares",                0,  "LIST", "the same of shares",                               MEMBER(seed.shares), SET_TEXT },
-    { "testing",               0,  NULL,   "for tests of clients: take fault rules and moves of the clock at --managementPort (docs/testing.md)", MEMBER(testing), SET_TRUE },
+    { "testing",               0,  NULL,   "for tests of clients: take fault rules, moves of the clock and snapshots at --managementPort (docs/testing.md)", MEMBER(testing), SET_TRUE },
     { "smbHost",               0,  "HOST", "address of the File service's SMB endpoint (127.0.0.1); without it and --smbPort there is none", MEMBER(smb.host), SET_TEXT },
     { "smbPort",               0,  "PORT", "its port (1445)",                                   MEMBER(smb.port), SET_PORT },
     { "smbAllowUnencrypted",   0,  NULL,   "take SMB clients that do not encrypt, SMB 2.1 too", MEMBER(smb_allow_unencrypted), SET_TRUE },

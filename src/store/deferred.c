@@ -48,6 +48,15 @@ void deferred_begin_at(struct deferred *deferred, instant mark)
     deferred->floor = deferred->mark = deferred->stored_mark = mark;
 }
 
+void deferred_return(struct deferred *deferred)
+{
+    lock_take(&deferred->lock);
+    deferred->mark = deferred->stored_mark = 0;
+    deferred->returns++;
+    lock_give(&deferred->lock);
+    deferred_added(deferred, 0);
+}
+
 void deferred_release(struct deferred *deferred)
 {
     assert(!deferred->waiter);
@@ -178,23 +187,25 @@ static instant raise_floor(struct deferred *deferred, instant now)
     return floor;
 }
 
-/* Where to begin to look at the front. */
-static instant begin_look(struct deferred *deferred)
+/* Where to begin to look at the front. *ret_returns: for raise_mark() */
+static instant begin_look(struct deferred *deferred, unsigned *ret_returns)
 {
     instant mark;
 
     lock_take(&deferred->lock);
     deferred->earliest = INSTANT_MAX;
     mark = deferred->mark;
+    *ret_returns = deferred->returns;
     assert_deferred(deferred);
     lock_give(&deferred->lock);
     return mark;
 }
 
-static void raise_mark(struct deferred *deferred, instant mark)
+/* Not by a look at a list that has become another one meanwhile. */
+static void raise_mark(struct deferred *deferred, unsigned returns, instant mark)
 {
     lock_take(&deferred->lock);
-    if (mark > deferred->mark)
+    if (mark > deferred->mark && returns == deferred->returns)
         deferred->mark = mark;
     assert_deferred(deferred);
     lock_give(&deferred->lock);
@@ -220,6 +231,7 @@ enum store_result store_task_next(struct store *store, instant now,
     struct cursor *cursor;
     struct deferred_task task;
     enum store_result result;
+    unsigned returns = 0;
     struct key from;
 
     *ret_due = INSTANT_MAX;
@@ -228,7 +240,7 @@ enum store_result store_task_next(struct store *store, instant now,
         set_task_key(&from, after->due, &after->id);
         key_set_next(&from);
     } else {
-        set_task_key(&from, begin_look(deferred), &first);
+        set_task_key(&from, begin_look(deferred, &returns), &first);
     }
     cursor = look(store, &from, &result);
     key_release(&from);
@@ -240,7 +252,7 @@ enum store_result store_task_next(struct store *store, instant now,
     if (result && result != STORE_NOT_FOUND)
         return result;
     if (!after)
-        raise_mark(deferred, !result && task.due < floor ? task.due : floor);
+        raise_mark(deferred, returns, !result && task.due < floor ? task.due : floor);
     if (result)
         return STORE_NOT_FOUND;
     if (task.due > now) {

@@ -26,6 +26,7 @@ struct deferred {
     struct lock lock;
     instant mark;          /* under lock */
     instant stored_mark;   /* of the row 'W'; under lock */
+    unsigned returns;      /* deferred_return() was called so often; under lock */
     instant earliest;      /* due, of what was added since the last look; under lock */
     struct waiter *waiter; /* for something due before `waited_for`; NULL: none; under lock */
     instant waited_for;
@@ -37,6 +38,9 @@ void deferred_init(struct deferred *deferred);
 /* The mark that a start finds. Start-up thread. */
 void deferred_begin_at(struct deferred *deferred, instant mark);
 void deferred_release(struct deferred *deferred);
+
+/* The list has become another one, with tasks that may have been due long ago: it is looked at from its beginning. */
+void deferred_return(struct deferred *deferred);
 
 /* Around the write of a commit that adds tasks. */
 void deferred_enter(struct deferred *deferred);

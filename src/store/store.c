@@ -406,6 +406,21 @@ void piece_give(struct store *store, const struct piece_file *file)
     store->operations->piece_give(store, file);
 }
 
+struct store_state *store_keep_state(struct store *store)
+{
+    return store->operations->keep_state ? store->operations->keep_state(store) : NULL;
+}
+
+void store_drop_state(struct store *store, struct store_state *state)
+{
+    store->operations->drop_state(store, state);
+}
+
+void store_return_to(struct store *store, const struct store_state *state)
+{
+    store->operations->return_to(store, state);
+}
+
 void store_collect_now(struct store *store, struct store_usage *ret_usage)
 {
     store->operations->collect_now(store, ret_usage);

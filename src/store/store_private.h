@@ -143,6 +143,11 @@ struct store_operations {
     bool (*backup_copied)(struct store *store, uint32_t extent);
     bool (*backup_end)(struct store *store);
 
+    /* NULL, all three: no state is kept. */
+    struct store_state *(*keep_state)(struct store *store);
+    void (*drop_state)(struct store *store, struct store_state *state);
+    void (*return_to)(struct store *store, const struct store_state *state);
+
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
 #ifdef LAGRA_GATES
     void (*drop_caches)(struct store *store); /* NULL: it has none */

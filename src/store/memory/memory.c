@@ -289,6 +289,9 @@ static const struct store_operations memory_operations = {
     .stage_pieces = memory_stage_pieces,
     .stage_close = memory_stage_close,
     .piece_read = memory_piece_read,
+    .keep_state = memory_keep_state,
+    .drop_state = memory_drop_state,
+    .return_to = memory_return_to,
     .collect_now = memory_collect_now,
 };
 

@@ -50,6 +50,9 @@ uint64_t memory_partition_version(const struct treap_node *root, struct bytes pr
 /* Takes out the pieces that no open snapshot can see, to be freed without the lock. */
 struct memory_piece *memory_collect(struct memory_store *store);
 
+struct store_state *memory_keep_state(struct store *base);
+void memory_drop_state(struct store *base, struct store_state *state);
+void memory_return_to(struct store *base, const struct store_state *state);
 struct stage *memory_stage_open(struct store *base, struct partition partition,
                                 uint64_t length_hint);
 enum store_result memory_stage_write(struct stage *base, struct bytes data, struct waiter *waiter,

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
+
 #define BUCKETS_MIN 64
 
 void memory_pieces_init(struct memory_pieces *pieces)
@@ -138,7 +140,7 @@ static void move_out_if_unused(struct memory_pieces *pieces, struct memory_piece
 {
     struct memory_piece **link = bucket_of(pieces, piece->id);
 
-    if (piece->staged || piece->released || piece->references > 0)
+    if (piece->staged || piece->released || piece->references > 0 || piece->kept > 0)
         return;
     while (*link != piece)
         link = &(*link)->next;
@@ -192,4 +194,56 @@ struct memory_piece *memory_pieces_collect(struct memory_pieces *pieces, uint64_
         move_out_if_unused(pieces, piece, &list);
     }
     return list;
+}
+
+/* ---- states that are kept ---- */
+
+struct memory_piece_kept *memory_pieces_keep(struct memory_pieces *pieces, size_t *ret_count)
+{
+    struct memory_piece_kept *kept = xcalloc(pieces->count + 1, sizeof *kept);
+    size_t count = 0;
+
+    for (size_t i = 0; i < pieces->bucket_count; i++)
+        for (struct memory_piece *piece = pieces->buckets[i]; piece; piece = piece->next) {
+            if (piece->references == 0)
+                continue;
+            piece->kept++;
+            kept[count++] = (struct memory_piece_kept){ piece->id, piece->references };
+        }
+    *ret_count = count;
+    return kept;
+}
+
+struct memory_piece *memory_pieces_unkeep(struct memory_pieces *pieces,
+                                          const struct memory_piece_kept *kept, size_t count)
+{
+    struct memory_piece *list = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        struct memory_piece *piece = memory_piece_find(pieces, kept[i].id);
+
+        assert(piece && piece->kept > 0);
+        piece->kept--;
+        move_out_if_unused(pieces, piece, &list);
+    }
+    return list;
+}
+
+void memory_pieces_return(struct memory_pieces *pieces, const struct memory_piece_kept *kept,
+                          size_t count, uint64_t sequence)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct memory_piece *piece = memory_piece_find(pieces, kept[i].id);
+
+        assert(piece && piece->kept > 0 && piece->returned == 0);
+        piece->returned = kept[i].references;
+    }
+    for (size_t i = 0; i < pieces->bucket_count; i++)
+        for (struct memory_piece *piece = pieces->buckets[i]; piece; piece = piece->next) {
+            int64_t more = (int64_t)(piece->returned - piece->references);
+
+            piece->returned = 0;
+            if (more != 0)
+                memory_piece_refer(pieces, piece->id, more, sequence);
+        }
 }

@@ -3,6 +3,7 @@
  *
  *   staged      its stage is open: kept
  *   referenced  by records: kept
+ *   kept        a state that is kept has references to it: kept
  *   released    no reference since the commit `released_at`: kept until no open snapshot is older
  *               than that commit (store invariant 4)
  *
@@ -22,6 +23,8 @@ struct memory_piece {
     bool staged;
     bool released;
     uint64_t references;
+    uint64_t kept;        /* states that are kept and refer to it */
+    uint64_t returned;    /* references that it gets: memory_pieces_return() */
     uint64_t released_at; /* sequence of the commit */
     char *data;
     uint32_t sector_crc[PIECE_SECTORS_MAX];
@@ -54,6 +57,19 @@ void memory_piece_unstage(struct memory_pieces *pieces, struct memory_piece *pie
                           struct memory_piece **list);
 /* Takes out all pieces released by commits up to `sequence`, as a list to be freed. */
 struct memory_piece *memory_pieces_collect(struct memory_pieces *pieces, uint64_t sequence);
+/* What a state that is kept knows of a piece. */
+struct memory_piece_kept {
+    uint64_t id;
+    uint64_t references;
+};
+/* Keeps all pieces that have references; from malloc. */
+struct memory_piece_kept *memory_pieces_keep(struct memory_pieces *pieces, size_t *ret_count);
+/* Keeps them no longer. returns those that nothing keeps, as a list to be freed */
+struct memory_piece *memory_pieces_unkeep(struct memory_pieces *pieces,
+                                          const struct memory_piece_kept *kept, size_t count);
+/* Gives each piece the references that it had then, others none; sequence: as of a commit. */
+void memory_pieces_return(struct memory_pieces *pieces, const struct memory_piece_kept *kept,
+                          size_t count, uint64_t sequence);
 /* Frees a list, without the lock. */
 void memory_pieces_free(struct memory_piece *list);
 

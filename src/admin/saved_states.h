@@ -1,0 +1,39 @@
+/* States of the store that tests save by name and go back to (docs/testing.md). The worker of the management port alone. */
+#ifndef LAGRA_ADMIN_SAVED_STATES_H
+#define LAGRA_ADMIN_SAVED_STATES_H
+
+#include "base/json.h"
+#include "store/store.h"
+
+#define SAVED_STATES_MAX 16u
+#define SAVED_NAME_MAX   64u
+
+struct saved_state {
+    char name[SAVED_NAME_MAX + 1];
+    struct store_state *state;
+    instant at;
+    uint64_t loaded; /* times */
+};
+struct saved_states {
+    struct store *store;
+    size_t count;
+    struct saved_state of[SAVED_STATES_MAX]; /* in the order of their first saves */
+};
+
+enum saved_result {
+    SAVED_DONE,
+    SAVED_NONE,     /* there is none of that name */
+    SAVED_TOO_MANY, /* there are SAVED_STATES_MAX */
+    SAVED_NEVER,    /* the store keeps no states */
+};
+
+/* In the place of the one of that name. name: 1 to SAVED_NAME_MAX bytes without NUL */
+enum saved_result saved_states_save(struct saved_states *saved, struct bytes name);
+enum saved_result saved_states_load(struct saved_states *saved, struct bytes name);
+enum saved_result saved_states_drop(struct saved_states *saved, struct bytes name);
+/* A list of objects. */
+void saved_states_show(const struct saved_states *saved, struct json_writer *out);
+/* Drops all; before the store is closed. */
+void saved_states_release(struct saved_states *saved);
+
+#endif

@@ -1,0 +1,64 @@
+/* States of the memory store that are kept: a hold on the root of their moment, and the pieces that it refers to. To go
+ * back to one takes time for each piece, and none for records. */
+#include "store/memory/memory_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+struct store_state {
+    struct treap_node *root;
+    struct memory_piece_kept *pieces;
+    size_t piece_count;
+};
+
+static struct memory_store *store_of(struct store *base)
+{
+    return (struct memory_store *)(void *)base;
+}
+
+struct store_state *memory_keep_state(struct store *base)
+{
+    struct memory_store *store = store_of(base);
+    struct store_state *state = xcalloc(1, sizeof *state);
+
+    lock_take(&store->lock);
+    state->root = treap_hold(store->root);
+    state->pieces = memory_pieces_keep(&store->pieces, &state->piece_count);
+    lock_give(&store->lock);
+    return state;
+}
+
+void memory_drop_state(struct store *base, struct store_state *state)
+{
+    struct memory_store *store = store_of(base);
+    struct memory_piece *freed;
+
+    lock_take(&store->lock);
+    freed = memory_pieces_unkeep(&store->pieces, state->pieces, state->piece_count);
+    lock_give(&store->lock);
+    memory_pieces_free(freed);
+    treap_release(state->root);
+    free(state->pieces);
+    free(state);
+}
+
+/* As a commit to all partitions: its sequence is new, so whoever has decided on a partition that is another one now
+ * decides again. Versions of partitions are sequences, which are never given out twice: where a partition has the version
+ * that a decision saw, it is what the decision saw. */
+void memory_return_to(struct store *base, const struct store_state *state)
+{
+    struct memory_store *store = store_of(base);
+    struct treap_node *left;
+    struct memory_piece *freed;
+
+    lock_take(&store->lock);
+    left = store->root;
+    store->root = treap_hold(state->root);
+    store->sequence++;
+    memory_pieces_return(&store->pieces, state->pieces, state->piece_count, store->sequence);
+    freed = memory_collect(store);
+    lock_give(&store->lock);
+    treap_release(left);
+    memory_pieces_free(freed);
+    deferred_return(&store->deferred);
+}
