@@ -213,7 +213,7 @@ struct content content_snapshot(struct changes *changes, struct content *content
 enum store_result content_snapshot_delete(struct snapshot *before, struct changes *changes,
                                           const struct content *snapshot, struct content *newest,
                                           bool *ret_more);
-/* Deletes the newest generation; snapshots stay. */
+/* Deletes the newest generation; snapshots stay. A short content that no snapshot was taken of goes at once. */
 void content_newest_delete(struct changes *changes, const struct content *newest, bool *ret_more);
 
 /* A page of a list of ranges. */

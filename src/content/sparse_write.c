@@ -418,12 +418,41 @@ enum store_result content_snapshot_delete(struct snapshot *before, struct change
     return STORE_OK;
 }
 
+/* Pages of a content that are deleted at once, whether they are there or not: cheaper than a task. */
+#define DELETED_AT_ONCE 4u
+
+/* Of a content that no snapshot was ever taken of: it has no other records than its fields say, and of
+ * each page and unit one version. */
+static void delete_only_generation(struct changes *changes, const struct content *content,
+                                   bool *ret_more)
+{
+    uint64_t pages = content->without_pages ? 0 : (content->length + PAGE_BYTES - 1) / PAGE_BYTES;
+    bool goes_at_once = !content->has_units && !content->has_holes && pages <= DELETED_AT_ONCE;
+    char room[SPARSE_KEY_SIZE];
+
+    for (uint64_t page = 0; goes_at_once && page < pages; page++)
+        changes_delete(changes, RECORD_INNER,
+                       sparse_key(content->id, SPARSE_PAGE, page, content->epoch, room));
+    if (goes_at_once)
+        return;
+    if (!content->without_pages)
+        backlog_add_kind(changes, content->id, SPARSE_PAGE);
+    if (content->has_units)
+        backlog_add_kind(changes, content->id, SPARSE_UNIT);
+    if (content->has_holes)
+        backlog_add_kind(changes, content->id, 'h');
+    *ret_more = true;
+}
+
 void content_newest_delete(struct changes *changes, const struct content *newest, bool *ret_more)
 {
     char room[GENERATION_KEY_SIZE];
 
-    if (newest->epoch > 0)
-        changes_delete(changes, RECORD_INNER, generation_key(newest->id, GENERATION_NEWEST, room));
+    if (newest->epoch == 0) {
+        delete_only_generation(changes, newest, ret_more);
+        return;
+    }
+    changes_delete(changes, RECORD_INNER, generation_key(newest->id, GENERATION_NEWEST, room));
     backlog_add_generation(changes, newest->id, GENERATION_NEWEST);
     *ret_more = true;
 }

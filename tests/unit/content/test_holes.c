@@ -173,6 +173,49 @@ static void deleted_ones_leave_nothing(void **state)
     assert_int_equal(fixture_record_count(f), 0);
 }
 
+/* Makes a content of so many bytes, written at these places by `bytes` bytes each, and deletes it.
+ * returns whether it leaves something to be collected; what it leaves is collected, and no record stays */
+static bool deleted_leaves_more(struct fixture *f, uint64_t length, const uint64_t *places,
+                                size_t count, size_t bytes)
+{
+    struct content content = content_sparse(f->random + length, length);
+    uint64_t stamp = content.id;
+    bool more = false;
+
+    for (size_t i = 0; i < count; i++) {
+        struct body body = fixture_body(f, fixture_random_bytes(f, bytes),
+                                        bytes > PAGE_BYTES ? (uint32_t)bytes : 0);
+
+        fixture_begin(f);
+        assert_int_equal(
+            content_write(f->before, f->changes, f->arena, &content, ++stamp, places[i], &body),
+            STORE_OK);
+        fixture_commit(f);
+    }
+    fixture_begin(f);
+    content_newest_delete(f->changes, &content, &more);
+    fixture_commit(f);
+    assert_true(more || fixture_record_count(f) == 0);
+    fixture_collect_all(f);
+    assert_int_equal(fixture_record_count(f), 0);
+    return more;
+}
+
+/* A short content that no snapshot was taken of goes with its file, and leaves no task. */
+static void short_ones_go_at_once(void **state)
+{
+    static const uint64_t first[] = { 0 }, last[] = { 0, 3 * PAGE_BYTES },
+                          behind[] = { 0, 4 * PAGE_BYTES };
+    struct fixture *f = *state;
+
+    assert_false(deleted_leaves_more(f, PAGE_BYTES, NULL, 0, 0));
+    assert_false(deleted_leaves_more(f, LARGE, NULL, 0, 0));
+    assert_false(deleted_leaves_more(f, 1024, first, 1, 1024));
+    assert_false(deleted_leaves_more(f, 4 * PAGE_BYTES, last, 2, PAGE_BYTES));
+    assert_true(deleted_leaves_more(f, 5 * PAGE_BYTES, behind, 2, PAGE_BYTES));
+    assert_true(deleted_leaves_more(f, 4 * PAGE_BYTES, first, 1, 4 * PAGE_BYTES));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +228,7 @@ int main(void)
                                         fixture_tear_down),
         cmocka_unit_test_setup_teardown(deleted_ones_leave_nothing, fixture_set_up,
                                         fixture_tear_down),
+        cmocka_unit_test_setup_teardown(short_ones_go_at_once, fixture_set_up, fixture_tear_down),
     };
 
     return cmocka_run_group_tests_name("holes", tests, NULL, NULL);
