@@ -260,7 +260,7 @@ static void test_challenge(void **state)
     assert_int_equal(le32_get(token.ptr + 44), 56 + 10);
     assert_int_equal(le16_get(token.ptr + 40), token.len - 66);
     assert_int_equal(le16_get(token.ptr + 42), token.len - 66);
-    assert_memory_equal(token.ptr + 56, unhex(f->arena, "4C0041004700520041").ptr, 10);
+    assert_memory_equal(token.ptr + 56, unhex(f->arena, "4C004100470052004100").ptr, 10);
     info = bytes_from(token, 66);
     assert_true(bytes_has_prefix(info, unhex(f->arena, "02000A004C00410047005200410001000A00")));
     info = bytes_from(info, info.len - 16);
