@@ -53,7 +53,7 @@ const SUITES = [
     { name: 'power', busy: 0.5, command: ['crash/power.mjs', ...soakToo] },
     { name: 'backup', busy: 0.6, command: ['backup/run.mjs', ...soakToo] },
     { name: 'late', busy: 0.2, command: ['late/run.mjs'], env: LATE },
-    { name: 'late smb', busy: 0.2, command: ['smb/two_protocols.mjs', '--only', 'table opens'], env: LATE },
+    { name: 'late smb', busy: 0.2, command: ['smb/two_protocols.mjs'], env: LATE },
     { name: 'disk', busy: 0.5, command: ['faults/disk.mjs', ...soakToo] },
     { name: 'damage', busy: 0.9, command: ['damage/run.mjs', ...soakToo] },
     { name: 'damage of shares', busy: 0.9, command: ['damage/run.mjs', '--shares', ...soakToo], soakOnly: true },

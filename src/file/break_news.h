@@ -3,13 +3,11 @@
  * it is asked (gate.h); once it is committed, the listener of the key is called, once for each break.
  *
  * (1) A listener that was added before its open was committed misses no break of it.
- * (2) It is called on the thread that has committed, under the registry's lock: it notes what it was told,
+ * (2) It is called on the thread that has committed or settled, under the registry's lock: it notes what it was told,
  *     posts to its own thread, and returns. It may neither block nor call anything of this file.
  * (3) It may be called before its open has been answered, and for an open that fails after all.
  * (4) After break_listener_remove() has returned it is not being called, and will not be.
- *
- * A commit of a store on other machines that turns out lost was told all the same: the client gives up
- * something for nothing. Any thread. */
+ * (5) A commit that turns out lost, as one of a store on other machines may, was not told. Any thread. */
 #ifndef LAGRA_FILE_BREAK_NEWS_H
 #define LAGRA_FILE_BREAK_NEWS_H
 

@@ -4,14 +4,23 @@
 #include "base/log.h"
 #include "service/small_record.h"
 
+/* How often the node of an entry is read while its state goes away. */
+#define READS_MAX 16u
+
+/* A state that goes away is that of this node alone, and another one does as well: a page of many entries would
+ * never come to its end if each of them began it anew. */
 static enum store_result read_node(struct decision *d, struct arena *arena, uint64_t id,
                                    struct file *ret_file)
 {
     const struct tree *tree = &file_state(d)->tree;
-    struct decision_part *part = decision_open(d, tree_partition(arena, tree->space, id), NULL);
-    enum store_result result = file_read(tree, part->before, arena, ret_file);
+    enum store_result result = STORE_CONFLICT;
 
-    decision_leave(d, part);
+    for (unsigned i = 0; result == STORE_CONFLICT && i < READS_MAX; i++) {
+        struct decision_part *part = decision_open(d, tree_partition(arena, tree->space, id), NULL);
+
+        result = file_read(tree, part->before, arena, ret_file);
+        decision_leave(d, part);
+    }
     /* What a snapshot of the share has stays, until the snapshot is deleted. */
     return result == STORE_NOT_FOUND && tree->at ? STORE_CONFLICT : result;
 }

@@ -46,6 +46,7 @@ enum error handle_reading_begin(struct decision *d, const struct handle_read *re
     if (read->readable == 0)
         return OK;
     fetch_set_begin(d->access.fetches);
+    snapshot_set_access(d->before, d->access); /* decided in the pool, it might block */
     result = snapshot_hold(d->before);
     if (result)
         return decision_fail_store(d, result);
@@ -79,8 +80,20 @@ enum error handle_reading_go_on(struct handle_reading *reading, struct waiter *w
     return reading_result(reading, result);
 }
 
+/* That it is held then, or why it is not, handle_reading_begin() finds again. */
+static enum error load_state(struct decision *d)
+{
+    enum store_result result;
+
+    snapshot_set_access(d->before, d->access);
+    result = snapshot_hold(d->before);
+    return result ? decision_fail_store(d, result) : OK;
+}
+
 enum error handle_reading_load(struct handle_reading *reading)
 {
+    if (!reading->reader)
+        return load_state(reading->d);
     return reading_result(reading, content_reader_load(reading->reader));
 }
 

@@ -33,8 +33,8 @@ struct handle_reading {
 };
 /* After handle_read_attempt() returned OK. to: room for read->readable bytes, and kept until the end.
  * Where it returns OK, handle_reading_end() is called.
- * returns OK; DECIDE_AGAIN: attempt again; DECIDE_BLOCKING: attempt again when what is missing has been
- *         fetched (fetch_set_wait()), or on a thread that may block */
+ * returns OK; DECIDE_AGAIN: attempt again; DECIDE_BLOCKING: call it again, with the decision as it is, when what is
+ *         missing has been fetched (fetch_set_wait()), or after handle_reading_load() */
 enum error handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
                                 struct handle_reading *ret_reading);
 /* waiter: NULL: waits itself, on a thread that may block.

@@ -31,7 +31,7 @@ static void begin(struct decision *d)
     d->leaves_more = false;
     d->renders_long = false;
     d->wakes = false;
-    d->news = NULL;
+    d->news = d->committed = NULL;
     *d->problem = (struct problem){ .detail = NULL };
 }
 
@@ -145,15 +145,15 @@ enum error deciding_outcome(struct decision *d, enum store_result result)
     return decision_fail_store(d, result);
 }
 
-/* Once, though the decision may be committed no further: what is told must be true. */
-static void tell_news(struct decision *d)
+/* Once each: what is told must be true. */
+void deciding_settled(struct decision *d)
 {
     struct decision_news *in_order = NULL;
 
-    while (d->news) {
-        struct decision_news *news = d->news;
+    while (d->committed) {
+        struct decision_news *news = d->committed;
 
-        d->news = news->next;
+        d->committed = news->next;
         news->next = in_order;
         in_order = news;
     }
@@ -163,6 +163,19 @@ static void tell_news(struct decision *d)
         in_order->tell(in_order);
         in_order = next;
     }
+}
+
+bool deciding_settles_later(const struct decision *d)
+{
+    return store_limits(d->store).settles_later;
+}
+
+static void commit_news(struct decision *d)
+{
+    d->committed = d->news;
+    d->news = NULL;
+    if (!deciding_settles_later(d))
+        deciding_settled(d);
 }
 
 enum error deciding_commit(struct decision *d)
@@ -177,8 +190,8 @@ enum error deciding_commit(struct decision *d)
     result = store_commit(d->store, parts, d->part_count, d->now, d->access, &sequence);
     if (!result)
         decision_saw(d, sequence);
-    if (!result)
-        tell_news(d);
+    if (!result && d->news)
+        commit_news(d);
     if (!result && d->wakes)
         waiting_over();
     assert(result != STORE_WAIT || !d->access.may_block);
@@ -209,6 +222,16 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
 
 /* ---- the loop ---- */
 
+/* Waits until what is asked of others, or told to them, is there to stay.
+ * returns OK, DECIDE_AGAIN: it was lost */
+static enum error await_settled(struct decision *d)
+{
+    if (deciding_settles_later(d) && store_await(d->store, d->seen) == STORE_CONFLICT)
+        return DECIDE_AGAIN;
+    deciding_settled(d);
+    return OK;
+}
+
 /* After DECIDE_WAITS: asks the others, and waits for them on this thread.
  * returns DECIDE_AGAIN, or why it cannot */
 static enum error wait_for_others(struct decision *d, uint64_t turn)
@@ -217,6 +240,8 @@ static enum error wait_for_others(struct decision *d, uint64_t turn)
     enum waiting waiting;
     struct sleeper sleeper;
 
+    if (!e)
+        e = await_settled(d);
     if (e)
         return e;
     deciding_end(d);
@@ -241,6 +266,8 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
             e = wait_for_others(d, turn);
         else if (!e && !deciding_is_empty(d))
             e = deciding_commit(d);
+        if (!e && d->committed)
+            e = await_settled(d);
     } while (e == DECIDE_AGAIN);
     assert(e != DECIDE_BLOCKING && e != DECIDE_AGAIN);
     return e;

@@ -45,8 +45,13 @@ enum error deciding_check(struct decision *d);
 enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of);
 /* Is there nothing to commit? */
 bool deciding_is_empty(const struct decision *d);
-/* Commits the changes of all parts. */
+/* Commits the changes of all parts. The decision's news are told, or kept for deciding_settled(). */
 enum error deciding_commit(struct decision *d);
+/* What was committed is settled, or nobody looks for its outcome any more: tells the news of a store that settles
+ * later (store_limits()). Those of others have been told with the commit. */
+void deciding_settled(struct decision *d);
+/* Does a commit that succeeded have to be settled before others act on it? */
+bool deciding_settles_later(const struct decision *d);
 /* Commits several decisions in one commit, to share its cost. They depend neither on each other nor on
  * guards. Not OK: none is committed.
  * count  1..COMMIT_PARTS_MAX, of the same store and access */

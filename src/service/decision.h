@@ -74,9 +74,10 @@ struct decision_part {
     struct changes *changes; /* NULL: a guard: unchanged when the others' changes are committed */
 };
 
-/* Something that this process is to learn of once the changes are committed. In the arena of the attempt. */
+/* Something that this process is to learn of once the changes are committed, and there to stay (deciding_settled()).
+ * In the arena of the attempt. */
 struct decision_news {
-    /* Called once, on the thread that has committed; no lock is held. May neither block nor decide. */
+    /* Called once, on the thread that has committed or settled; no lock is held. May neither block nor decide. */
     void (*tell)(struct decision_news *news);
     struct decision_news *next; /* the decision's */
 };
@@ -118,7 +119,8 @@ struct decision {
     instant waits_until;        /* for others: kept over attempts; 0: it has not waited yet */
     bool wakes;                 /* its changes may let others go on who wait (service/waiting.h) */
     struct decision_news *news; /* the newest first; of an attempt, until it is committed */
-    uint64_t seen_before;       /* newest sequence of what was read before the first */
+    struct decision_news *committed; /* those of a commit that is not settled yet */
+    uint64_t seen_before;            /* newest sequence of what was read before the first */
     /* Those that are open. At the end, since what lies behind them need not be zeroed: struct flow. */
     struct decision_part parts[DECISION_PARTS_MAX];
 };

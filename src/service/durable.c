@@ -45,6 +45,8 @@ enum state durable_await(struct flow *flow)
     enum error e = deciding_outcome(d, settled(flow, &awaited, &again));
 
     if (!e)
+        deciding_settled(d);
+    if (!e)
         return flow_at_gate(flow, GATE_SYNCED, ANSWER);
     if (e == DECIDE_BLOCKING) {
         store_wait_durable(d->store, awaited, pause_arm(&flow->pause));
@@ -55,9 +57,24 @@ enum state durable_await(struct flow *flow)
         return again(flow);
     if (e == DECIDE_UNKNOWN) /* neither success nor failure may be reported */
         return CUT;
+    deciding_settled(d);
     /* A CORS rule that may be lost is not reported either. */
     if (store_settled(d->store, flow->work.cors.seen) != STORE_OK)
         flow->work.cors = (struct cors){ .enabled = false };
     flow->work.error = e;
     return ANSWER;
+}
+
+enum error durable_asked(struct flow *flow)
+{
+    struct decision *d = &flow->current->decision;
+    enum error e = deciding_outcome(d, store_settled(d->store, d->seen));
+
+    if (e == DECIDE_BLOCKING) {
+        store_wait_durable(d->store, d->seen, pause_arm(&flow->pause));
+        pause_wait(&flow->pause);
+    }
+    if (!e)
+        deciding_settled(d);
+    return e;
 }

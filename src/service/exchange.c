@@ -119,7 +119,16 @@ static enum state ask_others(struct flow *flow)
 static enum state await_others(struct flow *flow)
 {
     struct decision *d = &flow->current->decision;
+    enum error e = deciding_settles_later(d) ? durable_asked(flow) : OK;
 
+    if (e == DECIDE_BLOCKING)
+        return WAITING;
+    if (e == DECIDE_AGAIN)
+        return DECIDE;
+    if (e == DECIDE_UNKNOWN)
+        return CUT;
+    if (e)
+        return decided(flow, e);
     deciding_end(d);
     switch (waiting_begin(flow->turn, d->waits_until, pause_arm(&flow->pause))) {
     case WAITING_KEPT:
@@ -467,6 +476,7 @@ static void on_done(struct exchange *exchange)
     request_is_over(flow);
     if (flow->reader)
         content_reader_close(flow->reader);
+    deciding_settled(&flow->work.decision); /* nobody waits for it any more */
     deciding_end(&flow->work.decision);
     batch_free(flow);
     if (flow->intake.stage)

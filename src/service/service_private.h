@@ -226,6 +226,9 @@ enum state flow_to_pool(struct flow *flow, state_fn *step);
  * returns ANSWER, also with an error when the store has failed; DECIDE, PART, CORS: some of it was lost; CUT:
  *         neither success nor failure may be reported; WAITING */
 enum state durable_await(struct flow *flow);
+/* Where a commit is settled later, before the exchange waits for others: what it asks of them has to be there when
+ * they answer. returns as deciding_outcome(); DECIDE_BLOCKING: it is suspended until then. durable.c */
+enum error durable_asked(struct flow *flow);
 
 /* ---- batches of operations: batch.c ---- */
 

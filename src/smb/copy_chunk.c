@@ -210,10 +210,8 @@ static enum smb_step read_on(struct smb_request *request, struct ioctl *ioctl)
         e = handle_reading_go_on(&copy->reading, request_arm(request));
     if (e == DECIDE_WAITS)
         return STEP_WAIT;
-    if (e == DECIDE_BLOCKING) {
-        copy->phase = copy->is_reading ? CHUNK_READS : CHUNK_DECIDES;
+    if (e == DECIDE_BLOCKING)
         return STEP_FETCH;
-    }
     if (e == DECIDE_AGAIN) {
         end_chunk(copy);
         return next_chunk(request, ioctl);
@@ -246,8 +244,6 @@ enum smb_step copy_chunk_go_on(struct smb_request *request, struct ioctl *ioctl)
 {
     const struct copy_chunk *copy = ioctl->parameters;
 
-    if (copy->phase == CHUNK_DECIDES) /* it could not begin to read */
-        return next_chunk(request, ioctl);
     return copy->phase == CHUNK_STAGES ? stage_on(request, ioctl) : read_on(request, ioctl);
 }
 
@@ -276,8 +272,8 @@ void copy_chunk_load(struct ioctl *ioctl)
 {
     struct copy_chunk *copy = ioctl->parameters;
 
-    if (copy->is_reading)
-        handle_reading_load(&copy->reading);
+    if (copy->phase == CHUNK_READS)
+        (void)handle_reading_load(&copy->reading);
 }
 
 void copy_chunk_over(struct ioctl *ioctl)

@@ -65,7 +65,6 @@ static enum smb_step begin_reading(struct smb_request *request)
     struct read *read = request->parameters;
     enum error e;
 
-    read->bytes = message_room(request, ANSWER_FIXED, (size_t)read->read.readable);
     e = handle_reading_begin(&request->decision, &read->read, read->bytes, &read->reading);
     if (e == DECIDE_AGAIN)
         return again(request);
@@ -79,14 +78,17 @@ static enum smb_step begin_reading(struct smb_request *request)
 
 enum smb_step smb_read_decided(struct smb_request *request)
 {
-    const struct read *read = request->parameters;
+    struct read *read = request->parameters;
     uint64_t readable = read->read.readable;
 
     if (request->error)
         return smb_refuse(request, nt_status_of_handle(request->error));
     if (readable < read->least || (readable == 0 && read->read.length > 0))
         return smb_refuse(request, STATUS_END_OF_FILE);
-    return readable == 0 ? smb_refuse(request, STATUS_SUCCESS) : begin_reading(request);
+    if (readable == 0)
+        return smb_refuse(request, STATUS_SUCCESS);
+    read->bytes = message_room(request, ANSWER_FIXED, (size_t)readable);
+    return begin_reading(request);
 }
 
 enum smb_step smb_read_go_on(struct smb_request *request)
@@ -94,8 +96,8 @@ enum smb_step smb_read_go_on(struct smb_request *request)
     struct read *read = request->parameters;
     enum error e;
 
-    if (!read->is_reading) /* it could not begin */
-        return again(request);
+    if (!read->is_reading) /* it could not begin yet */
+        return begin_reading(request);
     e = handle_reading_go_on(&read->reading, request_arm(request));
     if (e == DECIDE_WAITS)
         return STEP_WAIT;
@@ -113,8 +115,7 @@ void smb_read_load(struct smb_request *request)
 {
     struct read *read = request->parameters;
 
-    if (read->is_reading)
-        handle_reading_load(&read->reading);
+    (void)handle_reading_load(&read->reading);
 }
 
 void smb_read_answer(struct smb_request *request, struct wire_writer *w)

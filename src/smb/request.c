@@ -182,7 +182,11 @@ static enum request_state settle(struct smb_request *request, uint64_t sequence,
 /* The command has acted on nothing of the decision yet, so that it can be decided again. */
 static enum request_state when_settled(struct smb_request *request, enum request_state next)
 {
-    return settle(request, request->decision.seen, next, DECIDED);
+    enum request_state then = settle(request, request->decision.seen, next, DECIDED);
+
+    if (then == next)
+        deciding_settled(&request->decision);
+    return then;
 }
 
 /* ---- ASK, OTHERS: the command waits for somebody else's change ---- */
@@ -412,6 +416,7 @@ void request_over(struct smb_request *request)
     if (request->parameters && request->row->over)
         request->row->over(request);
     request->parameters = NULL;
+    deciding_settled(&request->decision); /* nobody waits for it any more */
     deciding_end(&request->decision);
     if (request->decision.store)
         fetch_set_close(request->decision.access.fetches);

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "../store/late.h"
+
 /* ---- a service of one operation, which counts ---- */
 
 struct probe_parameters {
@@ -237,6 +239,81 @@ static void malformed_bodies_keep_their_problem(void **state)
     end(f);
 }
 
+/* ---- news ---- */
+
+struct told {
+    struct decision_news news;
+};
+static unsigned told;
+
+static void tell(struct decision_news *news)
+{
+    (void)news;
+    told++;
+}
+
+static enum error has_news(struct decision *d, void *of)
+{
+    struct told *news = arena_alloc(d->arena, sizeof *news);
+
+    (void)of;
+    decision_open_subject(d, partition);
+    decision_read_clock(d);
+    changes_put(d->changes, RECORD_INNER, bytes_from_string("k"), bytes_from_string("v"), NULL, 0);
+    news->news.tell = tell;
+    decision_tell(d, &news->news);
+    return OK;
+}
+
+static struct decision decision_on(struct fixture *f, struct store *store, struct problem *problem)
+{
+    return (struct decision){ .service = &service,
+                              .input = &f->work.call.input,
+                              .arena = f->work.call.arena,
+                              .store = store,
+                              .access = STORE_MAY_BLOCK,
+                              .problem = problem,
+                              .attempt = arena_mark(f->work.call.arena) };
+}
+
+/* Rule: news of a local store are told with the commit; those of one that settles later once each, when it is sure
+ * that the commit has come to be, and not if it has not. service/decision.h */
+static void news_are_true(void **state)
+{
+    struct fixture *f = *state;
+    struct store *late =
+        store_open_late(store_open_memory(), (struct late_options){ .lost_commits = 60 });
+    struct problem problem;
+    struct decision d;
+    bool has_lost = false;
+
+    (void)begin(f, 0);
+    d = decision_on(f, f->endpoint.store, &problem);
+    told = 0;
+    assert_int_equal(deciding_attempt(&d, has_news, NULL), OK);
+    deciding_settled(&d); /* of what was decided upon, and is not changed by it */
+    assert_int_equal(told, 0);
+    assert_int_equal(deciding_commit(&d), OK);
+    assert_int_equal(told, 1);
+    deciding_settled(&d);
+    assert_int_equal(told, 1);
+    deciding_end(&d);
+
+    for (unsigned i = 1; i <= 20; i++) {
+        d = decision_on(f, late, &problem);
+        told = 0;
+        assert_int_equal(i % 2 ? deciding_run(&d, has_news, NULL)
+                               : deciding_run_unawaited(&d, has_news, NULL),
+                         OK);
+        assert_int_equal(told, 1);
+        has_lost |= d.attempts > 1;
+        deciding_end(&d);
+    }
+    assert_true(has_lost);
+    store_close(late);
+    end(f);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
@@ -244,7 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(instants_are_above_the_state),        TEST(conflicts_parse_nothing_again),
         TEST(unfinished_decisions_leave_nothing),  TEST(dropped_spaces_are_no_damage),
-        TEST(malformed_bodies_keep_their_problem),
+        TEST(malformed_bodies_keep_their_problem), TEST(news_are_true),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
