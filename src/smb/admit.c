@@ -105,7 +105,7 @@ static bool binds(const struct smb_request *request)
     size_t at = SMB_HEADER_SIZE + SESSION_FLAGS_AT;
 
     return request->header.command == SMB_SESSION_SETUP && request->header.session_id != 0 &&
-           at < request->bytes.len && (request->bytes.ptr[at] & SESSION_BINDS) &&
+           at < request->bytes.len && ((uint8_t)request->bytes.ptr[at] & SESSION_BINDS) &&
            !session_find(request->message->connection, request->header.session_id);
 }
 
