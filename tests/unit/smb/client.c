@@ -25,6 +25,8 @@ struct client {
     pthread_cond_t changed;
     bool is_posted; /* under mutex */
     bool is_cut, has_gone, has_ended;
+    bool stalls;
+    size_t unsent;
     /* What came, in order; those taken are gone. */
     struct reply *replies;
     size_t reply_count;
@@ -189,8 +191,23 @@ static void on_send(struct smb_host *host, struct smb_packet *packet)
 
     assert_int_equal(be32_get(packet->bytes), packet->size - FRAME_SIZE);
     take_frame(client, packet->bytes + FRAME_SIZE, packet->size - FRAME_SIZE);
-    smb_connection_sent(client->machine, packet->size);
+    if (client->stalls)
+        client->unsent += packet->size;
+    else
+        smb_connection_sent(client->machine, packet->size);
     smb_packet_free(packet);
+}
+
+bool client_has_room(const struct client *client)
+{
+    return smb_connection_has_room(client->machine);
+}
+
+void client_stall(struct client *client, bool stalls)
+{
+    smb_connection_sent(client->machine, client->unsent);
+    client->unsent = 0;
+    client->stalls = stalls;
 }
 
 void client_address(struct client *client, uint32_t address)

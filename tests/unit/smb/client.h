@@ -45,6 +45,10 @@ void client_free(struct client *client);
 /* The machine has said that the connection is to be closed. */
 bool client_is_cut(const struct client *client);
 struct arena *client_arena(struct client *client);
+/* The machine takes another message. */
+bool client_has_room(const struct client *client);
+/* What the machine sends from now on lies before a socket that takes nothing; or it takes all of it. */
+void client_stall(struct client *client, bool stalls);
 
 /* ---- sending ---- */
 

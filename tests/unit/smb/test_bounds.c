@@ -3,6 +3,7 @@
 
 #include "client.h"
 
+#include "smb/caching.h"
 #include "smb/limits.h"
 
 /* Credits of a command with so many bytes. ms-smb2: 3.3.5.2.5 */
@@ -48,11 +49,22 @@ static void bounds_opens(void **state)
     client_free(c);
 }
 
+/* Adds a WRITE of so many zeros. */
+static void put_write(struct wire_writer *w, const struct open_file *file, uint32_t size)
+{
+    wire_put_u16(w, 49);
+    wire_put_u16(w, SMB_HEADER_SIZE + 48);
+    wire_put_u32(w, size);
+    wire_put_u64(w, 0);
+    put_file(w, file);
+    wire_put_zeros(w, 16);
+    wire_put_zeros(w, size);
+}
+
 /* READ and WRITE of more than MaxReadSize and MaxWriteSize. ms-smb2: 3.3.5.12, 3.3.5.13 */
 static void bounds_bytes_of_a_command(void **state)
 {
     struct client *c = client_with_credits(*state, 64);
-    char *bytes = arena_alloc(client_arena(c), SMB_IO_MAX + 1);
     struct open_file file;
     struct sending s;
     struct wire_writer w;
@@ -64,13 +76,7 @@ static void bounds_bytes_of_a_command(void **state)
         client_charge(c, (uint16_t)((size - 1) / BYTES_A_CREDIT + 1), 40);
         sending_begin(c, &s);
         w = sending_add(c, &s, SMB_WRITE, 0);
-        wire_put_u16(&w, 49);
-        wire_put_u16(&w, SMB_HEADER_SIZE + 48);
-        wire_put_u32(&w, size);
-        wire_put_u64(&w, 0);
-        put_file(&w, &file);
-        wire_put_zeros(&w, 16);
-        wire_put(&w, bytes_of(bytes, size));
+        put_write(&w, &file, size);
         assert_status(client_ask(c, &s), wanted);
         sending_begin(c, &s);
         w = sending_add(c, &s, SMB_READ, 0);
@@ -105,12 +111,76 @@ static void bounds_bytes_of_a_compound(void **state)
     client_free(c);
 }
 
+/* While SMB_UNSENT_BYTES_MAX of answers are not taken, no message is: smb/server.c looks before it reads. */
+static void bounds_bytes_unsent(void **state)
+{
+    const unsigned fits = SMB_UNSENT_BYTES_MAX / SMB_IO_MAX;
+    struct client *c = client_with_credits(*state, 600);
+    struct open_file file;
+    struct sending s;
+    struct wire_writer w;
+
+    client_open(c, "unsent", &file);
+    client_charge(c, SMB_IO_MAX / BYTES_A_CREDIT, 16);
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_WRITE, 0);
+    put_write(&w, &file, SMB_IO_MAX);
+    assert_status(client_ask(c, &s), STATUS_SUCCESS);
+    client_stall(c, true);
+    for (unsigned i = 0; i < fits; i++) {
+        assert_true(client_has_room(c));
+        sending_begin(c, &s);
+        w = sending_add(c, &s, SMB_READ, 0);
+        put_read(&w, &file, 0, SMB_IO_MAX);
+        assert_status(client_ask(c, &s), STATUS_SUCCESS);
+    }
+    assert_false(client_has_room(c));
+    client_stall(c, false);
+    assert_true(client_has_room(c));
+    client_free(c);
+}
+
+/* While messages of SMB_WORK_BYTES_MAX wait, here for another client's oplock, no further one is taken. */
+static void bounds_bytes_in_work(void **state)
+{
+    const unsigned fits = SMB_WORK_BYTES_MAX / SMB_IO_MAX, charge = SMB_IO_MAX / BYTES_A_CREDIT;
+    const struct creating cached = { .level = OPLOCK_BATCH }, plain = { .level = 0 };
+    const struct open_file related = { .persistent = UINT64_MAX, .volatile_id = UINT64_MAX };
+    struct client *holder = client_begin(*state, SMB_311), *c = client_with_credits(*state, 600);
+    struct open_file held;
+    struct sending s;
+    struct wire_writer w;
+    uint64_t last = 0;
+
+    assert_int_equal(client_create(holder, "in work", &cached, &held), 0);
+    for (unsigned i = 0; i < fits; i++) {
+        assert_true(client_has_room(c));
+        client_charge(c, 1, 1);
+        sending_begin(c, &s);
+        w = sending_add(c, &s, SMB_CREATE, 0);
+        put_create(&w, "in work", &plain);
+        client_charge(c, (uint16_t)charge, (uint16_t)charge);
+        w = sending_add(c, &s, SMB_WRITE, SMB_FLAG_RELATED);
+        put_write(&w, &related, SMB_IO_MAX);
+        last = client_send(c, &s);
+    }
+    assert_false(client_has_room(c));
+    assert_int_equal(client_close(holder, &held), 0);
+    for (unsigned i = 0; i < fits; i++)
+        assert_status(client_receive(c, last - (fits - 1 - i) * (charge + 1)), STATUS_SUCCESS);
+    assert_true(client_has_room(c));
+    client_free(c);
+    client_free(holder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_opens),
         cmocka_unit_test(bounds_bytes_of_a_command),
         cmocka_unit_test(bounds_bytes_of_a_compound),
+        cmocka_unit_test(bounds_bytes_unsent),
+        cmocka_unit_test(bounds_bytes_in_work),
     };
 
     return cmocka_run_group_tests(tests, world_setup, world_teardown);

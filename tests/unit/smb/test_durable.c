@@ -318,6 +318,32 @@ static void has_a_bound(void **state)
     assert_int_equal(kept_count(kept), 0);
 }
 
+static struct bytes account_of(unsigned number)
+{
+    static char name[2];
+
+    name[0] = (char)('a' + number);
+    return bytes_from_string(name);
+}
+
+/* As many as all accounts may have together are kept, and none of another account. */
+static void has_a_bound_of_all(void **state)
+{
+    const struct world *world = *state;
+    struct kept_handles *kept = world->service->kept;
+    const unsigned accounts = SMB_KEPT_MAX / SMB_KEPT_OF_ACCOUNT_MAX;
+
+    for (unsigned i = 0; i < SMB_KEPT_MAX; i++)
+        assert_true(kept_reserve(kept, account_of(i % accounts)));
+    assert_false(kept_reserve(kept, account_of(accounts)));
+    kept_release(kept, account_of(0));
+    assert_true(kept_reserve(kept, account_of(accounts)));
+    kept_release(kept, account_of(accounts));
+    for (unsigned i = 1; i < SMB_KEPT_MAX; i++)
+        kept_release(kept, account_of(i % accounts));
+    assert_int_equal(kept_count(kept), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -334,6 +360,7 @@ int main(void)
         TEST(persists),
         TEST(goes_often),
         TEST(has_a_bound),
+        TEST(has_a_bound_of_all),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
