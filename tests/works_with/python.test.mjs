@@ -1,5 +1,6 @@
 // Clients in Python, from Debian: azure-storage-blob and azure-storage-file-share; barman-cloud, which
-// is built on the first (archive a WAL file, restore it); azure-cosmosdb-table; libcloud; Celery with its results in blobs.
+// is built on the first (archive a WAL file, restore it); azure-cli; azure-cosmosdb-table; libcloud; Celery with its
+// results in blobs.
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -14,10 +15,11 @@ const PYTHON = '/usr/bin/python3'; // Debian's, which finds Debian's packages
 const has = (module) => run(PYTHON, ['-c', `import ${module}`]).then(() => true, () => false);
 
 for (const [name, module, program] of [
-    ['azure-storage-blob', 'azure.storage.blob', 'blobs.py'],
-    ['azure-storage-file-share', 'azure.storage.fileshare', 'files.py'],
+    ['azure-storage-blob for Python', 'azure.storage.blob', 'blobs.py'],
+    ['azure-storage-file-share for Python', 'azure.storage.fileshare', 'files.py'],
+    ['azure-cli', 'azure.cli.core', 'azure_cli.py'],
 ])
-    test(`${name} for Python`, { skip: !await has(module) },
+    test(name, { skip: !await has(module) },
         () => run(PYTHON, [fileURLToPath(new URL(program, import.meta.url))], env));
 
 for (const [name, module, program] of [
