@@ -79,11 +79,11 @@ struct file_use {
 /* What operations of the File REST API need: semantics 8.2, 8.4. Those of a file that is replaced or
  * renamed are not documented: rule 20. */
 enum rest_use {
-    REST_LISTS, /* List Directories and Files, List Handles, Force Close Handles */
-    REST_PASSES, /* Lease File but for acquire, Abort Copy File; properties of a directory: rule 20 */
+    REST_LISTS,    /* List Directories and Files, List Handles, Force Close Handles */
+    REST_PASSES,   /* Lease File but for acquire; properties of a directory: rule 20 */
     REST_EXAMINES, /* Get File Properties, Get File Metadata */
     REST_READS,    /* Get File, List Ranges, source of Copy File */
-    REST_WRITES,   /* Put Range, Set File Properties, Set File Metadata */
+    REST_WRITES, /* Put Range, Set File Properties, Set File Metadata, the end of a pending copy */
     REST_REPLACES, /* Create File and Copy File over a file */
     REST_RENAMES,  /* Rename File, Rename Directory: the source */
     REST_DELETES,  /* Delete File, Delete Directory; Rename File: the file that is replaced */

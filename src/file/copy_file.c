@@ -102,5 +102,5 @@ enum error abort_copy_file_decide(struct decision *d, const struct abort_copy_fi
         return E_NoPendingCopyOperation;
     if (!p->is_guid || !guid_equal(&copy->id, &p->id))
         return E_CopyIdMismatch;
-    return pending_file_end(d, COPY_ABORTED, bytes_of(NULL, 0));
+    return pending_file_abort(d);
 }

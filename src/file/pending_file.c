@@ -136,17 +136,19 @@ enum error pending_file_step(struct decision *d, struct pending_file *pending,
 
 /* ---- how it ends ---- */
 
-/* SMB clients that have it open give up what they cached, and have no bytes of it locked. */
-static enum error pass_gate(struct decision *d, const struct file *file)
+/* SMB clients that have it open give up what they cached. One that does not let others write, has bytes locked or
+ * wants the file deleted is waited for: the job comes again. decision: 500 */
+static enum error pass_gate(struct decision *d)
 {
     struct file_state *state = file_state(d);
-    enum error e = file_pass(d, state->part, state->place.entry.id, file, REST_WRITES);
+    enum error e = file_pass(d, state->part, state->place.entry.id, &state->file, REST_WRITES);
 
     if (!e)
         e = file_pass_write(d);
     if (!e && state->gates)
         gate_write(state->gates);
-    return e;
+    return e == E_SharingViolation || e == E_FileLockConflict || e == E_DeletePending ? E_ServerBusy
+                                                                                      : e;
 }
 
 enum error pending_file_complete(struct decision *d, const struct pending_file *pending)
@@ -158,7 +160,7 @@ enum error pending_file_complete(struct decision *d, const struct pending_file *
 
     if (file.copy.copied != file.copy.total)
         return E_ServerBusy; /* a part that seemed to be there never came to be */
-    e = pass_gate(d, &file);
+    e = pass_gate(d);
     if (e)
         return e;
     file_replace_content(d, state->part, &file, &pending->target.content);
@@ -173,7 +175,7 @@ enum error pending_file_complete(struct decision *d, const struct pending_file *
     return OK;
 }
 
-enum error pending_file_end(struct decision *d, enum copy_status status, struct bytes description)
+static enum error end(struct decision *d, enum copy_status status, struct bytes description)
 {
     struct file file = file_state(d)->file;
     struct copy_state copy = file.copy;
@@ -189,4 +191,18 @@ enum error pending_file_end(struct decision *d, enum copy_status status, struct 
     file.copy.description = description;
     file_write_modified(d, &file);
     return OK;
+}
+
+enum error pending_file_fail(struct decision *d, struct bytes description)
+{
+    enum error e = pass_gate(d);
+
+    return e ? e : end(d, COPY_FAILED, description);
+}
+
+enum error pending_file_abort(struct decision *d)
+{
+    enum error e = file_pass_write(d);
+
+    return e ? e : end(d, COPY_ABORTED, bytes_of(NULL, 0));
 }

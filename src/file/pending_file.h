@@ -46,11 +46,14 @@ void pending_file_show(struct decision *d, struct bytes description);
  * decision_fail_content() */
 enum error pending_file_step(struct decision *d, struct pending_file *pending,
                              const struct copied_step *step);
-/* All of it is. returns OK, E_ServerBusy: it is not; as gate_pass() */
+/* All of it is. returns OK; E_ServerBusy: it is not, or an SMB client has the file open and does not let others write,
+ * so it is to be tried again; as gate_pass() */
 enum error pending_file_complete(struct decision *d, const struct pending_file *pending);
+/* It has failed: the file is empty. returns OK, E_ServerBusy: as pending_file_complete(); as file_resize() */
+enum error pending_file_fail(struct decision *d, struct bytes description);
 
-/* Also in Abort Copy File: it ends without its bytes, and the file is empty. rest: Abort-Copy-File
- * returns OK, as file_resize() */
-enum error pending_file_end(struct decision *d, enum copy_status status, struct bytes description);
+/* In Abort Copy File, whose row passes the gate: the file is empty. rest: Abort-Copy-File
+ * returns OK, E_FileLockConflict, as file_resize() */
+enum error pending_file_abort(struct decision *d);
 
 #endif

@@ -59,15 +59,12 @@ enum error __wrap_pending_file_complete(struct decision *d, const struct pending
     return note(d, __real_pending_file_complete(d, pending), FS_COPIES_ALL, &pending->source.id);
 }
 
-__typeof__(pending_file_end) __real_pending_file_end, __wrap_pending_file_end;
-/* Also of Abort Copy File, which is a request's. */
-enum error __wrap_pending_file_end(struct decision *d, enum copy_status status,
-                                   struct bytes description)
+__typeof__(pending_file_fail) __real_pending_file_fail, __wrap_pending_file_fail;
+enum error __wrap_pending_file_fail(struct decision *d, struct bytes description)
 {
     const struct guid id = file_state(d)->file.copy.id;
 
-    return note(d, __real_pending_file_end(d, status, description),
-                request_slot() < 0 ? FS_COPY_FAILS : FS_COPIES_NOTHING, &id);
+    return note(d, __real_pending_file_fail(d, description), FS_COPY_FAILS, &id);
 }
 
 __typeof__(copy_find_pending) __real_copy_find_pending, __wrap_copy_find_pending;

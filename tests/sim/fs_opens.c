@@ -27,6 +27,7 @@ struct fs_use fs_use_of(const struct fs_ask *ask)
     case FS_CLEAR_RANGE:
     case FS_SET_LENGTH:
     case FS_SET_METADATA:
+    case FS_ABORT_COPY:
         use.access = MAY_W;
         use.strips = CACHES_ALL;
         use.waits_for = CACHES_W;

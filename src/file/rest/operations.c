@@ -185,7 +185,7 @@ static const struct operation operations[] = {
     ROW("List Ranges", GET, PATH, "comp=rangelist", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, LOGGED_AS("ListFileRanges", PASSES(&list_ranges_functions, READS))),
     ROW("Abort Copy File", PUT, PATH, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2015-02-21",
-        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0, file_subject, PASSES(&abort_copy_file_functions, PASSES)),
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0, file_subject, PASSES(&abort_copy_file_functions, WRITES)),
     ROW("Rename File", PUT, PATH, "comp=rename", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, PASSES(&rename_file_functions, PASSES)),
     ROW("Create Symbolic Link", PUT, PATH, "restype=symboliclink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",

@@ -1,6 +1,8 @@
 /* See pending_files.h: what a job that copies needs to know of files. rest: Copy-File */
 #include "file/rest/pending_files.h"
 
+#include <assert.h>
+
 #include "source/copy_run.h"
 
 static enum error find(struct decision *d, const struct guid *id, struct copy_found *ret_found)
@@ -36,7 +38,8 @@ static enum error decide(struct decision *d, struct copy_found *found,
     case COPY_COMPLETES:
         return pending_file_complete(d, pending);
     case COPY_ENDS:
-        return pending_file_end(d, verdict->status, verdict->description);
+        assert(verdict->status == COPY_FAILED);
+        return pending_file_fail(d, verdict->description);
     }
     return E_InternalError;
 }
