@@ -147,8 +147,15 @@ static enum error pass_gate(struct decision *d)
         e = file_pass_write(d);
     if (!e && state->gates)
         gate_write(state->gates);
-    return e == E_SharingViolation || e == E_FileLockConflict || e == E_DeletePending ? E_ServerBusy
-                                                                                      : e;
+    switch ((int)e) {
+    case E_SharingViolation:
+    case E_FileLockConflict:
+    case E_DeletePending:
+    case E_ClientCacheFlushDelay:
+        return E_ServerBusy;
+    default:
+        return e;
+    }
 }
 
 enum error pending_file_complete(struct decision *d, const struct pending_file *pending)

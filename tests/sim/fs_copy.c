@@ -9,6 +9,7 @@
 #include "faults.h"
 #include "fs_change.h"
 #include "fs_copy_steps.h"
+#include "fs_opens.h"
 #include "fs_seen.h"
 #include "scheduler.h"
 #include "world.h"
@@ -85,7 +86,7 @@ const struct fs_copy *fs_copy_new(const struct fs_ask *ask, const struct fs_node
 
 /* ---- while it is pending ---- */
 
-static bool is_pending(const struct fs_node *node)
+bool fs_is_copied_to(const struct fs_node *node)
 {
     return node->exists && node->copy && node->copied_as == FS_COPIES_STILL;
 }
@@ -97,7 +98,7 @@ const struct fs_node *fs_pending(unsigned random)
     unsigned count = 0;
 
     for (unsigned i = 0; i < FS_NODES && state->exists; i++) {
-        if (is_pending(&state->nodes[i]))
+        if (fs_is_copied_to(&state->nodes[i]))
             pending[count++] = &state->nodes[i];
     }
     return count > 0 ? pending[random % count] : NULL;
@@ -147,7 +148,7 @@ static struct fs_node *find_pending(const struct copy_id *id, struct fs_state *s
     for (unsigned i = 0; i < FS_NODES && state->exists; i++) {
         struct fs_node *node = &state->nodes[i];
 
-        if (is_pending(node) && memcmp(&node->copy->id, id, sizeof *id) == 0)
+        if (fs_is_copied_to(node) && memcmp(&node->copy->id, id, sizeof *id) == 0)
             return node;
     }
     world_fail("a copy goes on that is not pending");
@@ -165,6 +166,25 @@ static void step(const struct fs_copy_step *step, struct fs_node *node)
     node->copied = step->to;
 }
 
+/* SMB clients let it write to the file, and lose what they have cached. decision: 500 */
+static void pass(struct fs_state *state, const struct fs_node *node, bool waits)
+{
+    const struct fs_use writes = {
+        .access = MAY_W, .share = MAY_RWD, .strips = CACHES_ALL, .waits_for = CACHES_W
+    };
+    struct fs_passes passes;
+    enum fs_bar bar;
+
+    fs_passes_begin();
+    bar = fs_beside_opens(state, node, &writes);
+    if (bar != (waits ? FS_OTHERS_CACHE : FS_NOTHING_BARS))
+        world_fail("a copy ends beside who has its file open: %s", fs_bar_code(bar));
+    if (!waits && fs_locks_bar_write(state, node, 0, 0, 0))
+        world_fail("a copy ends beside who has locked bytes of its file");
+    passes = fs_passes();
+    fs_ask_others(state, &passes, waits);
+}
+
 static void complete(struct fs_state *state, struct fs_node *node)
 {
     const struct fs_copy *copy = node->copy;
@@ -172,6 +192,7 @@ static void complete(struct fs_state *state, struct fs_node *node)
     if (node->copied != fs_copy_bytes(copy))
         world_fail("a copy has succeeded at %" PRIu64 " of %" PRIu64 " bytes", node->copied,
                    fs_copy_bytes(copy));
+    pass(state, node, false);
     fs_write_node(state, node);
     node->content = state->since;
     for (unsigned i = 0; i < FS_SLOTS; i++) {
@@ -185,13 +206,27 @@ static void fail(struct fs_state *state, struct fs_node *node)
 {
     if (!node->copy->was_away && !faults_were_seen() && !(world->plan.faults & FAULT_CLOCK))
         world_fail("a copy has failed without a reason");
+    pass(state, node, false);
     fs_end_copy(node, FS_COPY_HAS_FAILED, state->since);
     fs_write_node(state, node);
 }
 
+/* What is asked of who caches the source, which no pending file need be there for any more. */
+static void wait_to_read(const struct copy_id *id)
+{
+    struct fs_state *state = fs_next_state(++world->commits);
+    struct fs_passes passes;
+
+    if (!fs_expect_source(&find(id)->ask, state).waits)
+        world_fail("a copy waits for who does not cache its source");
+    passes = fs_passes();
+    fs_ask_others(state, &passes, true);
+}
+
 void fs_copies_committed(void)
 {
-    static const char *const words[] = { "", "goes on", "is complete", "has failed" };
+    static const char *const words[] = { "", "goes on", "is complete", "has failed",
+                                         "asks others for what they cache" };
     const struct fs_copy_step about = fs_copy_step();
     char text[GUID_TEXT_SIZE];
     struct fs_state *state;
@@ -199,7 +234,9 @@ void fs_copies_committed(void)
     struct fs_node *node;
     struct guid id;
 
-    if (about.kind == FS_COPIES_NOTHING)
+    if (about.kind == FS_COPY_WAITS_TO_READ)
+        wait_to_read(&about.id);
+    if (about.kind == FS_COPIES_NOTHING || about.kind == FS_COPY_WAITS_TO_READ)
         return;
     state = fs_next_state(++world->commits);
     node = find_pending(&about.id, state);
@@ -207,9 +244,13 @@ void fs_copies_committed(void)
         step(&about, node);
     else if (about.kind == FS_COPIES_ALL)
         complete(state, node);
+    else if (about.kind == FS_COPY_WAITS)
+        pass(state, node, true);
     else
         fail(state, node);
-    why = about.kind == FS_COPIES_STEP ? NULL : fs_fill(world->commits, about.etag);
+    why = about.kind == FS_COPIES_STEP || about.kind == FS_COPY_WAITS
+              ? NULL
+              : fs_fill(world->commits, about.etag);
     if (why)
         world_fail("a copy %s: %s", words[about.kind], why);
     fs_copies_watch();

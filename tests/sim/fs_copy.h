@@ -28,6 +28,8 @@ const struct fs_node *fs_remote_source(const struct fs_ask *ask);
 const struct fs_copy *fs_copy_new(const struct fs_ask *ask, const struct fs_node *source,
                                   unsigned slot);
 uint64_t fs_copy_bytes(const struct fs_copy *copy);
+/* Until it has ended nobody changes the bytes or the length of the file. decision: 304 */
+bool fs_is_copied_to(const struct fs_node *node);
 /* One that is pending in the newest state, by a drawn number. NULL: there is none */
 const struct fs_node *fs_pending(unsigned random);
 /* Beside each new state. */

@@ -12,6 +12,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 
 static _Thread_local struct fs_copy_step about;
+static _Thread_local struct copy_id running; /* of the last job */
 
 struct fs_copy_step fs_copy_step(void)
 {
@@ -21,13 +22,19 @@ struct fs_copy_step fs_copy_step(void)
     return was;
 }
 
+void fs_copy_waits_to_read(void)
+{
+    about = (struct fs_copy_step){ .kind = FS_COPY_WAITS_TO_READ, .id = running };
+}
+
 static enum error note(const struct decision *d, enum error e, int kind, const struct guid *id)
 {
-    if (e)
+    if (e && e != DECIDE_WAITS)
         return e;
+    kind = e ? FS_COPY_WAITS : kind; /* which is committed, too */
     about = (struct fs_copy_step){ .kind = kind, .etag = d->subject.etag.v };
     memcpy(about.id.bytes, id->b, sizeof about.id.bytes);
-    return OK;
+    return e;
 }
 
 __typeof__(pending_file_find) __real_pending_file_find, __wrap_pending_file_find;
@@ -70,13 +77,11 @@ enum error __wrap_pending_file_fail(struct decision *d, struct bytes description
 __typeof__(copy_find_pending) __real_copy_find_pending, __wrap_copy_find_pending;
 bool __wrap_copy_find_pending(struct copying *c)
 {
-    struct copy_id id;
-
     if (world->plan.service != SIM_FILE)
         return __real_copy_find_pending(c);
     while (!world->has_started)
         sched_sleep(SECOND_NS / 10);
-    memcpy(id.bytes, c->job->base.id.b, sizeof id.bytes);
-    fs_copy_reads(&id);
+    memcpy(running.bytes, c->job->base.id.b, sizeof running.bytes);
+    fs_copy_reads(&running);
     return __real_copy_find_pending(c);
 }

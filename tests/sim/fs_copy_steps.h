@@ -6,7 +6,14 @@
 #include "fs_ask.h"
 
 struct fs_copy_step {
-    enum { FS_COPIES_NOTHING, FS_COPIES_STEP, FS_COPIES_ALL, FS_COPY_FAILS } kind;
+    enum {
+        FS_COPIES_NOTHING,
+        FS_COPIES_STEP,
+        FS_COPIES_ALL,
+        FS_COPY_FAILS,
+        FS_COPY_WAITS, /* for SMB clients of the file, to end */
+        FS_COPY_WAITS_TO_READ
+    } kind;
     struct copy_id id;
     uint64_t from, to; /* bytes, of a step */
     uint64_t etag;     /* of a file whose copy ends */
@@ -14,6 +21,8 @@ struct fs_copy_step {
 
 /* Of the calling thread; it is forgotten. */
 struct fs_copy_step fs_copy_step(void);
+/* A decision of the calling thread's job waits for SMB clients: of its source. */
+void fs_copy_waits_to_read(void);
 /* Called where a job begins to read: what it reads is there from then on. */
 void fs_copy_reads(const struct copy_id *id);
 

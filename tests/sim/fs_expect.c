@@ -155,20 +155,17 @@ static bool is_locked(const struct fs_ask *ask, const struct fs_state *state, un
     return fs_locks_bar_read(state, &state->nodes[node], 0, ask->has_range ? ask->from : 0, to);
 }
 
-/* Until it has ended nobody changes the bytes or the length. decision: 304 */
-static bool is_copied_to(const struct fs_node *node)
-{
-    return node->copy && node->copied_as == FS_COPIES_STILL;
-}
-
 /* rest: Abort-Copy-File */
-static struct fs_expected expect_abort(const struct fs_ask *ask, const struct fs_node *node)
+static struct fs_expected expect_abort(const struct fs_ask *ask, const struct fs_state *state,
+                                       const struct fs_node *node)
 {
-    if (!is_copied_to(node))
+    if (!fs_is_copied_to(node))
         return refusal(409, "NoPendingCopyOperation");
-    return memcmp(&node->copy->id, &ask->copy, sizeof ask->copy) == 0
-               ? (struct fs_expected){ .status = 204, .changes = true }
-               : refusal(409, "CopyIdMismatch");
+    if (memcmp(&node->copy->id, &ask->copy, sizeof ask->copy) != 0)
+        return refusal(409, "CopyIdMismatch");
+    return fs_locks_bar_write(state, node, 0, 0, 0)
+               ? refusal(409, "FileLockConflict")
+               : (struct fs_expected){ .status = 204, .changes = true };
 }
 
 static struct fs_expected expect_write(const struct fs_ask *ask, const struct fs_state *state,
@@ -176,7 +173,7 @@ static struct fs_expected expect_write(const struct fs_ask *ask, const struct fs
 {
     if (fs_locks_bar_write(state, node, 0, ask->from, ask->to))
         return refusal(409, "FileLockConflict");
-    if (is_copied_to(node))
+    if (fs_is_copied_to(node))
         return refusal(409, "PendingCopyOperation");
     return ask->to > node->length ? refusal(416, "InvalidRange")
                                   : (struct fs_expected){ .status = 201, .changes = true };
@@ -187,7 +184,7 @@ static struct fs_expected expect_length(const struct fs_ask *ask, const struct f
 {
     if (ask->length != node->length && fs_locks_bar_write(state, node, 0, 0, 0))
         return refusal(409, "FileLockConflict");
-    if (ask->length != node->length && is_copied_to(node))
+    if (ask->length != node->length && fs_is_copied_to(node))
         return refusal(409, "PendingCopyOperation");
     return fs_is_full(state, node->length, ask->length)
                ? refusal(403, "ShareSizeLimitReached")
@@ -208,7 +205,7 @@ static struct fs_expected expect_at(const struct fs_ask *ask, const struct fs_st
     case FS_SET_LENGTH:
         return expect_length(ask, state, &state->nodes[node]);
     case FS_ABORT_COPY:
-        return expect_abort(ask, &state->nodes[node]);
+        return expect_abort(ask, state, &state->nodes[node]);
     case FS_DELETE_DIRECTORY:
         if (fs_has_children(state, node))
             return refusal(409, "DirectoryNotEmpty");

@@ -225,8 +225,7 @@ static struct fs_path draw_long(struct draws *draws)
 
 static void draw_remote(struct draws *draws, struct fs_ask *ask)
 {
-    /* Beside SMB clients the model knows no pending copies. */
-    bool is_long = fs_is_large() && !(world->plan.faults & FAULT_SMB) && draw(draws, 2) == 0;
+    bool is_long = fs_is_large() && draw(draws, 2) == 0;
 
     ask->is_remote = true;
     ask->fate = draw(draws, 3) == 0 ? (enum fate)draw(draws, FATES) : FATE_STAYS;
@@ -343,7 +342,7 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     }
 
     fs->op = number == 0 ? FS_CREATE_SHARE : (enum fs_op)draw_weighted(&draws, weights, FS_OPS);
-    if (fs_is_large() && number > 0 && draw(&draws, 10) == 0) /* it may be pending */
+    if (fs_is_large() && number > 0 && draw(&draws, 7) == 0) /* it may be pending */
         fs->op = fs_pending(0) && draw(&draws, 4) == 0 ? FS_ABORT_COPY : FS_COPY_FILE;
     if (is_creation(fs->op) && fs_node_count(fs_state_at(world->commits)) > NODES_ENOUGH)
         fs->op = draw(&draws, 2) == 0 ? FS_DELETE_FILE : FS_DELETE_DIRECTORY;

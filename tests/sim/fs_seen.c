@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "fs_copy_steps.h"
 #include "request.h"
 #include "scheduler.h"
 #include "file/copy_file.h"
@@ -39,6 +40,8 @@ enum error __wrap_operation_decide(struct decision *d, const struct parameters *
     enum error e = __real_operation_decide(d, parameters, result);
     int slot = request_slot();
 
+    if (e == DECIDE_WAITS && slot < 0)
+        fs_copy_waits_to_read();
     if (e || slot < 0)
         return e;
     sched_hold();

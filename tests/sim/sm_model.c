@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_opens.h"
 #include "world.h"
@@ -69,6 +70,8 @@ struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state 
         return waiting(at);
     if (is_leased(ask, node) || bar == FS_IS_NOT_SHARED)
         return refusal(SM_SHARING_VIOLATION);
+    if (replaces(ask) && fs_is_copied_to(node) && node->length > 0)
+        return refusal(SM_SHARING_VIOLATION);
     return (struct sm_expected){ .changes = true,
                                  .node = at,
                                  .action = ask->disposition == SM_SUPERSEDE ? SUPERSEDED
@@ -129,6 +132,8 @@ static struct sm_expected expect_bytes(const struct sm_ask *ask, const struct fs
     if (ask->op == SM_READ)
         return ask->from < node->length ? expected : refusal(SM_END_OF_FILE);
     expected.changes = true;
+    if (fs_is_copied_to(node) && (ask->op == SM_WRITE || ask->length != node->length))
+        return refusal(SM_SHARING_VIOLATION);
     if (fs_is_full(state, node->length, ask->op == SM_WRITE ? ask->to : ask->length))
         return refusal(SM_DISK_FULL);
     strip_data(ask, state, node);

@@ -46,14 +46,13 @@ enum store_result __wrap_content_collect(struct snapshot *before, struct changes
 
 /* ---- bytes of a step of a copy (source/page_walk.c) ---- */
 
-/* Of files; where SMB clients are the model does not know pending copies. */
+/* Of files. */
 static uint64_t few_bytes(void)
 {
     static uint64_t few;
 
     if (few == 0)
-        few = world->plan.service != SIM_FILE || (world->plan.faults & FAULT_SMB) ||
-                      world_once_in(STREAM_FAULTS, 3)
+        few = world->plan.service != SIM_FILE || world_once_in(STREAM_FAULTS, 3)
                   ? PAGES_STEP_BYTES
                   : 512 * (1 + world_draw(STREAM_FAULTS, 1 + fs_slot_bytes() / 256));
     return few;
