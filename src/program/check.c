@@ -14,6 +14,7 @@
 #include "program/check_records.h"
 #include "service/names.h"
 #include "service/task_retry.h"
+#include "store/cluster.h"
 #include "store/inspect.h"
 
 #define KEY_OF_BASE      '\xFF'
@@ -304,19 +305,39 @@ static enum store_result list_put_off(struct check *check)
 
 /* ---- the whole ---- */
 
-static bool look_at_all(struct check *check, const char *location)
+static bool is_on_cluster(const char *location)
 {
-    struct store_options options = { .location = location, .must_exist = true, .sync = true };
+    return strncmp(location, CLUSTER_PREFIX, strlen(CLUSTER_PREFIX)) == 0;
+}
+
+static bool open_checked(struct check *check, const char *location)
+{
+    const struct store_options options = { .location = location, .must_exist = true, .sync = true };
     struct store_usage usage;
     const char *problem = "";
-    enum store_result result = store_open_embedded(&options, &check->store, &problem);
+    enum store_result result =
+        is_on_cluster(location)
+            ? store_open_cluster(location + strlen(CLUSTER_PREFIX), &check->store, &problem)
+            : store_open_embedded(&options, &check->store, &problem);
 
     if (result) {
-        fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", location, problem);
+        fprintf(stderr, "lagra: cannot open %s%s: %s\n",
+                is_on_cluster(location) ? "" : "the data folder ", location, problem);
         return false;
     }
-    /* Contents of deleted containers are gone then. */
-    store_collect_now(check->store, &usage);
+    /* Contents of deleted containers are gone then. On a cluster they are known to be dropped, and others may still
+     * read them. */
+    if (!is_on_cluster(location))
+        store_collect_now(check->store, &usage);
+    return true;
+}
+
+static bool look_at_all(struct check *check, const char *location)
+{
+    enum store_result result;
+
+    if (!open_checked(check, location))
+        return false;
     check->buffer = xmalloc(CHECK_READ_BYTES);
     result = store_inspect(check->store, learn, finding, check);
     forget_entities(check);

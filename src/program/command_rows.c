@@ -6,6 +6,7 @@
 
 #include "program/administer.h"
 #include "program/back_up.h"
+#include "program/rados_command.h"
 #include "program/scrub.h"
 #include "program/spelling.h"
 
@@ -144,10 +145,11 @@ const struct command_row command_rows[] = {
     { "sas share", "NAME",                "of a share", 1, 1, sas_container, administer_sas },
     { "sas file", "SHARE PATH",           "of a file in a share", 2, 2, sas_container, administer_sas },
     { "scrub", "",                        "have a running server read all its data and hold it against its sums, and follow it", 0, 0, scrub_options_of_command, scrub_run },
+    { "rados init", "PLACE",              "make pools of a Ceph cluster, rados:CONF:POOL[:POOL OF PIECES], and an empty store in them", 1, 1, rados_init_options, rados_init_run },
     { "config", "check [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
     { "health", "[--live] [options]",     "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },
     { "health", "[--live] --running",     "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },
-    { "check", "DIR",                     "read and check all of a data folder", 0, 0, NULL, NULL },
+    { "check", "DIR",                     "read and check all of a data folder, or of a store on a cluster (rados:CONF:POOL)", 0, 0, NULL, NULL },
     { "check", "--salvage DIR NEW-DIR",   "save what can be read of a damaged one", 0, 0, NULL, NULL },
     { "operations", "[--markdown|--json]", "print the operation tables", 0, 0, NULL, NULL },
     { "errors", "--json",                 "print the error codes", 0, 0, NULL, NULL },

@@ -38,6 +38,8 @@
 /* How long exchanges under way may take after SIGTERM, and before the store is opened again. */
 #define STOP_GRACE_S           30
 #define REOPEN_GRACE_S         5
+/* So much later nothing is awaited any more that only a cluster can end. */
+#define AWAY_GRACE_S           10
 /* So many descriptors can be had again, before the store is. */
 #define REOPEN_DESCRIPTORS     64
 /* Set aside beside those of the store: standard files, the log. */
@@ -431,6 +433,8 @@ static int serve(struct options *options)
     supervisor_notify("STOPPING=1");
     if (started)
         greet_all(options, GREET_CLOSING);
+    if (run.store && store_limits(run.store).settles_later)
+        ending_within(STOP_GRACE_S + AWAY_GRACE_S);
     stop(&run, STOP_GRACE_S);
     if (started)
         greet_all(options, GREET_CLOSED);

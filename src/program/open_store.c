@@ -6,15 +6,16 @@
 #include <string.h>
 
 #include "program/process.h"
+#include "store/cluster.h"
 
 static struct store *open_elsewhere(const char *place)
 {
-    static const char rados[] = "rados:";
+    size_t prefix = strlen(CLUSTER_PREFIX);
     struct store *store = NULL;
     const char *problem = "only rados:CONF:POOL is known";
 
-    if (strncmp(place, rados, sizeof rados - 1) == 0 &&
-        !store_open_cluster(place + sizeof rados - 1, &store, &problem))
+    if (strncmp(place, CLUSTER_PREFIX, prefix) == 0 &&
+        !store_open_cluster(place + prefix, &store, &problem))
         return store;
     fprintf(stderr, "lagra: cannot open the store %s: %s\n", place, problem);
     return NULL;

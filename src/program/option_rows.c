@@ -72,7 +72,7 @@ const struct option_row option_rows[] = {
     { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
     { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
     { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
-    { "store",                 0,  "PLACE", "keep data elsewhere than in --location: rados:CONF:POOL[:POOL], pools of a Ceph cluster (builds with -Drados=true; one server a pool)", MEMBER(store), SET_TEXT },
+    { "store",                 0,  "PLACE", "keep data elsewhere than in --location: rados:CONF:POOL[:POOL], pools of a Ceph cluster (builds with -Drados=true; docs/cluster.md)", MEMBER(store), SET_TEXT },
     { "extentMemoryLimit",     0,  "MIB",  "accepted for Azurite's sake, with --inMemoryPersistence: nothing but the machine limits its memory", 0, MEMORY_LIMIT },
     { "disableProductStyleUrl", 0, NULL,   "account always in the path, never in the host name", MEMBER(product_style_url), SET_FALSE },
     { "allowDevelopmentAccount", 0, NULL,  "serve devstoreaccount1 and its published key on other addresses than loopback", MEMBER(allow_development_account), SET_TRUE },

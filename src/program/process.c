@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/thread.h"
 
 /* ---- a trial of what a start takes ---- */
 
@@ -96,6 +97,28 @@ _Noreturn void ending_of_failed_store(void)
              "acknowledged is on disk: look after the disk and start it again",
              EXIT_STORE_FAILED);
     _exit(EXIT_STORE_FAILED);
+}
+
+static void *end_late(void *argument)
+{
+    const unsigned *seconds = argument;
+
+    sleep(*seconds);
+    log_line(LOG_ERROR,
+             "lagra ends with exit code %d: its store's cluster does not answer. What was "
+             "acknowledged is there; of requests without an answer it is not known",
+             EXIT_STORE_AWAY);
+    _exit(EXIT_STORE_AWAY);
+    return NULL;
+}
+
+void ending_within(unsigned seconds)
+{
+    static struct thread thread;
+    static unsigned bound;
+
+    bound = seconds;
+    (void)thread_start(&thread, end_late, &bound);
 }
 
 void ending_store_failed(void)

@@ -29,6 +29,7 @@ bool allocator_start(void);
 
 /* Beside EXIT_SUCCESS, EXIT_FAILURE (a start that is refused) and 2 (options that are wrong). README.md */
 #define EXIT_STORE_FAILED 3
+#define EXIT_STORE_AWAY   4
 
 /* Before the store is opened. Start-up thread. */
 void ending_keep_reading(bool keep);
@@ -36,5 +37,8 @@ void ending_keep_reading(bool keep);
 void ending_store_failed(void);
 /* Ends the process without closing the store, which would call on RocksDB to write. Main thread. */
 _Noreturn void ending_of_failed_store(void);
+/* Ends the process after so many seconds, if it still runs then: what waits for a cluster that does not answer cannot be
+ * waited for. Nothing that was acknowledged is lost; what was begun may have been done. Main thread, once. decision: 520 */
+void ending_within(unsigned seconds);
 
 #endif

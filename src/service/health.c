@@ -2,9 +2,9 @@
  * of a request up to its answer, on a worker; the body of a 503 says why. decision: 343
  *
  *   GET /-/live    200 while the process does its work: 503 once a write or sync of the store has failed
- *   GET /-/ready   200 when requests of every kind will do: the store is open and has descriptors, what it
- *                  shows becomes durable (a disk that hangs leaves this without an answer), and the disk
- *                  has room for what grows */
+ *   GET /-/ready   200 when requests of every kind will do: the store is open and has descriptors, its cluster
+ *                  (if it has one) answers and agrees on the time, what it shows becomes durable (a disk that hangs leaves this without
+ *                  an answer), and the disk has room for what grows */
 #include "service/service_private.h"
 
 #define PATH_LIVE  "/-/live"
@@ -45,8 +45,11 @@ static uint64_t newest_sequence(struct store *store)
 static enum state find_ready(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
+    const char *trouble = store_trouble(d->store);
     enum store_result result;
 
+    if (trouble)
+        return is_not(flow, arena_string(d->arena, arena_printf(d->arena, "%s\n", trouble)));
     if (store_wants_reopening(d->store))
         return is_not(flow, "the store is out of descriptors or memory\n");
     if (d->seen == 0)

@@ -55,6 +55,11 @@ bool store_healthy(struct store *store)
     return store->operations->healthy(store);
 }
 
+const char *store_trouble(struct store *store)
+{
+    return store->operations->trouble ? store->operations->trouble(store) : NULL;
+}
+
 bool store_wants_reopening(struct store *store)
 {
     return store->operations->wants_reopening && store->operations->wants_reopening(store);
@@ -440,6 +445,13 @@ enum store_result local_snapshot_hold(struct snapshot *snapshot)
 {
     (void)snapshot;
     return STORE_OK;
+}
+
+enum store_result store_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
+                                void *context)
+{
+    assert(store->operations->inspect);
+    return store->operations->inspect(store, visit, say, context);
 }
 
 enum store_result store_backup_begin(struct store *store, struct backup_state *ret_state)

@@ -128,11 +128,6 @@ struct store_options {
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem);
 struct store *store_open_memory(void);
-/* Opens the store on a Ceph cluster, for one front end so far (src/store/rados/README.md); connects, and may wait for
- * it. where: path of its ceph.conf, a colon, the name of a pool; perhaps a colon and that of another pool for pieces.
- * Builds without -Drados=true have none. *ret_problem: as above (static). Start-up. */
-enum store_result store_open_cluster(const char *where, struct store **ret_store,
-                                     const char **ret_problem);
 /* Waits until everything is durable, stops the threads and closes the store. All snapshots, iterators
  * and stages must be closed. */
 void store_close(struct store *store);
@@ -141,6 +136,9 @@ unsigned store_descriptors(struct store *store);
 /* False after a write or sync has failed (store invariant 6). A local engine stays so; a remote one
  * may recover. Any thread. */
 bool store_healthy(struct store *store);
+/* What keeps a remote engine from its work for now, as a sentence's beginning (static); NULL: nothing. Its cluster does
+ * not answer: requests wait for it. Or its clock is wrong: every commit returns STORE_SHORTAGE. Any thread. */
+const char *store_trouble(struct store *store);
 /* True after the engine ran out of descriptors or memory: every commit then returns STORE_SHORTAGE,
  * until the store has been closed and opened again. Nothing is lost: reads continue, and what was
  * committed becomes durable. Any thread. */

@@ -10,6 +10,7 @@
 #define LAGRA_STORE_STORE_PRIVATE_H
 
 #include "store/backup.h"
+#include "store/inspect.h"
 #include "store/deferred.h"
 #include "store/piece.h"
 
@@ -64,6 +65,7 @@ enum scan_kind { SCAN_PLAIN, SCAN_FRONT, SCAN_AHEAD };
 struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
+    const char *(*trouble)(struct store *store);  /* NULL: none */
     bool (*wants_reopening)(struct store *store); /* NULL: never */
     /* NULL: has none */
     bool (*figures)(struct store *store, struct store_figures *ret_figures);
@@ -149,6 +151,8 @@ struct store_operations {
     void (*return_to)(struct store *store, const struct store_state *state);
 
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
+    enum store_result (*inspect)(struct store *store, inspect_visit *visit, inspect_say *say,
+                                 void *context); /* NULL: of an engine that nobody checks */
 #ifdef LAGRA_GATES
     void (*drop_caches)(struct store *store); /* NULL: it has none */
 #endif

@@ -199,6 +199,12 @@ export class Server {
             await this.remove();
     }
 
+    /** SIGTERM; resolves with how the process ends, whatever that is: { code, signal }. The data folder stays. */
+    async terminate() {
+        this.#child.kill('SIGTERM');
+        return this.ended();
+    }
+
     /** SIGKILL; the data folder stays. */
     async kill() {
         const child = this.#child;

@@ -76,6 +76,8 @@ bluestore_cache_size = 67108864
 export class Cluster {
     #folder = mkdtempSync(path.join(tmpdir(), 'lagra-ceph-'));
     #daemons = new Map();
+    pieces = null; // the store's that is tested: the name of its pool of pieces, and --store
+    place = null;
 
     get configuration() {
         return path.join(this.#folder, 'ceph.conf');
@@ -154,6 +156,37 @@ export class Cluster {
         this.#ceph('osd', 'pool', 'set', name, 'size', '3');
         this.#ceph('osd', 'pool', 'set', name, 'min_size', '2');
         this.#ceph('osd', 'pool', 'application', 'enable', name, 'lagra');
+    }
+
+    /** None of the disks answers any more; and they do again. */
+    pause() {
+        this.#signalDisks('SIGSTOP');
+    }
+
+    resume() {
+        this.#signalDisks('SIGCONT');
+    }
+
+    #signalDisks(signal) {
+        for (const [name, child] of this.#daemons)
+            if (name.startsWith('osd.'))
+                child.kill(signal);
+    }
+
+    /** A pool's settings, as they may be wrong. */
+    setPool(name, setting, value) {
+        this.#ceph('osd', 'pool', 'set', name, setting, value, ...(value === '1' ? ['--yes-i-really-mean-it'] : []));
+    }
+
+    getPool(name, setting) {
+        return this.#ceph('osd', 'pool', 'get', name, setting)[setting];
+    }
+
+    /** All objects of a pool whose names begin so. */
+    removeObjects(pool, prefix) {
+        const names = this.#run('rados', '-p', pool, 'ls').split('\n').filter((name) => name.startsWith(prefix));
+
+        this.#run('rados', '-p', pool, 'rm', ...names);
     }
 
     async stop() {

@@ -345,3 +345,41 @@ void conformance_bytes(void **state)
     port_read(op, 0, 10);
     assert_int_equal(run(u, "bytes", op), PORT_ABSENT);
 }
+
+static void note(void *context, const char *object)
+{
+    unsigned *seen = context;
+
+    if (strcmp(object, "made") == 0)
+        seen[0]++;
+    else if (strcmp(object, "bytes") == 0)
+        seen[1]++;
+    else if (strcmp(object, "gone") == 0)
+        seen[2]++;
+}
+
+/* Each object that is there is named once, whatever it has. */
+void conformance_names(void **state)
+{
+    struct port_under_test *u = *state;
+    struct port_op *op = op_new();
+    unsigned seen[3] = { 0 };
+
+    port_set(op, B("a"), B("1"));
+    assert_int_equal(run(u, "made", op), PORT_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        op = op_new();
+        port_write(op, B("0123456789"));
+        assert_int_equal(run(u, i ? "gone" : "bytes", op), PORT_OK);
+    }
+    op = op_new();
+    port_delete_object(op);
+    assert_int_equal(run(u, "gone", op), PORT_OK);
+    assert_true(port_each_object(u->port, note, seen));
+    assert_int_equal(seen[0], 1);
+    assert_int_equal(seen[1], 1);
+    assert_int_equal(seen[2], 0);
+    op = op_new();
+    port_delete_object(op);
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+}

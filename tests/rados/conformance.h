@@ -22,6 +22,7 @@ void conformance_lists(void **state);
 void conformance_order(void **state);
 void conformance_sizes(void **state);
 void conformance_bytes(void **state);
+void conformance_names(void **state);
 
 /* All of them, for an array of struct CMUnitTest. */
 #define CONFORMANCE_TESTS(set_up, tear_down)                                                       \
@@ -34,6 +35,7 @@ void conformance_bytes(void **state);
         cmocka_unit_test_setup_teardown(conformance_lists, set_up, tear_down),                     \
         cmocka_unit_test_setup_teardown(conformance_order, set_up, tear_down),                     \
         cmocka_unit_test_setup_teardown(conformance_sizes, set_up, tear_down),                     \
-        cmocka_unit_test_setup_teardown(conformance_bytes, set_up, tear_down)
+        cmocka_unit_test_setup_teardown(conformance_bytes, set_up, tear_down),                     \
+        cmocka_unit_test_setup_teardown(conformance_names, set_up, tear_down)
 
 #endif

@@ -130,12 +130,22 @@ static void client_pause(struct port *port, unsigned ms, struct waiter *waiter)
     client->fake->pauses = pause;
 }
 
+static bool client_each_object(struct port *port, void (*found)(void *context, const char *object),
+                               void *context)
+{
+    struct client *client = (struct client *)(void *)port;
+
+    fake_objects_each(&client->fake->objects, found, context);
+    return true;
+}
+
 struct port *fake_client(struct fake *fake)
 {
     struct client *client = xcalloc(1, sizeof *client);
 
     client->port.send = client_send;
     client->port.pause = client_pause;
+    client->port.each_object = client_each_object;
     client->fake = fake;
     client->next = fake->clients;
     fake->clients = client;

@@ -299,3 +299,12 @@ enum port_result fake_objects_apply(struct fake_objects *objects, const char *na
         apply_step(object, op, step);
     return PORT_OK;
 }
+
+void fake_objects_each(const struct fake_objects *objects,
+                       void (*found)(void *context, const char *object), void *context)
+{
+    for (unsigned i = 0; i < FAKE_BUCKETS; i++)
+        for (const struct fake_object *o = objects->buckets[i]; o; o = o->next)
+            if (o->is_there)
+                found(context, o->name);
+}

@@ -26,6 +26,9 @@ struct fake_object *fake_objects_find(const struct fake_objects *objects, const 
 /* Checks all steps, then applies all or none; answers go into the arena of the op. */
 enum port_result fake_objects_apply(struct fake_objects *objects, const char *name,
                                     struct port_op *op, bool is_full);
+/* As port_each_object(). */
+void fake_objects_each(const struct fake_objects *objects,
+                       void (*found)(void *context, const char *object), void *context);
 /* The row, or NULL. */
 const struct port_row *fake_object_row(const struct fake_object *object, struct bytes key);
 

@@ -88,6 +88,18 @@ static void rest(struct port *port, unsigned ms, struct waiter *waiter)
     pthread_mutex_unlock(&live->mutex);
 }
 
+static bool each_object(struct port *port, void (*found)(void *context, const char *object),
+                        void *context)
+{
+    struct live_client *client = (struct live_client *)(void *)port;
+    bool is_told;
+
+    pthread_mutex_lock(&client->live->mutex);
+    is_told = port_each_object(client->inner, found, context);
+    pthread_mutex_unlock(&client->live->mutex);
+    return is_told;
+}
+
 /* Takes one that is over out of the list; sooner: where none is, when the first will be. */
 static struct rest *take_rest(struct live *live, uint64_t *sooner)
 {
@@ -182,6 +194,7 @@ struct port *live_client(struct live *live)
 
     client->port.send = send;
     client->port.pause = rest;
+    client->port.each_object = each_object;
     client->live = live;
     pthread_mutex_lock(&live->mutex);
     client->inner = fake_client(live->fake);

@@ -8,6 +8,7 @@
 
 #include "live.h"
 #include "store/rados/open.h"
+#include "store/rados/root.h"
 
 enum store_result __wrap_store_open_embedded(const struct store_options *options,
                                              struct store **ret_store, const char **ret_problem);
@@ -35,11 +36,13 @@ static enum store_result open_pool(struct store **ret_store, const char **ret_pr
     const struct rados_options options = {
         .records = live_port(live),
         .pieces = live_port(live),
+        .pool_of_pieces = "pool",
         .closed = close_pool,
         .closed_of = live,
     };
+    enum store_result result = root_make(options.records, options.pool_of_pieces, ret_problem);
 
-    return store_open_rados(&options, ret_store, ret_problem);
+    return result ? result : store_open_rados(&options, ret_store, ret_problem);
 }
 
 enum store_result __wrap_store_open_embedded(const struct store_options *options,

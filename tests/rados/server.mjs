@@ -1,5 +1,6 @@
-// The server on a cluster (run.mjs): one front end, several on one pool, and those that are killed. Each test takes
-// the cluster's words for a front end and returns a list of what was wrong.
+// The server on a cluster (run.mjs): one front end, several on one pool, those that are killed, and a cluster that does
+// not answer. Each test is given what starts a front end, the binary and the cluster, and returns a list of what was
+// wrong.
 
 import { spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -19,6 +20,10 @@ const INCREMENTS = 20;
 const MESSAGES = 40;
 const RENAMES_MS = 1500;
 const GONE = Symbol('gone');
+const NOTICED_MS = 15_000;
+const AWAY = 'the store\'s cluster does not answer';
+const EXIT_AWAY = 4;
+const HEARTBEAT_MS = 2500;
 
 const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
@@ -256,4 +261,110 @@ async function killedInRename(start) {
     return problems;
 }
 
-export const TESTS = { clients, killed, two, killedInRename };
+async function health(server, path) {
+    const answer = await fetch(`http://${server.host}:${server.port}${path}`);
+
+    return `${answer.status} ${(await answer.text()).trim()}`;
+}
+
+async function until(server, path, wanted, problems) {
+    const end = Date.now() + NOTICED_MS;
+    let found;
+
+    do {
+        found = await health(server, path);
+        if (found === wanted)
+            return;
+        await sleep(100);
+    } while (Date.now() < end);
+    problems.push(`${path}: ${found}, not ${wanted}, within ${NOTICED_MS / 1000} s`);
+}
+
+/** While the cluster does not answer a front end lives, is not ready, and ends when it is told to; a new one does not
+ *  come up. When the cluster is back, what was begun is done. */
+async function away(start, binary, cluster) {
+    const server = await start(), doomed = await start();
+    const client = new Client(server), problems = [];
+
+    await must(client, 201, 'PUT', '/away?restype=container');
+    cluster.pause();
+    try {
+        const begun = put(client, '/away/begun', 'begun');
+
+        await until(server, '/-/ready', `503 ${AWAY}`, problems);
+        await until(server, '/-/live', '200 live', problems);
+        const [refused, ended] = await Promise.all([start().then(() => 'came up', (error) => error.message), doomed.terminate()]);
+        if (!refused.includes('does not answer') && !refused.includes('do not answer'))
+            problems.push(`a front end without a cluster: ${refused}`);
+        if (ended.code !== EXIT_AWAY)
+            problems.push(`SIGTERM without a cluster: ${JSON.stringify(ended)}`);
+        cluster.resume();
+        if ((await begun).status !== 201)
+            problems.push('what was begun before the cluster went away was not done');
+    } finally {
+        cluster.resume();
+    }
+    await until(server, '/-/ready', '200 ready', problems);
+    await must(client, 200, 'GET', '/away/begun');
+    await doomed.remove();
+    await server.stop();
+    return problems;
+}
+
+/** lagra rados init: makes pools with replicas, leaves a store as it is, and refuses settings that lose data. */
+async function init(start, binary, cluster) {
+    const run = (...words) => {
+        const { status, stdout, stderr } = spawnSync(binary, ['rados', 'init', ...words], { encoding: 'utf8' });
+
+        return { status, said: `${stdout}${stderr}` };
+    };
+    const problems = [];
+    const expect = (what, { status, said }, wanted, sentence) => {
+        if (status !== wanted || !said.includes(sentence))
+            problems.push(`${what}: exit code ${status}, ${said}`);
+    };
+    const place = `rados:${cluster.configuration}:made`;
+
+    expect('no manager', run(place), 1, 'no ceph-mgr');
+    for (const [setting, value] of [['size', 3], ['min_size', 2]])
+        if (cluster.getPool('made', setting) !== value)
+            problems.push(`the pool was made with another ${setting}: ${cluster.getPool('made', setting)}`);
+    const early = await startFrontEnd(binary, ['--store', place]).catch((error) => error.message);
+    if (!`${early}`.includes('lagra rados init'))
+        problems.push(`a pool without a store: ${early}`);
+    expect('unsafe', run(place, '--unsafe'), 0, 'has a store');
+    expect('again', run(place, '--unsafe'), 0, 'has a store');
+    expect('other pieces', run(`${place}:others`, '--unsafe'), 1, 'has its pieces in another pool');
+    cluster.setPool('made', 'min_size', '1');
+    expect('min_size', run(place), 1, 'min_size 2 is wanted');
+    expect('no place', run('made'), 1, 'rados:CONF:POOL');
+    return problems;
+}
+
+/** lagra check: reads a store that nobody serves, finds what is missing, and leaves one alone that is served. */
+async function check(start, binary, cluster) {
+    const problems = [];
+    const expect = (what, status, ...sentences) => {
+        const ran = spawnSync(binary, ['check', cluster.place], { encoding: 'utf8' });
+        const said = `${ran.stdout}${ran.stderr}`;
+
+        if (ran.status !== status || !sentences.every((sentence) => said.includes(sentence)))
+            problems.push(`${what}: exit code ${ran.status}, ${said}`);
+    };
+    const server = await start();
+    const client = new Client(server);
+
+    await must(client, 201, 'PUT', '/checked?restype=container');
+    for (const [name, bytes] of [['small', 100], ['large', 100_000]])
+        await put(client, `/checked/${name}`, randomBytes(bytes));
+    await sleep(HEARTBEAT_MS);
+    expect('a store that is served', 1, 'has served the store within the last minute');
+    await server.stop();
+    expect('a whole store', 0, 'damaged or lost: 0');
+    cluster.removeObjects(cluster.pieces, 'p.');
+    expect('a store without its pieces', 1, 'checked/large', 'some of its bytes cannot be read');
+    return problems;
+}
+
+// The second one finds nobody who was killed just now.
+export const TESTS = { init, check, clients, killed, two, killedInRename, away };

@@ -72,5 +72,8 @@ void embedded_fail(struct embedded *embedded);
  * memory. Nothing of the write was done, and what was written before is still written out and
  * synced. Logs it once. Any thread. (health.c) */
 void embedded_starve(struct embedded *embedded);
+/* store_inspect() (inspect.c) */
+enum store_result embedded_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
+                                   void *context);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "store/embedded/cursor.h"
+#include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
 #include "store/record_value.h"
 
@@ -158,8 +159,8 @@ static enum store_result inspect_row(struct inspection *inspection, struct bytes
     return STORE_OK;
 }
 
-enum store_result store_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
-                                void *context)
+enum store_result embedded_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
+                                   void *context)
 {
     struct inspection inspection = {
         .store = store, .visit = visit, .say = say, .context = context

@@ -172,6 +172,7 @@ static const struct store_operations embedded_operations = {
     .backup_copied = embedded_backup_copied,
     .backup_end = embedded_backup_end,
     .collect_now = embedded_collect_now,
+    .inspect = embedded_inspect,
 #ifdef LAGRA_GATES
     .drop_caches = embedded_drop_caches,
 #endif

@@ -6,6 +6,7 @@
 #include "base/endian.h"
 #include "base/log.h"
 #include "base/sleeper.h"
+#include "store/rados/beat.h"
 #include "store/rados/piece_rows.h"
 #include "store/rados/rados_private.h"
 #include "store/rados/seal.h"
@@ -428,7 +429,8 @@ enum store_result rados_commit(struct store *base, const struct commit_part *par
                                instant now, struct store_access access, uint64_t *ret_sequence)
 {
     struct rados *rados = rados_of(base);
-    enum store_result result = begin_parts(parts, count, now);
+    enum store_result result =
+        beat_clock_agrees(rados->beat) ? begin_parts(parts, count, now) : STORE_SHORTAGE;
     struct commit *c;
     uint64_t sequence;
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "store/rados/beat.h"
 #include "store/rados/blocking.h"
 #include "store/rados/own_tasks.h"
 #include "store/rados/todo.h"
@@ -40,7 +41,8 @@ static void *keep(void *argument)
     lock_take(&keeper->lock);
     while (!keeper->is_stopping) {
         lock_give(&keeper->lock);
-        keeper_pass(keeper->rados, false);
+        if (beat_clock_agrees(keeper->rados->beat)) /* what is due is due by the clock */
+            keeper_pass(keeper->rados, false);
         lock_take(&keeper->lock);
         if (!keeper->is_stopping)
             lock_wait(&keeper->lock, &keeper->stop, KEEPER_STEP_MS);

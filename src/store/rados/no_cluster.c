@@ -1,11 +1,25 @@
-/* store_open_cluster() of builds without librados. */
-#include "store/store.h"
+/* store/cluster.h of builds without librados. */
+#include "store/cluster.h"
+
+static enum store_result refuse(const char **ret_problem)
+{
+    *ret_problem = "this build has no store on RADOS (it takes -Drados=true)";
+    return STORE_IO;
+}
 
 enum store_result store_open_cluster(const char *where, struct store **ret_store,
                                      const char **ret_problem)
 {
     (void)where;
     (void)ret_store;
-    *ret_problem = "this build has no store on RADOS (it takes -Drados=true)";
-    return STORE_IO;
+    return refuse(ret_problem);
+}
+
+enum store_result store_init_cluster(const char *where, bool is_unsafe,
+                                     void (*say)(const char *sentence), const char **ret_problem)
+{
+    (void)where;
+    (void)is_unsafe;
+    (void)say;
+    return refuse(ret_problem);
 }

@@ -4,89 +4,36 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/endian.h"
 #include "base/sleeper.h"
+#include "store/rados/beat.h"
 #include "store/rados/blocking.h"
 #include "store/rados/keeper.h"
 #include "store/rados/piece_reads.h"
 #include "store/rados/rados_private.h"
+#include "store/rados/root.h"
 #include "store/rados/staged.h"
 #include "store/rados/todo.h"
 
-/* The object that says what the pool is, and who has come up. */
-#define ROOT         "lagra"
-#define FORMAT       "lagra store on rados 1"
-#define OPEN_TRIES   64u
 /* A record is a row, and a row is what recovery of a shard copies. */
 #define INLINE_BYTES (4u << 10)
 #define RECORD_BYTES (1u << 20)
 #define COMMIT_BYTES (4u << 20)
 
-static enum store_result failed(const char *problem, const char **ret_problem)
-{
-    *ret_problem = problem;
-    return STORE_IO;
-}
-
-/* The newest number, as the root has it. False: that cannot be read. */
-static bool read_root(const struct port_op *op, const struct port_step *format,
-                      const struct port_step *number, uint32_t *ret_number)
-{
-    struct bytes be = port_value(number);
-
-    *ret_number = 0;
-    if (op->result == PORT_ABSENT)
-        return true;
-    if (op->result || !bytes_is(port_value(format), FORMAT) || be.len != sizeof *ret_number)
-        return false;
-    *ret_number = be32_get(be.ptr);
-    return true;
-}
-
-/* The next number of a front end: none comes twice. */
-static enum store_result take_incarnation(struct port *port, uint32_t *ret_incarnation,
-                                          const char **ret_problem)
-{
-    const struct bytes format_key = bytes_from_string("format"),
-                       number_key = bytes_from_string("incarnation");
-
-    for (unsigned tries = 0; tries < OPEN_TRIES; tries++) {
-        struct port_op *op = arrival_op(), *change;
-        struct port_step *format_row = port_get(op, format_key), *row = port_get(op, number_key);
-        struct arrival *arrival = send_block(port, ROOT, op);
-        uint32_t number;
-        enum port_result result;
-        char be[sizeof number];
-
-        if (!read_root(op, format_row, row, &number)) {
-            arrival_drop(arrival);
-            return failed("the pool holds something else, or cannot be read", ret_problem);
-        }
-        be32_put(be, number + 1);
-        change = arrival_op();
-        if (op->result == PORT_ABSENT) {
-            port_create(change, true);
-            port_set(change, format_key, bytes_from_string(FORMAT));
-        } else {
-            port_compare(change, number_key, port_value(row));
-        }
-        port_set(change, number_key, bytes_of(be, sizeof be));
-        arrival_drop(arrival);
-        result = run_block(port, ROOT, change);
-        if (result == PORT_OK) {
-            *ret_incarnation = number + 1;
-            return STORE_OK;
-        }
-        if (result != PORT_REFUSED && result != PORT_EXISTS)
-            return failed("the pool cannot be written", ret_problem);
-    }
-    return failed("too many come up at once", ret_problem);
-}
-
 static bool rados_healthy(struct store *base)
 {
     (void)base; /* what does not answer now may answer again */
     return true;
+}
+
+static const char *rados_trouble(struct store *base)
+{
+    struct rados *rados = rados_of(base);
+
+    if (!beat_is_answered(rados->beat))
+        return "the store's cluster does not answer";
+    return beat_clock_agrees(rados->beat)
+               ? NULL
+               : "this machine's clock differs from those of other front ends";
 }
 
 static struct store_limits rados_limits(const struct store *base)
@@ -176,6 +123,7 @@ static void rados_close(struct store *base)
     assert(!rados->oldest);
     wait_for_shards(rados);
     staged_wait(rados->staged);
+    beat_stop(rados->beat, !staged_has_lost(rados->staged));
     rados_free(rados);
     if (closed)
         closed(of);
@@ -184,6 +132,7 @@ static void rados_close(struct store *base)
 static const struct store_operations rados_operations = {
     .close = rados_close,
     .healthy = rados_healthy,
+    .trouble = rados_trouble,
     .limits = rados_limits,
     .fetch_set_open = rados_fetch_set_open,
     .fetch_set_close = rados_fetch_set_close,
@@ -211,13 +160,15 @@ static const struct store_operations rados_operations = {
     .stage_close = rados_stage_close,
     .piece_read = rados_piece_read,
     .collect_now = rados_collect_now,
+    .inspect = rados_inspect,
 };
 
 enum store_result store_open_rados(const struct rados_options *options, struct store **ret_store,
                                    const char **ret_problem)
 {
     uint32_t incarnation;
-    enum store_result result = take_incarnation(options->records, &incarnation, ret_problem);
+    enum store_result result =
+        root_take_incarnation(options->records, options->pool_of_pieces, &incarnation, ret_problem);
     struct rados *rados;
 
     if (result)
@@ -238,10 +189,13 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
     rados->todo = todo_new();
     lock_init(&rados->lock, RANK_PARTITION);
     lock_condition_init(&rados->is_idle);
-    rados->keeper = keeper_start(rados);
+    rados->beat = beat_start(rados->port, incarnation, rados_oldest_opened, rados);
+    rados->keeper = rados->beat ? keeper_start(rados) : NULL;
     if (!rados->keeper) {
+        beat_stop(rados->beat, true);
         rados_free(rados);
-        return failed("a thread cannot be started", ret_problem);
+        *ret_problem = "a thread cannot be started";
+        return STORE_IO;
     }
     *ret_store = &rados->base;
     return STORE_OK;

@@ -10,11 +10,12 @@
 
 struct rados_options {
     struct port *records, *pieces; /* pools; may be one. Of the caller, until `closed` */
+    const char *pool_of_pieces;    /* its name, as root_make() was given it */
     void (*closed)(void *of);      /* the store is closed, and nothing is in flight; or NULL */
     void *closed_of;
     uint64_t grace_ticks; /* 0: RADOS_GRACE_TICKS */
 };
-/* Takes a number in the cluster that no front end had before. It waits for the cluster.
+/* The store was made by root_make(). Takes a number in the cluster that no front end had before. It waits for the cluster.
  * *ret_problem: a sentence if the result is not STORE_OK (static). Start-up. */
 enum store_result store_open_rados(const struct rados_options *options, struct store **ret_store,
                                    const char **ret_problem);

@@ -1,9 +1,13 @@
-/* The engine on a cluster: store_open_cluster() of builds with librados. */
+/* The engine on a cluster: store/cluster.h of builds with librados. */
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/log.h"
+#include "store/cluster.h"
+#include "store/rados/cluster_pools.h"
 #include "store/rados/open.h"
 #include "store/rados/port_librados.h"
+#include "store/rados/root.h"
 
 struct pools {
     struct port *records, *pieces; /* may be one */
@@ -19,45 +23,95 @@ static void close_pools(void *of)
     free(pools);
 }
 
-static bool open_pools(const char *conf, const char *records, const char *pieces,
-                       struct pools *pools, const char **ret_problem)
+static struct pools *open_pools(const struct cluster_place *place, const char **ret_problem)
 {
-    if (!port_open_librados(conf, records, &pools->records, ret_problem))
-        return false;
+    struct pools *pools = xcalloc(1, sizeof *pools);
+
+    if (!port_open_librados(place->conf, place->records, &pools->records, ret_problem)) {
+        free(pools);
+        return NULL;
+    }
     pools->pieces = pools->records;
-    if (!pieces || port_open_librados(conf, pieces, &pools->pieces, ret_problem))
-        return true;
+    if (strcmp(place->pieces, place->records) == 0 ||
+        port_open_librados(place->conf, place->pieces, &pools->pieces, ret_problem))
+        return pools;
     port_close_librados(pools->records);
-    return false;
+    free(pools);
+    return NULL;
+}
+
+static void warn(const char *sentence)
+{
+    log_line(LOG_WARN, "rados: %s", sentence);
+}
+
+static enum store_result open_place(const struct cluster_place *place, struct store **ret_store,
+                                    const char **ret_problem)
+{
+    struct cluster_findings findings = { .say = warn };
+    struct pools *pools = NULL;
+    struct rados_options options;
+    enum store_result result;
+
+    if (cluster_pools(place, POOLS_CHECK, &findings, ret_problem))
+        pools = open_pools(place, ret_problem);
+    if (!pools)
+        return STORE_IO;
+    options = (struct rados_options){
+        .records = pools->records,
+        .pieces = pools->pieces,
+        .pool_of_pieces = place->pieces,
+        .closed = close_pools,
+        .closed_of = pools,
+    };
+    result = store_open_rados(&options, ret_store, ret_problem);
+    if (result)
+        close_pools(pools);
+    return result;
 }
 
 enum store_result store_open_cluster(const char *where, struct store **ret_store,
                                      const char **ret_problem)
 {
-    char *conf = xstrdup(where);
-    char *records = strchr(conf, ':'), *pieces = records ? strchr(records + 1, ':') : NULL;
-    struct pools *pools = xcalloc(1, sizeof *pools);
-    enum store_result result = STORE_IO;
+    struct cluster_place place;
+    enum store_result result;
 
-    *ret_problem = "a file, a colon and the name of a pool are wanted";
-    if (records)
-        *records++ = '\0';
-    if (pieces)
-        *pieces++ = '\0';
-    if (records && *records && open_pools(conf, records, pieces, pools, ret_problem)) {
-        const struct rados_options options = {
-            .records = pools->records,
-            .pieces = pools->pieces,
-            .closed = close_pools,
-            .closed_of = pools,
-        };
+    if (!cluster_place_read(where, &place, ret_problem))
+        return STORE_IO;
+    result = open_place(&place, ret_store, ret_problem);
+    cluster_place_release(&place);
+    return result;
+}
 
-        result = store_open_rados(&options, ret_store, ret_problem);
-        if (result)
-            close_pools(pools);
-    } else {
-        free(pools);
+static enum store_result init_place(const struct cluster_place *place, bool is_unsafe,
+                                    struct cluster_findings *findings, const char **ret_problem)
+{
+    struct port *port;
+    enum store_result result;
+
+    if (!cluster_pools(place, POOLS_MAKE, findings, ret_problem))
+        return STORE_IO;
+    if (findings->count > 0 && !is_unsafe) {
+        *ret_problem = "these settings may lose data; --unsafe takes them as they are";
+        return STORE_IO;
     }
-    free(conf);
+    if (!port_open_librados(place->conf, place->records, &port, ret_problem))
+        return STORE_IO;
+    result = root_make(port, place->pieces, ret_problem);
+    port_close_librados(port);
+    return result;
+}
+
+enum store_result store_init_cluster(const char *where, bool is_unsafe,
+                                     void (*say)(const char *sentence), const char **ret_problem)
+{
+    struct cluster_findings findings = { .say = say };
+    struct cluster_place place;
+    enum store_result result;
+
+    if (!cluster_place_read(where, &place, ret_problem))
+        return STORE_IO;
+    result = init_place(&place, is_unsafe, &findings, ret_problem);
+    cluster_place_release(&place);
     return result;
 }

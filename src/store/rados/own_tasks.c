@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "store/rados/beat.h"
 #include "store/rados/blocking.h"
 #include "store/rados/piece_rows.h"
 #include "store/rados/seal.h"
@@ -99,10 +100,11 @@ static bool forget(struct rados *rados, const struct own_task *task, struct aren
 
 /* ---- pieces ---- */
 
-/* May those be deleted that were released so long ago? */
+/* May those be deleted that were released so long ago? Snapshots of other front ends count as of some seconds ago, which
+ * is less than the time that pieces stay anyway. */
 static bool is_past(struct rados *rados, instant released, bool is_all)
 {
-    return rados_oldest_opened(rados) > released &&
+    return rados_oldest_opened(rados) > released && beat_oldest_of_others(rados->beat) > released &&
            (is_all || clock_now() >= released + rados->grace);
 }
 

@@ -160,6 +160,7 @@ bool piece_row_name(struct bytes key, struct bytes row, struct piece_change *ret
         return false;
     *ret_piece = (struct piece_change){ .extent = (uint32_t)extent,
                                         .length = be32_get(value.ptr + 8),
-                                        .offset = offset };
+                                        .offset = offset,
+                                        .references = (int64_t)be64_get(value.ptr) };
     return true;
 }

@@ -35,7 +35,7 @@ enum store_result piece_rows_take(const struct piece_rows_of *of, const struct a
                                   struct arena *arena, struct part_work *work,
                                   struct piece_freed *ret_freed);
 
-/* The piece of such a row. False: it is damaged. */
+/* The piece of such a row, and its references. False: it is damaged. */
 bool piece_row_name(struct bytes key, struct bytes row, struct piece_change *ret_piece);
 
 /* Names of pieces in a task (task_row.h): 4 extent, 4 length, 8 offset. */

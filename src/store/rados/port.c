@@ -155,3 +155,9 @@ void port_pause(struct port *port, unsigned ms, struct waiter *waiter)
     assert(ms > 0 && waiter);
     port->pause(port, ms, waiter);
 }
+
+bool port_each_object(struct port *port, void (*found)(void *context, const char *object),
+                      void *context)
+{
+    return port->each_object(port, found, context);
+}

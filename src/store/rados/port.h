@@ -110,10 +110,16 @@ struct port_step *port_read(struct port_op *op, uint64_t offset, uint32_t length
 struct port {
     void (*send)(struct port *port, const char *object, struct port_op *op);
     void (*pause)(struct port *port, unsigned ms, struct waiter *waiter);
+    bool (*each_object)(struct port *port, void (*found)(void *context, const char *object),
+                        void *context);
 };
 /* Never waits. object: NUL-terminated, copied. Any thread. */
 void port_send(struct port *port, const char *object, struct port_op *op);
 /* Wakes the waiter, once, after about so long; never in this call. Any thread. */
 void port_pause(struct port *port, unsigned ms, struct waiter *waiter);
+/* Tells the name of each object once, in no order; of one that comes or goes meanwhile, or not. Waits for the cluster.
+ * False: they cannot be read. Not on a thread of the port. */
+bool port_each_object(struct port *port, void (*found)(void *context, const char *object),
+                      void *context);
 
 #endif

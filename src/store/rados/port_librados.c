@@ -306,6 +306,27 @@ static void cluster_pause(struct port *port, unsigned ms, struct waiter *waiter)
     lock_give(&cluster->lock);
 }
 
+/* ---- names ---- */
+
+static bool cluster_each_object(struct port *port, void (*found)(void *context, const char *object),
+                                void *context)
+{
+    struct cluster *cluster = (struct cluster *)(void *)port;
+    rados_list_ctx_t list;
+    const char *object;
+    int code = rados_nobjects_list_open(cluster->pool, &list);
+
+    if (!code) {
+        while (!(code = rados_nobjects_list_next(list, &object, NULL, NULL)))
+            found(context, object);
+        rados_nobjects_list_close(list);
+    }
+    if (code == -ENOENT) /* the end */
+        return true;
+    (void)result_of(code);
+    return false;
+}
+
 /* ---- opening ---- */
 
 bool port_open_librados(const char *conf, const char *pool, struct port **ret_port,
@@ -333,6 +354,7 @@ bool port_open_librados(const char *conf, const char *pool, struct port **ret_po
     }
     cluster->port.send = cluster_send;
     cluster->port.pause = cluster_pause;
+    cluster->port.each_object = cluster_each_object;
     lock_init(&cluster->lock, RANK_SYNCER);
     lock_condition_init(&cluster->settled);
     lock_condition_init(&cluster->rest_added);

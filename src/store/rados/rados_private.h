@@ -21,6 +21,7 @@ struct staged;
 struct piece_reads;
 struct todo;
 struct keeper;
+struct beat;
 
 struct rados {
     struct store base;
@@ -34,6 +35,7 @@ struct rados {
     struct piece_reads *piece_reads;
     struct todo *todo;
     struct keeper *keeper;
+    struct beat *beat;
     _Atomic uint64_t newest_sequence; /* of any commit that is durable */
     instant grace;                    /* ticks that pieces stay after they were released */
     struct lock lock;
@@ -89,6 +91,11 @@ static inline bool rados_may_fetch(struct store_access access)
 {
     return access.may_block || access.fetches;
 }
+
+/* ---- inspect.c ---- */
+
+enum store_result rados_inspect(struct store *base, inspect_visit *visit, inspect_say *tell,
+                                void *context);
 
 /* ---- snapshots.c ---- */
 

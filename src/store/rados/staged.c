@@ -23,6 +23,7 @@ struct staged {
     uint32_t incarnation;
     _Atomic uint64_t newest;
     _Atomic int64_t live, released;
+    atomic_bool has_lost;
     struct lock lock;
     pthread_cond_t is_idle;
     unsigned deleting;              /* under lock: ops under way */
@@ -208,9 +209,16 @@ static bool end_one(struct staged *staged, uint64_t number, enum store_result re
     lock_give(&staged->lock);
     if (result == STORE_OK)
         atomic_fetch_add(&staged->live, entry->length);
+    if (result == STORE_UNKNOWN)
+        atomic_store(&staged->has_lost, true);
     if (is_over)
         free(entry);
     return is_unused;
+}
+
+bool staged_has_lost(struct staged *staged)
+{
+    return atomic_load(&staged->has_lost);
 }
 
 void staged_committed(struct staged *staged, const struct piece_change *pieces, size_t count,

@@ -37,6 +37,8 @@ void staged_used(struct staged *staged, int64_t live, int64_t released);
 struct staged_usage staged_usage(struct staged *staged);
 /* Bytes of those that were written and not committed. */
 uint64_t staged_bytes(struct staged *staged);
+/* Whether there is one of which nobody knows if it was committed. */
+bool staged_has_lost(struct staged *staged);
 /* Until nothing is being deleted. */
 void staged_wait(struct staged *staged);
 

@@ -309,6 +309,8 @@ static void take_tasks(struct look *look)
         }
         if (!result)
             look->is_complete = look->is_complete && !shard->tasks->is_cut;
+        if (!result && shard->tasks->is_cut && first_due == INSTANT_MAX)
+            first_due = 0; /* behind those that are damaged there may be one */
         if (!result || result == PORT_ABSENT)
             remove_hints(look, shard, first_due);
         arrival_drop(shard->arrival);

@@ -11,6 +11,7 @@
 #include "../../rados/live.h"
 #include "late.h"
 #include "store/rados/open.h"
+#include "store/rados/root.h"
 
 #define RUNS_MAX        96
 #define ARENA_MAX_BYTES (256u << 20)
@@ -58,11 +59,15 @@ static enum store_result open_rados(const char *folder, struct store **ret_store
     const struct rados_options options = {
         .records = live_port(live),
         .pieces = live_port(live),
+        .pool_of_pieces = "pool",
         .closed = close_pool,
         .closed_of = live,
     };
     const char *problem = NULL;
-    enum store_result result = store_open_rados(&options, ret_store, &problem);
+    enum store_result result = root_make(options.records, options.pool_of_pieces, &problem);
+
+    if (!result)
+        result = store_open_rados(&options, ret_store, &problem);
 
     (void)folder;
     if (result)

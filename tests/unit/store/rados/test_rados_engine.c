@@ -12,14 +12,17 @@
 #include <cmocka.h>
 
 #include "../../../rados/live.h"
+#include "base/endian.h"
 #include "base/sleeper.h"
 #include "store/piece.h"
 #include "store/rados/blocking.h"
 #include "store/rados/open.h"
+#include "store/rados/root.h"
 #include "store/rados/task_row.h"
 #include "store/rados/todo_look.h"
 
 #define B(s) bytes_from_string(s)
+#define POOL "pool"
 
 /* A front end that was killed is never closed. */
 const char *__lsan_default_options(void);
@@ -37,10 +40,15 @@ struct fixture {
 
 static struct store *open_on(struct port *port)
 {
-    const struct rados_options options = { .records = port, .pieces = port };
+    const struct rados_options options = {
+        .records = port,
+        .pieces = port,
+        .pool_of_pieces = POOL,
+    };
     struct store *store = NULL;
     const char *problem;
 
+    assert_int_equal(root_make(port, POOL, &problem), STORE_OK);
     assert_int_equal(store_open_rados(&options, &store, &problem), STORE_OK);
     return store;
 }
@@ -181,22 +189,38 @@ static void write_row(struct fixture *f, const char *object, struct bytes key, s
     assert_int_equal(run_block(live_port(f->live), object, op), PORT_OK);
 }
 
-/* Rule: a pool in which it cannot be read who has come up is not opened: no number may come twice. */
+/* Rule: a pool is opened only if it holds a store that has its pieces there, and in which it can be read who has come
+ * up: no number may come twice. A store that is there is not made anew. */
 static void damaged_root(void **state)
 {
     struct fixture *f = *state;
     struct port *port = live_client(f->live);
-    const struct rados_options options = { .records = port, .pieces = port };
-    struct port_op *removal = arrival_op();
+    struct rados_options options = { .records = port, .pieces = port, .pool_of_pieces = "other" };
+    struct port_op *removal = arrival_op(), *number = arrival_op(), *all = arrival_op();
+    struct port_step *newest = port_get(number, B("incarnation"));
+    struct arrival *arrival;
     struct store *store;
     const char *problem;
 
+    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_IO);
+    assert_string_equal(problem, "the store has its pieces in another pool");
+    assert_int_equal(root_make(port, "other", &problem), STORE_IO);
+    assert_int_equal(root_make(port, POOL, &problem), STORE_OK);
+    arrival = send_block(port, "lagra", number);
+    assert_int_equal(be32_get(port_value(newest).ptr), 1); /* the fixture's */
+    arrival_drop(arrival);
+    options.pool_of_pieces = POOL;
     write_row(f, "lagra", B("incarnation"), B("1"));
     assert_int_equal(store_open_rados(&options, &store, &problem), STORE_IO);
     port_remove(removal, B("incarnation"));
     assert_int_equal(run_block(port, "lagra", removal), PORT_OK);
     assert_int_equal(store_open_rados(&options, &store, &problem), STORE_IO);
-    assert_string_equal(problem, "the pool holds something else, or cannot be read");
+    assert_string_equal(problem, "the pool holds something else, or a store of another version");
+    assert_int_equal(root_make(port, POOL, &problem), STORE_IO);
+    port_delete_object(all);
+    assert_int_equal(run_block(port, "lagra", all), PORT_OK);
+    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_IO);
+    assert_string_equal(problem, "the pool holds no store: lagra rados init makes one");
 }
 
 /* A shard with a task that cannot be read, one that is due, and one that is due later; and the hint of them. */
@@ -242,6 +266,33 @@ static void damaged_task(void **state)
         make_tasks(f, &spaces[i], due, now + SHARD_MINUTE);
     assert_int_equal(look_at_tasks(f, now), 4);
     assert_int_equal(look_at_tasks(f, now), 4);
+}
+
+/* Rule: also behind more damaged tasks than a look reads at once. */
+static void many_damaged_tasks(void **state)
+{
+    struct fixture *f = *state;
+    const struct guid space = { { 3 } };
+    const instant due = 100 * SHARD_MINUTE + 1, now = 200 * SHARD_MINUTE;
+    struct port_op *op = arrival_op(), *look = arrival_op();
+    struct port_step *hint;
+    struct arrival *arrival;
+    char object[SHARD_NAME_SIZE], todo[TODO_NAME_SIZE];
+
+    make_tasks(f, &space, due + TODO_ROWS, now + SHARD_MINUTE);
+    shard_name(&space, 0, 0, object);
+    todo_name(todo_of_shard(object), todo);
+    for (unsigned i = 0; i < TODO_ROWS; i++) {
+        const struct guid id = guid_new();
+
+        port_set(op, row_key_task(op->arena, due - 1, &id), B("not summed up"));
+    }
+    assert_int_equal(run_block(live_port(f->live), object, op), PORT_OK);
+    assert_int_equal(look_at_tasks(f, now), 0);
+    hint = port_get(look, todo_key(look->arena, due / SHARD_MINUTE, object));
+    arrival = send_block(live_port(f->live), todo, look);
+    assert_int_equal(hint->row_count, 1);
+    arrival_drop(arrival);
 }
 
 /* ---- two front ends; cmocka's asserts are for the first thread only ---- */
@@ -416,6 +467,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(dropped_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_root, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_task, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_damaged_tasks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(two_front_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(killed_front_end, set_up, tear_down),
     };

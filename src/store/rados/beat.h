@@ -1,0 +1,76 @@
+/* The heartbeats of all front ends: a row each of one object in the pool of records, written every two seconds with what
+ * its clock says, and when its oldest open snapshot was opened. Others see by it that it lives, whose clock differs, and
+ * which pieces may still be read. It sees by the answers that the cluster answers. Any thread.
+ *
+ * A heartbeat from the future tells by how much, at least, another's clock is ahead. One that is new since the look before
+ * and older than that look tells that it is behind, or that it took long to be written; so that counts if it is seen
+ * again and again. Who differs from most of those that live commits nothing; of two halves those who are behind. */
+#ifndef LAGRA_STORE_RADOS_BEAT_H
+#define LAGRA_STORE_RADOS_BEAT_H
+
+#include "store/rados/port.h"
+#include "store/store.h"
+
+#define BEAT_OBJECT          "front_ends"
+#define BEAT_STEP_MS         2000
+/* So long the cluster may leave a heartbeat without an answer: OSDs that are lost are noticed, and others take over,
+ * within some seconds. */
+#define BEAT_PATIENCE_MS     5000u
+/* Who has not written it for so long may be dead; and its row is removed. */
+#define BEAT_DEAD_TICKS      (60 * TICKS_PER_SECOND)
+#define BEAT_FORGOTTEN_TICKS (24 * 3600 * TICKS_PER_SECOND)
+/* Clocks may differ so much; above it the log warns, and nothing is committed. */
+#define BEAT_SKEW_WARNED     (TICKS_PER_SECOND / 4)
+#define BEAT_SKEW_MAX        TICKS_PER_SECOND
+/* Front ends that are looked at. */
+#define BEAT_PEERS_MAX       256u
+
+/* Of a front end, by its number, in the arena. */
+struct bytes beat_key(struct arena *arena, uint32_t incarnation);
+struct beat_row {
+    instant at;
+    instant oldest; /* snapshot that was open; INSTANT_MAX: none */
+};
+struct bytes beat_write(struct arena *arena, const struct beat_row *row);
+/* False: the row is damaged. */
+bool beat_read(const struct port_row *row, uint32_t *ret_incarnation, struct beat_row *ret_row);
+
+struct beat;
+struct rados;
+/* Waits for the first one. oldest: of its own snapshots. NULL: no thread can be started. Start-up. */
+struct beat *beat_start(struct port *port, uint32_t incarnation,
+                        instant (*oldest)(struct rados *rados), struct rados *rados);
+/* Waits for the answer to the last one. is_last: nothing of this front end is left to be collected, and its row goes. */
+void beat_stop(struct beat *beat, bool is_last);
+bool beat_is_answered(struct beat *beat);
+/* False: this machine's clock is not that of most others. */
+bool beat_clock_agrees(struct beat *beat);
+
+/* No snapshot that another front end has open was opened before: as of some seconds ago. Who has not written its heartbeat for
+ * BEAT_DEAD_TICKS reads nothing any more. 0: it is not known. */
+instant beat_oldest_of_others(struct beat *beat);
+
+/* ---- the judgement, apart for tests ---- */
+
+/* So many looks have to tell that a clock is behind. */
+#define BEAT_LOOKS_BEHIND 3u
+
+struct beat_peer {
+    uint32_t incarnation;
+    unsigned looks_behind; /* of beat_judge() */
+    instant at;
+};
+struct beat_look {
+    instant begun, ended; /* by this machine's clock */
+    struct beat_peer peers[BEAT_PEERS_MAX];
+    size_t count;
+    instant oldest; /* snapshot of any that lives */
+};
+struct beat_judgement {
+    bool agrees;
+    uint64_t ahead, behind; /* ticks: what others' clocks are ahead at least, and behind */
+    uint32_t farthest;      /* the front end whose clock is */
+};
+struct beat_judgement beat_judge(const struct beat_look *before, struct beat_look *now);
+
+#endif
