@@ -3,6 +3,13 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
+
+instant answer_time(const struct answer *a)
+{
+    return a->now > 0 ? a->now : clock_now();
+}
+
 void answer_status(struct answer *a, int status)
 {
     assert(status >= 200 && status <= 599);

@@ -9,7 +9,7 @@ struct answer {
     const struct call *call;
     struct arena *arena;
     struct response *response;
-    instant now;      /* of the decision that is answered */
+    instant now;      /* of the decision that is answered; 0: it was refused before one */
     enum error error; /* that it says; OK: a success */
     bool of_part; /* of a list: errors have a line feed behind the XML declaration, as recorded */
     size_t part;  /* of a transaction: which one it is.. */
@@ -24,6 +24,8 @@ struct answer {
     } content;
 };
 
+/* For the message of an error: when it was decided, or now. */
+instant answer_time(const struct answer *a);
 /* Another than the first that the operation's row has: that is there already. */
 void answer_status(struct answer *a, int status);
 void answer_header(struct answer *a, const char *name, struct bytes value);

@@ -69,7 +69,7 @@ static void error_xml(struct answer *a, enum error e, const struct problem *prob
 
     text_init(&out, a->arena, 512);
     guid_format(&a->call->request_id, id);
-    instant_format_iso(a->now, time);
+    instant_format_iso(answer_time(a), time);
     xml_begin(&out);
     if (a->of_part)
         text_add_char(&out, '\n');

@@ -30,7 +30,6 @@ void prepare_init(struct call *call, struct decision *d, const struct endpoint *
     d->access = STORE_NO_WAIT;
     d->always_waits = endpoint->options->always_wait;
     d->problem = problem;
-    d->now = clock_now();
 }
 
 /* A caller without the right learns nothing else, not even whether there is such an operation. Nothing

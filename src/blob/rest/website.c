@@ -35,7 +35,7 @@ bool website_answer_error(struct answer *a, enum error e, const struct problem *
     if (!a->call->website)
         return false;
     guid_format(&a->call->request_id, id);
-    instant_format_iso(a->now, time);
+    instant_format_iso(answer_time(a), time);
     answer_status(a, error_status(e));
     answer_string(a, "Content-Type", "text/html");
     answer_code(a, e);

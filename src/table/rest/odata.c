@@ -252,7 +252,7 @@ static struct bytes error_text(const struct answer *a, enum error e, const struc
     if (has_number(a, e))
         text_printf(&out, "%zu:", a->part);
     guid_format(&a->call->request_id, id);
-    instant_format_iso(a->now, time);
+    instant_format_iso(answer_time(a), time);
     if (problem->detail && detail_is_message(e))
         text_add_string(&out, problem->detail);
     else
