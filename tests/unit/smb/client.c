@@ -58,11 +58,11 @@ struct world *world_new_with(const struct smb_options *options)
     struct world *world = xcalloc(1, sizeof *world);
     const char *problem;
 
-    world->store = store_open_memory();
+    world->store = chosen_store_open(getenv("LAGRA_SMB_STORE"), world->folder);
     world->accounts = accounts_new();
     assert_true(accounts_add_list(world->accounts,
                                   "one:" TEST_KEY_1 ":" TEST_KEY_2 ";two:" TEST_KEY_1, &problem));
-    world->pool = decide_pool_new(2, (struct pool_shares){ .account = 0 });
+    world->pool = decide_pool_new(WORLD_POOL_THREADS, (struct pool_shares){ .account = 0 });
     world->service = smb_service_new(options, world->store, world->accounts, world->pool);
     world_add_share(world, "one", "share");
     world_add_share(world, "two", "share");
@@ -99,7 +99,7 @@ void world_free(struct world *world)
     smb_service_free(world->service);
     decide_pool_free(world->pool);
     accounts_free(world->accounts);
-    store_close(world->store);
+    chosen_store_close(world->store, world->folder);
     free(world);
 }
 

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../store/chosen.h"
+
 #include "smb/connection.h"
 #include "smb/crypto.h"
 #include "smb/status.h"
@@ -18,14 +20,16 @@
 #define TEST_KEY_1 "a2V5IG51bWJlciBvbmUgb2YgdGhlIGFjY291bnQgb25l"
 #define TEST_KEY_2 "a2V5IG51bWJlciB0d28gb2YgdGhlIGFjY291bnQgb25l"
 
-/* A service on a memory store, with accounts "one" (both keys above) and "two" (the first of them), each with a
- * share "share". */
+/* A service on a store in memory, or on what LAGRA_SMB_STORE in the environment names (chosen.h), with accounts
+ * "one" (both keys above) and "two" (the first of them), each with a share "share". */
 struct world {
     struct store *store;
+    char folder[CHOSEN_FOLDER_SIZE]; /* of the store, or "" */
     struct accounts *accounts;
     struct decide_pool *pool;
     struct smb_service *service;
 };
+#define WORLD_POOL_THREADS 2u
 struct world *world_new(bool allow_unencrypted);
 struct world *world_new_with(const struct smb_options *options);
 void world_free(struct world *world);
