@@ -294,6 +294,33 @@ static void breaks_are_sent_once(void **state)
     assert_false(opens_judge(&opens, rest_use(REST_WRITES), 0, breaks).waits); /* its own */
 }
 
+/* A caching of several opens is broken once, wherever those stand among others: the caller has room for no more. */
+static void each_caching_is_broken_once(void **state)
+{
+    static const uint16_t orders[][4] = {
+        { 0, 1, 1, 0 }, { 0, 1, 0, 1 }, { 1, 0, 0, 0 }, { 1, 1, 1, 0 }
+    };
+    struct file_caching cachings[] = { { RWH, RWH, false }, { RWH, RWH, false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        struct file_open list[4];
+        struct file_opens opens = {
+            .opens = list, .open_count = 4, .cachings = cachings, .caching_count = 2
+        };
+        struct caching_break breaks[4];
+        struct opens_verdict verdict;
+
+        for (size_t j = 0; j < 4; j++)
+            list[j] = (struct file_open){ .access = R, .share = R, .caching = orders[i][j] };
+        verdict = opens_judge(&opens, rest_use(REST_DELETES), NO_CACHING, breaks);
+        assert_true(verdict.waits);
+        assert_int_equal(verdict.break_count, 2);
+        assert_int_equal(breaks[0].caching, orders[i][0]);
+        assert_int_equal(breaks[1].caching, 1 - orders[i][0]);
+    }
+}
+
 /* ---- oplocks ---- */
 
 /* What each kind of operation leaves of an oplock: nothing between level II and what it was. MS-SMB2 2.2.23.1 */
@@ -494,6 +521,7 @@ int main(void)
         cmocka_unit_test(any_two_opens_are_decided),
         cmocka_unit_test(sharing_is_mutual),
         cmocka_unit_test(breaks_are_sent_once),
+        cmocka_unit_test(each_caching_is_broken_once),
         cmocka_unit_test(oplocks_break_to_level_ii),
         cmocka_unit_test(own_write_takes_level_ii),
         cmocka_unit_test(descriptors_spare_leases),

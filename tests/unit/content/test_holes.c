@@ -71,6 +71,26 @@ static bool is_hole(struct holes *h, uint64_t offset)
     return memcmp(bytes.ptr, zeros, PAGE_BYTES) == 0;
 }
 
+/* Each change has its time, which is later than that of the one before: a record that says otherwise was not written
+ * by a commit. */
+static void stamps_rise(void **state)
+{
+    struct holes h = begin(*state, LARGE);
+
+    write_at(&h, 0);
+    assert_int_equal(h.content.stamp, h.stamp);
+    assert_int_equal(clear(&h, 0, PAGE_BYTES), STORE_OK);
+    assert_int_equal(h.content.stamp, h.stamp);
+    assert_int_equal(resize(&h, 2 * LARGE), STORE_OK);
+    assert_int_equal(h.content.stamp, h.stamp);
+    h.stamp--;
+    assert_int_equal(clear(&h, 0, PAGE_BYTES), STORE_CORRUPT);
+    h.stamp -= 2;
+    assert_int_equal(clear(&h, 0, PAGE_BYTES), STORE_CORRUPT);
+    h.stamp = h.content.stamp;
+    assert_int_equal(clear(&h, 0, PAGE_BYTES), STORE_OK);
+}
+
 /* The same range, again and again, is one hole, and so is what lies within a larger one. */
 static void covered_ones_go(void **state)
 {
@@ -219,6 +239,7 @@ static void short_ones_go_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(stamps_rise, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(covered_ones_go, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(overlapping_ones_stay, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(those_of_a_snapshot_stay, fixture_set_up,

@@ -204,6 +204,77 @@ static void other_keys_and_versions(void **state)
     expect(f, unit, false);
 }
 
+/* Parts of a page that lie together become one if both were written after what is kept: what an older generation, or
+ * a reader of changes, tells apart stays apart. */
+static void joins_what_need_not_be_kept_apart(void **state)
+{
+    const uint64_t begin = NUMBER * PAGE_BYTES;
+    static const struct {
+        uint64_t first, second, joins_above, gap;
+        size_t count;
+    } cases[] = { { 9, 8, 7, 0, 1 }, { 8, 9, 7, 0, 1 }, { 7, 9, 7, 0, 2 },
+                  { 9, 7, 7, 0, 2 }, { 6, 7, 7, 0, 2 }, { 9, 9, 7, 1, 2 } };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct part items[2] = {
+            { .start = begin, .end = begin + 10, .stamp = cases[i].first },
+            { .start = begin + 10 + cases[i].gap, .end = begin + 30, .stamp = cases[i].second }
+        };
+        struct parts parts = { .arena = f->arena, .items = items, .count = 2 };
+        char bytes[20] = "aaaaaaaaaabbbbbbbbbb", key[SPARSE_KEY_SIZE];
+        struct version version;
+        struct record record;
+        struct snapshot *snapshot;
+
+        items[0].bytes = bytes;
+        items[1].bytes = bytes + 10;
+        items[1].end = items[1].start + 10;
+        fixture_begin(f);
+        sparse_put(f->changes, ID, SPARSE_PAGE, NUMBER, EPOCH, cases[i].joins_above, &parts);
+        fixture_commit(f);
+        snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+        assert_int_equal(snapshot_get(snapshot, RECORD_INNER,
+                                      sparse_key(ID, SPARSE_PAGE, NUMBER, EPOCH, key), f->arena,
+                                      &record),
+                         STORE_OK);
+        snapshot_close(snapshot);
+        assert_true(sparse_decode(&record, f->arena, &version));
+        assert_int_equal(version.parts.count, cases[i].count);
+        assert_int_equal(version.parts.items[0].stamp, cases[i].count == 1 ? 9 : cases[i].first);
+        assert_memory_equal(version.parts.items[0].bytes, bytes, sizeof bytes);
+        assert_int_equal(version.parts.items[cases[i].count - 1].end, items[1].end);
+    }
+}
+
+/* What the record of a blob or file says of a sparse content fits together, or is damage. content.h */
+static void fields_that_do_not_fit(void **state)
+{
+    const struct content valid = { .id = ID,
+                                   .form = CONTENT_SPARSE,
+                                   .stamp = ID + 2,
+                                   .sealed_at = ID + 1,
+                                   .epoch = 2,
+                                   .kept = 2 };
+    struct content wrong[8];
+
+    (void)state;
+    assert_true(content_is_valid(&valid));
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        wrong[i] = valid;
+    wrong[0].id = 0;
+    wrong[1].block_count = 1;
+    wrong[2].has_runs = true;
+    wrong[3].is_appended = true;
+    wrong[4].stamp = ID - 1;
+    wrong[4].sealed_at = 0;
+    wrong[5].sealed_at = ID + 3;
+    wrong[6].kept = 3;
+    wrong[7].epoch = CONTENT_EPOCHS_MAX;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_false(content_is_valid(&wrong[i]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +284,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_that_are_not_there, fixture_set_up,
                                         fixture_tear_down),
         cmocka_unit_test_setup_teardown(other_keys_and_versions, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(joins_what_need_not_be_kept_apart, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test(fields_that_do_not_fit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

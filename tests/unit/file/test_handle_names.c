@@ -230,6 +230,28 @@ static void rename_files(void **state)
     }
 }
 
+/* Rule: what is open in a snapshot of the share is not renamed, and the file of today is not either.
+ * rest: Snapshot-Share "read-only" */
+static void rename_in_a_snapshot(void **state)
+{
+    struct fixture *f = *state;
+    struct mount_snapshots dates = { .mount = the_mount() };
+    struct held_handle today = opened(f, "x", MAY_RWD, OPEN_NEW);
+    struct handle_open old = asked("x", MAY_READ_DATA, OPEN_EXISTING);
+
+    assert_ok(ask(f, "PUT /sha?restype=share&comp=snapshot", NULL, NULL), 201);
+    assert_int_equal(run(f, mount_snapshots_attempt, &dates), OK);
+    assert_int_equal(dates.count, 1);
+    old.snapshot = dates.dates[0];
+    assert_int_equal(run(f, handle_open_attempt, &old), OK);
+    assert_int_equal(renames(f, &old.handle, "z", false), E_ShareSnapshotOperationNotSupported);
+    assert_true(is_there(f, "HEAD /sha/x"));
+    assert_false(is_there(f, "HEAD /sha/z"));
+    closed(f, &old.handle);
+    assert_int_equal(renames(f, &today, "z", false), OK);
+    closed(f, &today);
+}
+
 /* Rule: what is open or read-only is not replaced, nor what REST has leased. */
 static void replaced(void **state)
 {
@@ -306,8 +328,14 @@ static void directories(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(patterns), TEST(lists),           TEST(rest_hides),  TEST(rename_files),
-        TEST(replaced), TEST(directory_opens), TEST(directories),
+        TEST(patterns),
+        TEST(lists),
+        TEST(rest_hides),
+        TEST(rename_files),
+        TEST(rename_in_a_snapshot),
+        TEST(replaced),
+        TEST(directory_opens),
+        TEST(directories),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

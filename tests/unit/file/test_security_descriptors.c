@@ -222,6 +222,31 @@ static void bytes_of_windows(void **state)
                         "O:SYG:SYD:AI(A;OICI;FA;;;WD)S:NO_ACCESS_CONTROL");
 }
 
+/* Rule: an entry lies in its list, and has room for its mask, whatever bytes follow. [MS-DTYP] 2.4.5 */
+static void entries_lie_in_their_list(void **state)
+{
+    /* Revision, owner, group, no SACL, DACL; the list's length and then the entry's are what is changed. */
+    static const char raw[] = "\x01\x00\x04\x80\x30\0\0\0\x3C\0\0\0\0\0\0\0\x14\0\0\0"
+                              "\x02\x00\x1C\0\x01\0\0\0"
+                              "\0\x03\x14\0\xFF\x01\x1F\0\x01\x01\0\0\0\0\0\x01\0\0\0\0"
+                              "\x01\x01\0\0\0\0\0\x05\x12\0\0\0"
+                              "\x01\x01\0\0\0\0\0\x05\x12\0\0\0";
+    static const struct {
+        size_t at;
+        char length;
+    } changes[] = { { 22, 0x18 }, { 22, 0x10 }, { 30, 0x04 }, { 30, 0x00 }, { 30, 0x20 } };
+    struct security_descriptor descriptor;
+    char copy[sizeof raw];
+
+    assert_true(security_descriptor_decode(*state, bytes_of(raw, sizeof raw - 1), &descriptor));
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        memcpy(copy, raw, sizeof raw);
+        copy[changes[i].at] = changes[i].length;
+        assert_false(
+            security_descriptor_decode(*state, bytes_of(copy, sizeof raw - 1), &descriptor));
+    }
+}
+
 static const char *inherited(struct arena *arena, const char *parent, bool for_directory)
 {
     struct security_descriptor descriptor;
@@ -295,9 +320,11 @@ static void maker(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(round_trips), TEST(canonical),     TEST(refused_texts),
-        TEST(large),       TEST(damaged_bytes), TEST(bytes_of_windows),
-        TEST(inheritance), TEST(marks),         TEST(maker),
+        TEST(round_trips),   TEST(canonical),
+        TEST(refused_texts), TEST(large),
+        TEST(damaged_bytes), TEST(bytes_of_windows),
+        TEST(inheritance),   TEST(marks),
+        TEST(maker),         TEST(entries_lie_in_their_list),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,8 @@ static void ranges_are_cut_at_the_end(void **state)
         { "bytes=5-99999999999999999999999", 10, RANGE_PART, 5, 5 },
         { "BYTES=1-2", 10, RANGE_PART, 1, 2 },
         { " bytes=1-2 ", 10, RANGE_PART, 1, 2 },
+        { "bytes=0-", 1, RANGE_PART, 0, 1 },
+        { "bytes=0-5", 1, RANGE_PART, 0, 1 },
         { "bytes=0-", UINT64_MAX, RANGE_PART, 0, UINT64_MAX },
         { "bytes=18446744073709551614-", UINT64_MAX, RANGE_PART, UINT64_MAX - 1, 1 },
         { "bytes=10-", 10, RANGE_UNSATISFIABLE, 0, 0 },

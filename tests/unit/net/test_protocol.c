@@ -29,6 +29,7 @@ enum asked {
     ASKED_TRUST = 't',  /* this client is authenticated */
     ASKED_WHO = 'w',    /* is it a proxy's client: '1', else '0' */
     ASKED_END = 'x',    /* no answer: the connection is closed */
+    ASKED_LINGER = 'g', /* no answer: as before, once the client has closed too */
     SAYS_REFUSED = 'R', /* to whom there is no place for */
 };
 
@@ -113,6 +114,8 @@ static enum turn turn(struct connection *connection)
     input_use(&connection->input, 1);
     if (asked == ASKED_END)
         return TURN_ENDS;
+    if (asked == ASKED_LINGER)
+        return TURN_LINGERS;
     if (asked == ASKED_WHO)
         return answer(connection, strcmp(connection->peer, CLIENT) == 0 ? '1' : '0');
     if (asked == ASKED_TRUST)
@@ -315,6 +318,31 @@ static void test_strangers_are_closed(void **state)
     assert_int_equal(atomic_load(&ends), atomic_load(&begins));
 }
 
+/* Rule: who is authenticated goes to the end of those who are, wherever it stood among the strangers. */
+static void test_strangers_become_trusted(void **state)
+{
+    static const int orders[][3] = { { 0, 1, 2 }, { 2, 1, 0 }, { 1, 0, 2 }, { 1, 2, 0 } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        struct net_server *server = start(&plenty);
+        int fds[3];
+
+        for (int j = 0; j < 3; j++) {
+            fds[j] = connect_to(server);
+            ask(fds[j], "e", "e");
+        }
+        for (int j = 0; j < 3; j++)
+            ask(fds[orders[i][j]], "t", "t");
+        for (int j = 0; j < 3; j++) {
+            ask(fds[j], "e", "e");
+            close(fds[j]);
+        }
+        net_stop(server, PATIENCE_MS / 1000);
+        assert_int_equal(atomic_load(&ends), 3);
+    }
+}
+
 /* Rule: of too many, who is idle gives way; if nobody is, the new one is passed as refused. */
 static void test_refused_are_told_so(void **state)
 {
@@ -343,6 +371,31 @@ static void test_refused_are_told_so(void **state)
     close(second);
     net_stop(server, PATIENCE_MS / 1000);
     assert_int_equal(atomic_load(&ends), 3);
+}
+
+/* Rule: who resets a connection that waits for its client's end has ended it: its place is free at once. */
+static void test_lingering_ends_by_reset(void **state)
+{
+    const struct linger reset = { .l_onoff = 1 };
+    struct net_limits limits = plenty;
+    struct net_server *server;
+    char byte;
+    int fd;
+
+    (void)state;
+    limits.linger_s = limits.linger_stall_s = 600;
+    server = start(&limits);
+    fd = connect_to(server);
+    ask(fd, "e", "e");
+    assert_int_equal(send(fd, "g", 1, MSG_NOSIGNAL), 1);
+    assert_int_equal(recv(fd, &byte, 1, 0), 0);
+    assert_int_equal(connections_count(server), 1);
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(fd);
+    for (int i = 0; i < PATIENCE_MS && connections_count(server) > 0; i++)
+        usleep(1000);
+    assert_int_equal(connections_count(server), 0);
+    net_stop(server, PATIENCE_MS / 1000);
 }
 
 /* Rule: a connection of a proxy that introduces its clients is the client's from its header on, however that comes;
@@ -428,7 +481,9 @@ int main(void)
         cmocka_unit_test(test_functions_in_their_order),
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_strangers_are_closed),
+        cmocka_unit_test(test_strangers_become_trusted),
         cmocka_unit_test(test_refused_are_told_so),
+        cmocka_unit_test(test_lingering_ends_by_reset),
         cmocka_unit_test(test_introduced),
         cmocka_unit_test(test_introduced_are_limited),
     };

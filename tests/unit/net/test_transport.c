@@ -1,5 +1,7 @@
-/* How a connection ends: what the client sent and nobody read is taken first where it is to see the end of what it
- * was sent, since the kernel else resets the connection. net_private.h, transport_end(); rfc: 9112 9.6 */
+/* How bytes are received. How a connection ends: what the client sent and nobody read is taken first where it is to
+ * see the end of what it was sent, since the kernel else resets the connection. net_private.h, transport_receive(),
+ * transport_end(); rfc: 9112 9.6 */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,9 +77,41 @@ static void an_orderly_end_takes_what_is_unread(void **state)
     assert_int_equal(left_after(TRANSPORT_CUT), UNREAD_BYTES);
 }
 
+/* Rule: what came is received at once. Less than there was room for says that no more is there, so that nobody
+ * asks again; as much as there was room for says nothing. An end is one, whatever errno says of an earlier call. */
+static void what_came_is_received(void **state)
+{
+    struct connection connection = { .readable = true };
+    char got[8];
+    int ends[2];
+
+    (void)state;
+    alarm(60);
+    make_pair(ends);
+    connection.fd = ends[1];
+    assert_int_equal(write(ends[0], "abcdef", 6), 6);
+    while (unread(ends[1]) < 6)
+        assert_int_equal(poll(&(struct pollfd){ .fd = ends[1], .events = POLLIN }, 1, 60000), 1);
+    assert_int_equal(transport_receive(&connection, got, 4), 4);
+    assert_true(connection.readable);
+    assert_int_equal(transport_receive(&connection, got + 4, 4), 2);
+    assert_memory_equal(got, "abcdef", 6);
+    assert_false(connection.readable);
+    connection.readable = true;
+    assert_int_equal(transport_receive(&connection, got, 4), TRANSPORT_WAITS);
+    assert_false(connection.readable);
+    close(ends[0]);
+    assert_int_equal(poll(&(struct pollfd){ .fd = ends[1], .events = POLLIN }, 1, 60000), 1);
+    errno = EINTR;
+    assert_int_equal(transport_receive(&connection, got, 4), 0);
+    close(ends[1]);
+    alarm(0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_came_is_received),
         cmocka_unit_test(an_orderly_end_takes_what_is_unread),
     };
 

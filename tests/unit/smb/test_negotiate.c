@@ -245,6 +245,35 @@ static void cuts_a_part_without_header(void **state)
     client_free(c);
 }
 
+/* The next part of a compound begins behind this one's header, on a multiple of 8, and within the message; else all of
+ * it is no message, and nothing of it is run. ms-smb2: 3.3.5.2.7 */
+static void cuts_parts_that_overlap_or_lie_outside(void **state)
+{
+    static const uint32_t nexts[] = { 0, /* right: it is one part */
+                                      8,
+                                      SMB_HEADER_SIZE - 8,
+                                      SMB_HEADER_SIZE + 1,
+                                      2 * SMB_HEADER_SIZE,
+                                      2 * SMB_HEADER_SIZE + 8,
+                                      UINT32_MAX - 7 };
+    char frame[2 * SMB_HEADER_SIZE] = "\xFESMB";
+
+    frame[4] = SMB_HEADER_SIZE;
+    frame[6] = 1; /* CreditCharge */
+    frame[12] = SMB_ECHO;
+    frame[24] = 1; /* MessageId */
+    frame[SMB_HEADER_SIZE] = 4;
+    for (size_t i = 0; i < sizeof nexts / sizeof nexts[0]; i++) {
+        struct client *c = client_new(*state);
+
+        client_speak(c, SMB_311);
+        le32_put(frame + 20, nexts[i]);
+        client_send_raw(c, bytes_of(frame, sizeof frame));
+        assert_int_equal(client_is_cut(c), nexts[i] > 0);
+        client_free(c);
+    }
+}
+
 /* A context that is longer than the message is malformed, and nothing is read of it. */
 static void bounds_contexts(void **state)
 {
@@ -302,11 +331,17 @@ static void needs_a_session(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chooses_the_best),          cmocka_unit_test(refuses_no_dialects),
-        cmocka_unit_test(answers_contexts),          cmocka_unit_test(needs_preauth_integrity),
-        cmocka_unit_test(cuts_what_is_out_of_order), cmocka_unit_test(takes_smb1_to_smb2),
-        cmocka_unit_test(cuts_what_is_no_message),   cmocka_unit_test(bounds_contexts),
-        cmocka_unit_test(needs_a_session),           cmocka_unit_test(cuts_a_part_without_header),
+        cmocka_unit_test(chooses_the_best),
+        cmocka_unit_test(refuses_no_dialects),
+        cmocka_unit_test(answers_contexts),
+        cmocka_unit_test(needs_preauth_integrity),
+        cmocka_unit_test(cuts_what_is_out_of_order),
+        cmocka_unit_test(takes_smb1_to_smb2),
+        cmocka_unit_test(cuts_what_is_no_message),
+        cmocka_unit_test(bounds_contexts),
+        cmocka_unit_test(needs_a_session),
+        cmocka_unit_test(cuts_a_part_without_header),
+        cmocka_unit_test(cuts_parts_that_overlap_or_lie_outside),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);
