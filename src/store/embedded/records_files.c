@@ -194,7 +194,7 @@ void records_empty_aside(int folder)
 enum store_result records_move_aside(int folder, int records, const char *name, const char *why)
 {
     char to[RECORDS_NAME_SIZE + 16];
-    bool moved = false;
+    bool moved = false, is_taken = true; /* the name */
     int aside;
 
     if ((mkdirat(folder, "aside", 0700) < 0 && errno != EEXIST) ||
@@ -202,11 +202,10 @@ enum store_result records_move_aside(int folder, int records, const char *name, 
         log_errno("store: make the folder `aside`");
         return STORE_IO;
     }
-    for (unsigned i = 0; i < 100000 && !moved; i++) {
+    for (unsigned i = 0; i < 100000 && is_taken; i++) {
         snprintf(to, sizeof to, i > 0 ? "%s.%u" : "%s", name, i);
         moved = renameat2(records, name, aside, to, RENAME_NOREPLACE) == 0;
-        if (!moved && errno != EEXIST)
-            break;
+        is_taken = !moved && errno == EEXIST;
     }
     if (moved)
         log_line(LOG_WARN, "store: moved records/%s to aside/%s: %s", name, to, why);

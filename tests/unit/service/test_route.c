@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "service/names.h"
+
 static void assert_text(struct bytes got, const char *expected)
 {
     if (!expected) {
@@ -131,6 +133,27 @@ static void versions(void **state)
     fixture_request(f, METHOD_GET, ACCOUNT "/c/b", NULL);
     assert_int_equal(route_request(&f->work.call), OK);
     assert_text(f->work.call.version, "2026-10-06");
+}
+
+/* Rule: the space of an account is where its things lie on the disk, so it is the same for ever; no other account or
+ * service has it, whichever was asked for before. service/names.h */
+static void spaces_of_accounts(void **state)
+{
+    static const uint8_t of_blobs[] = { 0x8D, 0x1C, 0x2C, 0x08, 0x6B, 0x03, 0xD1, 0xD3,
+                                        0x45, 0xFF, 0x76, 0x2D, 0x66, 0xAB, 0xA8, 0xFC };
+    static const struct bytes account = BYTES("devstoreaccount1"),
+                              other = BYTES("devstoreaccount2");
+    struct guid space, unlike;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        space = account_space("blob", account);
+        assert_memory_equal(space.b, of_blobs, sizeof of_blobs);
+        unlike = i == 0 ? account_space("blob", other) : account_space("queue", account);
+        assert_false(guid_equal(&space, &unlike));
+    }
+    space = account_space("blob", account);
+    assert_memory_equal(space.b, of_blobs, sizeof of_blobs);
 }
 
 /* Names of parameters in any case, values decoded, '+' as a space; `include` may be repeated.
@@ -338,6 +361,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_of_targets, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(prefix_of_urls, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(versions, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test(spaces_of_accounts),
         cmocka_unit_test_setup_teardown(queries, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(numbers_of_parameters, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(flags, fixture_set_up, fixture_tear_down),

@@ -10,8 +10,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/embedded/extent_file.h"
 #include "store/embedded/extents.h"
 
 #define EXTENTS (3 * EXTENTS_OPEN_MAX)
@@ -200,6 +202,22 @@ static void removed_while_taken(void **state)
     assert_int_equal(extents_take(&f->extents, 7, &extent), STORE_CORRUPT);
 }
 
+/* An extent that cannot be read is no damaged one, and its file does not stay open. The disk's error is that of a pipe:
+ * it has no places that could be read. */
+static void that_cannot_be_read(void **state)
+{
+    struct fixture *f = *state;
+    int folder = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd = -1;
+    unsigned before = descriptors();
+
+    assert_int_equal(mkfifoat(folder, "00abcdef", 0600), 0);
+    assert_int_equal(extent_file_open(folder, 0xABCDEF, &fd), STORE_IO);
+    assert_int_equal(fd, -1);
+    assert_int_equal(descriptors(), before);
+    unlinkat(folder, "00abcdef", 0);
+    close(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +227,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(staged_stay_open, setup, teardown),
         cmocka_unit_test_setup_teardown(given_back, setup, teardown),
         cmocka_unit_test_setup_teardown(removed_while_taken, setup, teardown),
+        cmocka_unit_test_setup_teardown(that_cannot_be_read, setup, teardown),
     };
 
     return cmocka_run_group_tests_name("extents", tests, NULL, NULL);

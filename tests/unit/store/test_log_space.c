@@ -105,22 +105,27 @@ static uint64_t log_size(const struct fixture *f, uint64_t *ret_number)
     return (uint64_t)status.st_size;
 }
 
-/* The sequence that logs prove, of records that no table has. */
-static uint64_t proven(int records)
+/* The sequence that logs from a number on prove, where no table has any of their records. */
+static uint64_t proven_from(int records, uint64_t first_log)
 {
-    struct manifest none = { 0 };
+    struct manifest manifest = { .first_log = first_log };
     struct damage damage = { 0 };
     struct records_files files;
     struct log_chain chain;
     uint64_t sequence;
 
     assert_int_equal(records_files_list(records, &files), STORE_OK);
-    assert_int_equal(log_chain_follow(records, &files, &none, &damage, &chain), STORE_OK);
+    assert_int_equal(log_chain_follow(records, &files, &manifest, &damage, &chain), STORE_OK);
     assert_int_equal(damage.count, 0);
     sequence = chain.sequence;
     log_chain_release(&chain);
     records_files_release(&files);
     return sequence;
+}
+
+static uint64_t proven(int records)
+{
+    return proven_from(records, 0);
 }
 
 static bool is_prepared(const struct fixture *f)
@@ -176,6 +181,21 @@ static void new_log_is_followed(void **state)
     prepare_and_sync(f);
     assert_true(log_size(f, &second) > 1000);
     assert_true(second > first);
+}
+
+/* Rule: the first log whose records are not in tables is read, those before it are not. */
+static void logs_count_from_the_first(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t number;
+
+    for (unsigned i = 0; i < 3; i++)
+        put(&f->keyspace, i, 100);
+    prepare_and_sync(f);
+    (void)log_size(f, &number);
+    assert_int_equal(proven_from(f->records, number - 1), 3);
+    assert_int_equal(proven_from(f->records, number), 3);
+    assert_int_equal(proven_from(f->records, number + 1), 0);
 }
 
 struct writers {
@@ -270,6 +290,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(room_is_made_ahead, set_up, tear_down),
         cmocka_unit_test_setup_teardown(new_log_is_followed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(logs_count_from_the_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(zeros_lie_over_no_record, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_read_behind_a_hole, set_up, tear_down),
     };
