@@ -28,6 +28,8 @@ struct view {
     struct bytes header_row;
     struct partition_header header;
     bool is_gone;
+    struct attempt resolved;  /* the transaction that was to be got out of the way last */
+    unsigned tries;           /* of that */
     struct view_rows rows[2]; /* by family */
     uint32_t page;
 
@@ -209,6 +211,13 @@ static enum store_result take_fate(struct view *view, const struct arrival *arri
     case FATE_DECIDED:
     case FATE_DEAD:
         break;
+    }
+    if (!attempt_equal(view->header.lock.transaction, view->resolved))
+        view->tries = 0;
+    view->resolved = view->header.lock.transaction;
+    if (++view->tries > VIEW_TRIES_MAX) {
+        log_line(LOG_ERROR, "rados: a partition stays locked by a transaction that has ended");
+        return end(view, STORE_IO);
     }
     view->step = RESOLVING;
     return STORE_WAIT;

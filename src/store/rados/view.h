@@ -19,6 +19,9 @@
 #define VIEW_INNER_ROWS  48u
 /* Of a later one, the first time; more each time. */
 #define VIEW_PAGE_ROWS   128u
+/* A transaction that still locks the partition after so many tries to settle it (its changes are damaged, the pool is
+ * full) is given up. */
+#define VIEW_TRIES_MAX   16u
 /* What a view may hold of a partition: view_read_all() */
 #define VIEW_ARENA_MAX   (256u << 20)
 

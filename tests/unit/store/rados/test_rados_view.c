@@ -401,6 +401,21 @@ static void lock_decided(struct fixture *f, const char *partition)
     run(f);
 }
 
+/* A lock that cannot be settled ends the read. */
+static void damaged_lock(void **state)
+{
+    struct fixture *f = *state;
+    struct record record;
+    struct view *view;
+
+    lock_decided(f, "p");
+    set_row(f, row_key_prepared(f->arena, B("p"), 0), B("not summed up"));
+    run(f);
+    view = open_view(f, "p");
+    assert_int_equal(get(f, view, RECORD_LISTED, "k", &record), STORE_IO);
+    view_close(view);
+}
+
 /* A lock that a reader has begun to resolve is settled though the reader has gone; until then the shards are in use. */
 static void closed_while_settling(void **state)
 {
@@ -440,6 +455,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(absent_shard, set_up, tear_down),
         cmocka_unit_test_setup_teardown(scans_and_holds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(closed_early, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_lock, set_up, tear_down),
         cmocka_unit_test_setup_teardown(closed_while_settling, set_up, tear_down),
     };
 
