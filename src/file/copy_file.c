@@ -85,8 +85,9 @@ enum error copy_file_decide(struct decision *d, const struct copy_file_parameter
             ATTRIBUTE_ARCHIVE | (smb.has_attributes ? smb.attributes : file.attributes);
         smb.has_attributes = true;
     }
-    if (p->is_pending)
-        pending_file_begin(d, part, &p->pending, &file);
+    e = p->is_pending ? pending_file_begin(d, part, &p->pending, &file) : OK;
+    if (e)
+        return e;
     r->status = file.copy.status;
     return new_file_write(d, part, &smb, &file);
 }

@@ -37,11 +37,25 @@ enum store_result pending_file_read(struct snapshot *before, struct arena *arena
     return STORE_OK;
 }
 
-void pending_file_begin(struct decision *d, struct decision_part *part,
-                        const struct pending_source *source, struct file *file)
+/* What is left of one that has ended, if its task has not come yet. */
+static enum error delete_older(struct decision *d, struct decision_part *part)
+{
+    struct pending_file older;
+    enum store_result result = pending_file_read(part->before, d->arena, &older);
+
+    if (!result)
+        content_newest_delete(part->changes, &older.target.content, &d->leaves_more);
+    return result && result != STORE_NOT_FOUND ? decision_fail_store(d, result) : OK;
+}
+
+enum error pending_file_begin(struct decision *d, struct decision_part *part,
+                              const struct pending_source *source, struct file *file)
 {
     struct pending_file pending = { .source = *source, .target = *file };
+    enum error e = delete_older(d, part);
 
+    if (e)
+        return e;
     pending.source.begun = d->now;
     pending.target.etag = etag_after(file->etag, d->now);
     pending.target.content = content_sparse(d->now, file->content.length);
@@ -50,6 +64,7 @@ void pending_file_begin(struct decision *d, struct decision_part *part,
     write_record(part->changes, d->arena, &pending);
     changes_defer(part->changes, d->now, TASK_COPY_FILE,
                   bytes_of(source->id.b, sizeof source->id.b));
+    return OK;
 }
 
 void pending_file_delete(struct decision *d, const struct pending_file *pending)

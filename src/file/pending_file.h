@@ -7,7 +7,8 @@
  *
  * There is a task in the partition as long as there is this record. It begins the copy again after a restart,
  * and deletes both once the file is gone, or its copy has ended otherwise: so whatever ends a copy does not look
- * for the record. A Copy File makes a new node, so a partition has at most one. decision: 304 */
+ * for the record. A file that is open stays the node that it was when it is replaced (decision 338): the next copy
+ * to it deletes what is left of the one before, so a partition has at most one. decision: 304 */
 #ifndef LAGRA_FILE_PENDING_FILE_H
 #define LAGRA_FILE_PENDING_FILE_H
 
@@ -25,9 +26,10 @@ struct pending_file {
 };
 
 /* Writes the record, and sees to it that the copy is begun. *file: as the caller writes it; its MD5 is kept
- * until it has the bytes. part: of its node, with changes. source->begun is not needed. */
-void pending_file_begin(struct decision *d, struct decision_part *part,
-                        const struct pending_source *source, struct file *file);
+ * until it has the bytes. part: of its node, with changes. source->begun is not needed.
+ * returns OK, as decision_fail_store() */
+enum error pending_file_begin(struct decision *d, struct decision_part *part,
+                              const struct pending_source *source, struct file *file);
 /* returns STORE_OK, STORE_NOT_FOUND, or as the store */
 enum store_result pending_file_read(struct snapshot *before, struct arena *arena,
                                     struct pending_file *ret_pending);

@@ -30,7 +30,7 @@ static enum error begin(struct decision *d, struct world *w)
     assert_int_equal(tree_find_node(&state->tree, &path, TREE_TO_READ, &state->place, &state->part),
                      TREE_OK);
     assert_non_null(state->part);
-    tree_change(&state->tree, state->part);
+    d->changes = tree_change(&state->tree, state->part);
     decision_read_clock(d);
     assert_int_equal(file_read(&state->tree, state->part->before, d->arena, &file), STORE_OK);
     file.http.has_md5 = true;
@@ -39,7 +39,7 @@ static enum error begin(struct decision *d, struct world *w)
     file.copy = (struct copy_state){
         .status = COPY_PENDING, .id = w->id, .source = source.url, .total = LENGTH
     };
-    pending_file_begin(d, state->part, &source, &file);
+    assert_int_equal(pending_file_begin(d, state->part, &source, &file), OK);
     file_write(d, state->part, &file);
     w->partition.space = w->space;
     w->partition.key = bytes_of(arena_copy(w->arena, state->part->partition.key).ptr, 8);
@@ -101,11 +101,13 @@ static enum error attempt(struct decision *d, void *of)
     struct world *w = of;
     enum error e;
 
-    if (w->act == BEGIN)
-        return begin(d, w);
-    decision_open_subject(d, w->partition);
-    decision_read_clock(d);
-    e = pending_file_find(d, &w->id, &w->found);
+    if (w->act == BEGIN) {
+        e = begin(d, w);
+    } else {
+        decision_open_subject(d, w->partition);
+        decision_read_clock(d);
+        e = pending_file_find(d, &w->id, &w->found);
+    }
     if (!e)
         e = decide(d, w);
     if (!e && d->leaves_more)

@@ -151,6 +151,20 @@ static void replaced_meanwhile(void **state)
     assert_no_header(w->f, reply, "x-ms-copy-status");
 }
 
+/* Rule: where the file stays the same node, nothing is left of the copy before, though its task did not come. */
+static void begun_again(void **state)
+{
+    struct world *w = *state;
+
+    assert_int_equal(steps(w, 0, HALF), OK);
+    w->id = another;
+    assert_int_equal(act(w, BEGIN), OK);
+    assert_int_equal(steps(w, 0, LENGTH), OK);
+    assert_int_equal(act(w, COMPLETE), OK);
+    assert_status(w, "success", "200000");
+    assert_nothing_left(w, LENGTH);
+}
+
 /* Rule: a snapshot of the share keeps the file as it was then, without what was copied. decision: 304 */
 static void kept_by_a_snapshot(void **state)
 {
@@ -217,6 +231,7 @@ int main(void)
         TEST(ends),
         TEST(deleted_meanwhile),
         TEST(replaced_meanwhile),
+        TEST(begun_again),
         TEST(kept_by_a_snapshot),
         TEST(damaged_record),
     };
