@@ -3,7 +3,7 @@
 #define LAGRA_ADMIN_SAVED_STATES_H
 
 #include "base/json.h"
-#include "store/store.h"
+#include "store/states.h"
 
 #define SAVED_STATES_MAX 16u
 #define SAVED_NAME_MAX   64u

@@ -69,6 +69,7 @@ struct running {
     unsigned descriptors; /* that this process may have */
     struct credentials credentials;
     struct store *store;
+    struct store *secondary; /* NULL: as the store */
     struct decide_pool *pool;
     struct decide_pool *gather_pool;
     struct fetcher *fetcher;
@@ -91,6 +92,7 @@ struct running {
 static bool start_threads(struct running *run)
 {
     open_epoch_begin();
+    run->secondary = open_secondary(&run->options, run->store);
     run->pool = decide_pool_new(DECIDE_THREADS_MAX, (struct pool_shares){ .account = 0 });
     run->gather_pool = decide_pool_new(GATHER_THREADS_MAX, GATHER_SHARES);
     run->background = background_new(BACKGROUND_THREADS_MAX, BACKGROUND_SHARES);
@@ -102,6 +104,7 @@ static bool start_threads(struct running *run)
             .service = services[i],
             .all = &run->endpoint_set,
             .store = run->store,
+            .secondary = run->secondary,
             .accounts = run->credentials.accounts,
             .trust = run->credentials.trust,
             .options = &run->server_options,
@@ -320,6 +323,8 @@ static void stop(struct running *run, unsigned grace_s)
     request_logs_stop();
     if (run->analytics)
         analytics_stop(run->analytics);
+    if (run->secondary)
+        store_close(run->secondary);
     if (run->store)
         store_close(run->store);
     credentials_close(&run->credentials);

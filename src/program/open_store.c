@@ -7,6 +7,7 @@
 
 #include "program/process.h"
 #include "store/cluster.h"
+#include "store/states.h"
 
 static struct store *open_elsewhere(const char *place)
 {
@@ -35,6 +36,7 @@ struct store *open_store(const struct options *options)
         options->oauth_keys_path,
         options->oauth_roles_path,
         options->fetcher.ca_path,
+        options->seed.path,
         "/dev/stdout",
         "/dev/stderr",
     };
@@ -68,4 +70,11 @@ struct store *open_store(const struct options *options)
         return NULL;
     }
     return store;
+}
+
+struct store *open_secondary(const struct options *options, struct store *store)
+{
+    uint64_t lag_ticks = options->secondary_lag_ms * (TICKS_PER_SECOND / 1000);
+
+    return lag_ticks > 0 ? store_open_lagging(store, lag_ticks) : NULL;
 }

@@ -134,7 +134,8 @@ static enum options_result check_certificate(const struct options *options)
 
 /* What is about a data folder has no effect where there is none. librados makes calls and threads of its own, which the
  * sandbox does not know. */
-static enum options_result check_store(const struct option_settings *settings)
+static enum options_result check_store(const struct option_settings *settings,
+                                       const struct options *options)
 {
     static const char *const others[] = { "location",    "inMemoryPersistence", "diskReserve",
                                           "keepReading", "scrubEvery",          "scrubRate",
@@ -145,7 +146,10 @@ static enum options_result check_store(const struct option_settings *settings)
             fprintf(stderr, "lagra: --store and --%s exclude each other\n", others[i]);
             return OPTIONS_WRONG;
         }
-    return OPTIONS_RUN;
+    if (options->secondary_lag_ms == 0 || options->in_memory)
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --secondaryLag goes with --inMemoryPersistence\n");
+    return OPTIONS_WRONG;
 }
 
 /* Azurite has no File service: what starts several of them beside each other, with ports for three
@@ -216,7 +220,7 @@ static enum options_result read_served(const char *name, int argc, char **argv,
     if (!result)
         result = check_management(settings, options);
     if (!result)
-        result = check_store(settings);
+        result = check_store(settings, options);
     if (!result)
         result = check_analytics(options);
     if (!result)

@@ -77,7 +77,8 @@ struct options {
     bool loose;
     bool skip_version_check;
     bool in_memory;
-    const char *store; /* "rados:..."; NULL: in the data folder */
+    unsigned secondary_lag_ms; /* 0: none */
+    const char *store;         /* "rados:..."; NULL: in the data folder */
     bool product_style_url;
     bool allow_development_account;
     bool no_public_access;

@@ -394,6 +394,7 @@ static enum state admit(struct flow *flow)
     if (health_is_asked(&flow->exchange->request))
         return HEALTH;
     e = route_request(&flow->work.call);
+    prepare_secondary(&flow->work.call, &flow->work.decision);
     analytics_begins(flow);
     if (!e && flow->exchange->server_is_busy)
         e = E_ServerBusy;

@@ -52,6 +52,7 @@ enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
 
     *ret_inner = inner;
     e = route_request(call);
+    prepare_secondary(call, d);
     call->input.is_source = true;
     if (asked->demands.not_public)
         call->input.demands = asked->demands;

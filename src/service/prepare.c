@@ -32,6 +32,12 @@ void prepare_init(struct call *call, struct decision *d, const struct endpoint *
     d->problem = problem;
 }
 
+void prepare_secondary(const struct call *call, struct decision *d)
+{
+    if (call->secondary && call->endpoint->secondary)
+        d->store = call->endpoint->secondary;
+}
+
 /* A caller without the right learns nothing else, not even whether there is such an operation. Nothing
  * of the state is known yet. */
 static enum error permit_unseen(struct call *call, enum error found)

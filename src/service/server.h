@@ -36,6 +36,7 @@ struct endpoint {
     const struct service *service;
     const struct endpoint_set *all; /* NULL: it is the only one */
     struct store *store;
+    struct store *secondary; /* what the secondary endpoint shows of it; NULL: the same */
     const struct accounts *accounts;
     const struct trust_holder *trust; /* NULL: no bearer tokens */
     const struct server_options *options;

@@ -25,6 +25,8 @@ struct cors {
 /* call, d: zeroed. request, problem: stay the caller's. The decision may not block. */
 void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
                   struct arena *arena, const struct request *request, struct problem *problem);
+/* Once it is known whose account it names, and how: a read of the secondary endpoint is of what that shows. */
+void prepare_secondary(const struct call *call, struct decision *d);
 /* Finds the operation and lets it check the head: d->operation, d->parameters. */
 enum error prepare_head(struct call *call, struct decision *d);
 /* Once the body of the request itself has come: lets the operation get what it names elsewhere. Thread

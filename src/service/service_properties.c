@@ -12,6 +12,7 @@
 
 #include "service/names.h"
 #include "service/small_record.h"
+#include "store/states.h"
 
 #define RECORD_VERSION           1 /* without Storage Analytics */
 #define RECORD_VERSION_ANALYTICS 2
@@ -220,13 +221,13 @@ enum error set_service_properties_decide(struct decision *d,
 
 /* ---- Get Service Stats ---- */
 
-/* At the secondary endpoint: what is written is there at once.
- * rest: Get-Blob-Service-Stats; decision: 65 */
+/* At the secondary endpoint: what is written is there at once, unless that lags.
+ * rest: Get-Blob-Service-Stats; decisions: 65, 535 */
 enum error get_service_stats_decide(struct decision *d,
                                     const struct get_service_stats_parameters *p,
                                     struct get_service_stats_result *r)
 {
     (void)p;
-    r->last_sync = d->now;
+    r->last_sync = store_shows_until(d->store, d->now);
     return OK;
 }

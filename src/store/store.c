@@ -127,7 +127,8 @@ struct snapshot *snapshot_open(struct store *store, struct partition partition,
     struct snapshot *snapshot = store->operations->snapshot_open(store, partition);
 
     assert_snapshot(snapshot);
-    assert(snapshot->store == store && guid_equal(&snapshot->space, &partition.space));
+    assert(snapshot->store == store || store->operations->shows_until); /* that of another one */
+    assert(guid_equal(&snapshot->space, &partition.space));
     snapshot->access = access;
     return snapshot;
 }
@@ -409,6 +410,11 @@ enum store_result piece_check(struct store *store, const struct piece *piece, ui
 void piece_give(struct store *store, const struct piece_file *file)
 {
     store->operations->piece_give(store, file);
+}
+
+instant store_shows_until(struct store *store, instant now)
+{
+    return store->operations->shows_until ? store->operations->shows_until(store) : now;
 }
 
 struct store_state *store_keep_state(struct store *store)

@@ -475,17 +475,6 @@ struct store_usage {
     uint64_t allocated_bytes; /* of the file system, in extents */
     uint64_t pending_bytes;   /* freed, not yet given back */
 };
-/* ---- states that are kept, by the engine in memory alone ---- */
-
-struct store_state;
-/* Keeps the state that all partitions have at this moment. NULL: the engine keeps none. Any thread. */
-struct store_state *store_keep_state(struct store *store);
-/* Before the store is closed. */
-void store_drop_state(struct store *store, struct store_state *state);
-/* Goes back to it, at one moment: whoever opens a snapshot from now on sees it. Open ones show what they showed; a
- * commit is STORE_CONFLICT if one of its partitions has become another one. Any thread. */
-void store_return_to(struct store *store, const struct store_state *state);
-
 /* Measures, after everything has been collected that can be. For tests and `lagra check`; may wait for
  * disks. */
 void store_collect_now(struct store *store, struct store_usage *ret_usage);

@@ -13,6 +13,7 @@
 #include "store/inspect.h"
 #include "store/deferred.h"
 #include "store/piece.h"
+#include "store/states.h"
 
 /* The first member of an engine's store. */
 struct store {
@@ -145,6 +146,7 @@ struct store_operations {
     bool (*backup_copied)(struct store *store, uint32_t extent);
     bool (*backup_end)(struct store *store);
 
+    instant (*shows_until)(struct store *store); /* NULL: all that there is */
     /* NULL, all three: no state is kept. */
     struct store_state *(*keep_state)(struct store *store);
     void (*drop_state)(struct store *store, struct store_state *state);

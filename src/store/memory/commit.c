@@ -127,6 +127,11 @@ static void apply_counts(struct memory_store *store, const struct guid *space,
     key_release(&key);
 }
 
+int64_t memory_count_in(const struct treap_node *root, const struct guid *space, struct bytes key)
+{
+    return memory_space_is_dropped(root, space) ? 0 : counter_value(root, key);
+}
+
 enum store_result memory_count(struct store *base, const struct guid *space, struct bytes key,
                                struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence)
 {
@@ -134,7 +139,7 @@ enum store_result memory_count(struct store *base, const struct guid *space, str
 
     (void)access;
     lock_take(&store->lock);
-    *ret_sum = memory_space_is_dropped(store->root, space) ? 0 : counter_value(store->root, key);
+    *ret_sum = memory_count_in(store->root, space, key);
     *ret_sequence = store->sequence;
     lock_give(&store->lock);
     return STORE_OK;
@@ -357,6 +362,8 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
     lock_take(&store->lock);
     result = check_parts(store, parts, count);
     if (!result) {
+        if (!empty)
+            memory_lag_commits(store);
         store->newest = now > store->newest ? now : store->newest + 1;
         for (size_t i = 0; i < count; i++)
             if (parts[i].changes)

@@ -21,6 +21,7 @@ static void memory_close(struct store *base)
 {
     struct memory_store *store = store_of(base);
 
+    memory_lag_release(store);
     assert(!store->oldest_snapshot && store->stage_count == 0);
 
     treap_release(store->root);
@@ -47,38 +48,23 @@ static struct store_limits memory_limits(const struct store *base)
     };
 }
 
+void memory_snapshot_look(struct memory_snapshot *snapshot)
+{
+    snapshot->version = memory_partition_version(snapshot->root, snapshot->base.prefix);
+    snapshot->base.gone = memory_space_is_dropped(snapshot->root, &snapshot->base.space);
+    snapshot->base.sequence = snapshot->version > 0 ? snapshot->version : snapshot->seen;
+    assert(snapshot->base.sequence <= snapshot->seen);
+}
+
 static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
 {
     struct memory_store *store = store_of(base);
-    struct memory_snapshot *snapshot;
-    struct key key;
-
-    key_init(&key);
-    key_set_partition(&key, RECORD_LISTED, partition);
-    snapshot = xcalloc(1, sizeof *snapshot + key.len);
-    memcpy(snapshot->prefix, key.ptr, key.len);
-    snapshot->base.store = base;
-    snapshot->base.space = partition.space;
-    snapshot->base.prefix = bytes_of(snapshot->prefix, key.len);
-    key_release(&key);
+    struct memory_snapshot *snapshot = memory_snapshot_new(store, partition);
 
     lock_take(&store->lock);
-    snapshot->root = treap_hold(store->root);
-    snapshot->seen = store->sequence;
-    snapshot->base.newest = store->newest;
-    snapshot->older = store->newest_snapshot;
-    assert(!snapshot->older || snapshot->older->seen <= snapshot->seen);
-    if (store->newest_snapshot)
-        store->newest_snapshot->newer = snapshot;
-    else
-        store->oldest_snapshot = snapshot;
-    store->newest_snapshot = snapshot;
+    memory_snapshot_enter(store, snapshot, NULL);
     lock_give(&store->lock);
-
-    snapshot->version = memory_partition_version(snapshot->root, snapshot->base.prefix);
-    snapshot->base.gone = memory_space_is_dropped(snapshot->root, &partition.space);
-    snapshot->base.sequence = snapshot->version > 0 ? snapshot->version : snapshot->seen;
-    assert(snapshot->base.sequence <= snapshot->seen);
+    memory_snapshot_look(snapshot);
     return &snapshot->base;
 }
 
@@ -101,18 +87,7 @@ static void memory_snapshot_close(struct snapshot *base)
     struct memory_piece *freed;
 
     lock_take(&store->lock);
-    assert(snapshot->older ? snapshot->older->newer == snapshot
-                           : store->oldest_snapshot == snapshot);
-    assert(snapshot->newer ? snapshot->newer->older == snapshot
-                           : store->newest_snapshot == snapshot);
-    if (snapshot->older)
-        snapshot->older->newer = snapshot->newer;
-    else
-        store->oldest_snapshot = snapshot->newer;
-    if (snapshot->newer)
-        snapshot->newer->older = snapshot->older;
-    else
-        store->newest_snapshot = snapshot->older;
+    memory_snapshot_leave(store, snapshot);
     freed = memory_collect(store);
     lock_give(&store->lock);
 
@@ -183,6 +158,15 @@ static struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end
     return cursor_new(base->store, treap_hold(snapshot->root), end);
 }
 
+struct cursor *memory_root_cursor(struct store *base, struct treap_node *root,
+                                  const struct guid *space, struct bytes end)
+{
+    if (!memory_space_is_dropped(root, space))
+        return cursor_new(base, root, end);
+    treap_release(root);
+    return NULL;
+}
+
 static struct cursor *memory_space_cursor(struct store *base, const struct guid *space,
                                           struct bytes end, struct store_access access,
                                           uint64_t *ret_sequence)
@@ -195,10 +179,7 @@ static struct cursor *memory_space_cursor(struct store *base, const struct guid 
     root = treap_hold(store->root);
     *ret_sequence = store->sequence;
     lock_give(&store->lock);
-    if (!memory_space_is_dropped(root, space))
-        return cursor_new(base, root, end);
-    treap_release(root);
-    return NULL;
+    return memory_root_cursor(base, root, space, end);
 }
 
 static struct cursor *memory_row_cursor(struct store *base, struct bytes end)

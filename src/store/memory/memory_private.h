@@ -33,9 +33,39 @@ struct memory_store {
     uint64_t random;   /* state of the generator of priorities */
     struct memory_snapshot *oldest_snapshot;
     struct memory_snapshot *newest_snapshot;
-    size_t stage_count; /* open ones */
+    size_t stage_count;     /* open ones */
+    struct memory_lag *lag; /* for the secondary endpoint; NULL: none */
     struct memory_pieces pieces;
 };
+
+/* ---- snapshots.c ---- */
+
+/* Of a partition, with nothing in it; from malloc. Without the lock. */
+struct memory_snapshot *memory_snapshot_new(struct memory_store *store, struct partition partition);
+/* It begins to show what another one shows; like: NULL: what there is now. Under the lock. */
+void memory_snapshot_enter(struct memory_store *store, struct memory_snapshot *snapshot,
+                           struct memory_snapshot *like);
+/* It is open no longer; its root is still to be released. Under the lock. */
+void memory_snapshot_leave(struct memory_store *store, struct memory_snapshot *snapshot);
+/* memory.c: finds in what it shows what a snapshot says of itself. Without the lock. */
+void memory_snapshot_look(struct memory_snapshot *snapshot);
+
+/* ---- lag.c: what the store showed a while ago ---- */
+
+/* Before a commit is applied. Under the lock. */
+void memory_lag_commits(struct memory_store *store);
+void memory_lag_begin(struct memory_store *store, uint64_t ticks);
+void memory_lag_release(struct memory_store *store);
+/* The snapshot that is shown now, and until when it has everything; NULL: the store as it is. Under the lock. */
+struct memory_snapshot *memory_lag_shown(const struct memory_store *store, instant *ret_until);
+
+/* ---- shared by those who read ---- */
+
+/* A cursor of a space over a root, whose hold it takes over; NULL: the space is dropped there. */
+struct cursor *memory_root_cursor(struct store *base, struct treap_node *root,
+                                  const struct guid *space, struct bytes end);
+/* The sum of a counter. key: full */
+int64_t memory_count_in(const struct treap_node *root, const struct guid *space, struct bytes key);
 
 /* The row of a table of operations that lies in another file. */
 enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,

@@ -52,6 +52,7 @@ void memory_return_to(struct store *base, const struct store_state *state)
     struct memory_piece *freed;
 
     lock_take(&store->lock);
+    memory_lag_commits(store);
     left = store->root;
     store->root = treap_hold(state->root);
     store->sequence++;

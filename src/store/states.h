@@ -1,0 +1,28 @@
+/* States of a store other than the newest, of the engine in memory alone: those that are kept, and gone back to; and the one
+ * of a while ago. */
+#ifndef LAGRA_STORE_STATES_H
+#define LAGRA_STORE_STATES_H
+
+#include "store/store.h"
+
+/* ---- that are kept ---- */
+
+struct store_state;
+/* Keeps the state that all partitions have at this moment. NULL: the engine keeps none. Any thread. */
+struct store_state *store_keep_state(struct store *store);
+/* Before the store is closed. */
+void store_drop_state(struct store *store, struct store_state *state);
+/* Goes back to it, at one moment: whoever opens a snapshot from now on sees it. Open ones show what they showed; a
+ * commit is STORE_CONFLICT if one of its partitions has become another one. Any thread. */
+void store_return_to(struct store *store, const struct store_state *state);
+
+/* ---- of a while ago ---- */
+
+/* A store for reading alone, which shows what one in memory showed so long ago, or a sixteenth more: for the secondary
+ * endpoint. To be closed before that one. lag_ticks: 16 or more. Start-up. */
+struct store *store_open_lagging(struct store *memory, uint64_t lag_ticks);
+/* What was committed before that instant is shown by snapshots that are opened from now on. now: returned by a store
+ * that shows all that there is. Any thread. */
+instant store_shows_until(struct store *store, instant now);
+
+#endif
