@@ -148,10 +148,12 @@ void request_is_answered(struct flow *flow)
     flow->duration = duration_slot(flow);
     metric_observe_ns(service_slot(flow, FIRST_BYTE), now_ns - flow->began_ns);
     metric_add(outcome_slot(flow, flow->work.answer.error), 1);
-    metric_add(service_slot(flow, RECEIVED), (int64_t)flow->intake.received);
+    if (flow->intake.received > 0)
+        metric_add(service_slot(flow, RECEIVED), (int64_t)flow->intake.received);
     if (exchange->request.method != METHOD_HEAD)
         sent_bytes = response_bytes(&exchange->response);
-    metric_add(service_slot(flow, SENT), (int64_t)sent_bytes);
+    if (sent_bytes > 0)
+        metric_add(service_slot(flow, SENT), (int64_t)sent_bytes);
     if (flow->work.call.is_limited)
         limits_pay(flow, sent_bytes, now_ns);
     if (d->attempts > 1)
