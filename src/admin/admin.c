@@ -43,6 +43,11 @@ static const struct admin_operation *find_operation(struct bytes path)
     return NULL;
 }
 
+static size_t body_max(const struct admin_operation *operation)
+{
+    return operation->body_max > 0 ? operation->body_max : ADMIN_BODY_MAX_BYTES;
+}
+
 /* False: refused. */
 static bool check_head(struct admin_call *call)
 {
@@ -58,7 +63,7 @@ static bool check_head(struct admin_call *call)
     else if (request->query.ptr)
         admin_fail(call, 400, "InvalidArgument", "Arguments are members of the body.");
     else if (request->content_length != HTTP_LENGTH_UNKNOWN &&
-             request->content_length > ADMIN_BODY_MAX_BYTES)
+             request->content_length > body_max(call->operation))
         admin_fail(call, 413, "InvalidArgument", "The body is too long.");
     return call->status == 0;
 }
@@ -83,7 +88,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
     struct admin_call *call = exchange->application;
 
     *ret_taken = data.len;
-    if (exchange->server_is_busy || call->body.len + data.len > ADMIN_BODY_MAX_BYTES) {
+    if (exchange->server_is_busy || call->body.len + data.len > body_max(call->operation)) {
         admin_fail(call, 413, "InvalidArgument", "The body is too long.");
         return respond(call);
     }
@@ -128,7 +133,7 @@ static bool read_arguments(struct admin_call *call)
     struct json_reader reader;
     struct json_member member;
 
-    if (call->body.len > 0) {
+    if (call->body.len > 0 && call->operation->body_max == 0) {
         json_object_init(&reader, call->arena, text_bytes(&call->body), 0);
         while (call->status == 0 && json_next(&reader, &member))
             read_argument(call, &member);

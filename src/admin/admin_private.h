@@ -27,6 +27,7 @@ struct admin_operation {
     const char *name; /* POST /name */
     const char *const arguments[ADMIN_ARGUMENTS_MAX];
     unsigned required; /* so many of the first have to be given */
+    size_t body_max;   /* 0: ADMIN_BODY_MAX_BYTES; else the body is bytes of its own form */
     /* On a thread that may block: writes members to call->out, or fails. */
     void (*run)(struct admin_call *call);
 };
@@ -53,6 +54,11 @@ void admin_log_level(struct admin_call *call);
 void admin_backup_begin(struct admin_call *call);
 void admin_backup_hold(struct admin_call *call);
 void admin_backup_end(struct admin_call *call);
+/* restore.c */
+void admin_restore_begin(struct admin_call *call);
+void admin_restore_put(struct admin_call *call);
+void admin_restore_end(struct admin_call *call);
+void admin_restore_cancel(struct admin_call *call);
 /* scrub_operations.c */
 void admin_scrub(struct admin_call *call);
 void admin_scrub_state(struct admin_call *call);

@@ -62,6 +62,10 @@ bool backup_take(struct backup_work *work, const struct backup_source *source, c
 bool backup_verify(struct backup_work *work, const char *folder,
                    void (*say)(struct backup_work *work, const char *sentence));
 
+/* The same of its records alone, which are held against their sums before they are read; pieces have sums of their own.
+ * returns  the folder of the backup, open; -1: something is wrong, work->problem has the first of what */
+int backup_verify_records(struct backup_work *work, const char *folder);
+
 /* Makes a data folder of a backup (folder: as above): copies it, holding each file against its sum.
  * to       made, or an empty folder
  * returns  false: why is in work->problem; nothing is left there */

@@ -119,6 +119,34 @@ bool backup_verify(struct backup_work *work, const char *folder,
     return done && verify.is_whole;
 }
 
+static void say_nothing(struct backup_work *work, const char *sentence)
+{
+    (void)work;
+    (void)sentence;
+}
+
+int backup_verify_records(struct backup_work *work, const char *folder)
+{
+    struct verify verify = { .work = work, .say = say_nothing, .is_whole = true };
+    struct backup_list list;
+    bool done = true;
+    int backup;
+
+    work_begin(work);
+    backup = backup_open(work, folder, &list);
+    if (backup < 0)
+        return -1;
+    for (size_t i = 0; i < list.count && done; i++)
+        if (strncmp(list.files[i].name, "records/", 8) == 0)
+            done = verify_file(&verify, backup, &list.files[i]);
+    done = done && find_strangers(&verify, backup, &list, "records");
+    backup_list_release(&list);
+    if (done && verify.is_whole)
+        return backup;
+    close(backup);
+    return -1;
+}
+
 /* ---- restoring ---- */
 
 static bool restore_file(struct backup_work *work, int backup, int folder,

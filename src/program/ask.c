@@ -110,8 +110,8 @@ static bool ask(const struct command_call *call, struct fetcher *fetcher, const 
     return asked_well;
 }
 
-bool ask_server(const struct command_call *call, const char *operation,
-                const struct ask_argument *arguments, size_t count, struct ask_answer *ret_answer)
+bool ask_server_bytes(const struct command_call *call, const char *operation, struct bytes body,
+                      struct ask_answer *ret_answer)
 {
     char path[LOCAL_PATH_SIZE];
     struct fetcher_options options = { .trusts_all = true, .local_path = path };
@@ -122,9 +122,18 @@ bool ask_server(const struct command_call *call, const char *operation,
     if (!find_socket(call->options->location, path))
         return false;
     fetcher = fetcher_new(&options);
-    asked =
-        ask(call, fetcher, operation, make_body(ret_answer->arena, arguments, count), ret_answer);
+    asked = ask(call, fetcher, operation, body, ret_answer);
     fetcher_free(fetcher);
+    return asked;
+}
+
+bool ask_server(const struct command_call *call, const char *operation,
+                const struct ask_argument *arguments, size_t count, struct ask_answer *ret_answer)
+{
+    struct arena *arena = arena_new(ASK_BYTES_MAX);
+    bool asked = ask_server_bytes(call, operation, make_body(arena, arguments, count), ret_answer);
+
+    arena_free(arena);
     return asked;
 }
 

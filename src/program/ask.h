@@ -25,6 +25,10 @@ struct ask_answer {
 bool ask_server(const struct command_call *call, const char *operation,
                 const struct ask_argument *arguments, size_t count, struct ask_answer *ret_answer);
 
+/* The same of an operation whose body is bytes of its own form. */
+bool ask_server_bytes(const struct command_call *call, const char *operation, struct bytes body,
+                      struct ask_answer *ret_answer);
+
 /* A member of an object as text; ptr NULL: it is not there, or is an object or a list. */
 struct bytes ask_member(struct arena *arena, struct bytes object, const char *name);
 /* A member that is an object or a list, as it is written; ptr NULL: there is none. */

@@ -7,6 +7,7 @@
 #include "program/administer.h"
 #include "program/back_up.h"
 #include "program/rados_command.h"
+#include "program/restore.h"
 #include "program/scrub.h"
 #include "program/spelling.h"
 
@@ -119,6 +120,11 @@ const struct command_row command_rows[] = {
     { "backup verify", "DIR",             "read the newest backup in DIR, or that one, and hold it against its sums", 1, 1, back_up_copy_options, back_up_verify },
     { "backup restore", "DIR NEW-DIR",    "make a data folder of it", 2, 2, back_up_copy_options, back_up_restore },
     { "backup", "DIR",                    "copy the data folder of a running server to a new folder in DIR, as it is at one moment", 1, 1, back_up_options, back_up },
+    { "restore container", "DIR NAME",    "put a container of the newest backup in DIR, or of that one, into a running server", 2, 2, restore_options, restore_run },
+    { "restore queue", "DIR NAME",        "the same of a queue", 2, 2, restore_options, restore_run },
+    { "restore table", "DIR NAME",        "the same of a table", 2, 2, restore_options, restore_run },
+    { "restore share", "DIR NAME",        "the same of a share", 2, 2, restore_options, restore_run },
+    { "restore account", "DIR",           "the same of all that an account has in the backup", 1, 1, restore_all_options, restore_all },
     { "account add", "NAME",              "make an account in the store, and print its two keys, once", 1, 1, account_keys, administer_account_add },
     { "account list", "",                 "all accounts, and where they come from", 0, 0, NULL, administer_account_list },
     { "account show", "NAME",             "one of them", 1, 1, NULL, administer_account_show },

@@ -41,6 +41,19 @@ static enum store_result collect_content(struct decision *d, const struct deferr
     return result;
 }
 
+static enum store_result drop_space(struct decision *d, const struct deferred_task *task,
+                                    const struct endpoint *endpoint)
+{
+    struct guid space;
+
+    (void)endpoint;
+    if (task->payload.len != sizeof space.b)
+        return STORE_CORRUPT;
+    memcpy(space.b, task->payload.ptr, sizeof space.b);
+    changes_drop_space(d->changes, space);
+    return STORE_OK;
+}
+
 /* What runs tasks of a kind. */
 struct handler {
     task_fn *decide; /* NULL: none is known */
@@ -52,6 +65,8 @@ static struct handler find_handler(const struct service *const *services,
 {
     if (kind == TASK_COLLECT_CONTENT)
         return (struct handler){ .decide = collect_content };
+    if (kind == TASK_DROP_SPACE)
+        return (struct handler){ .decide = drop_space };
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < services[i]->task_handler_count; k++)
             if (services[i]->task_handlers[k].kind == kind)

@@ -27,7 +27,8 @@ typedef enum store_result task_fn(struct decision *d, const struct deferred_task
                                   const struct endpoint *endpoint);
 
 /* Kinds are stored, so a number is never reused. Those of the Blob service begin at 0x100; 1 is
- * TASK_COLLECT_CONTENT, 2 is TASK_RETRY (task_retry.h). */
+ * TASK_COLLECT_CONTENT, 2 is TASK_RETRY (task_retry.h), 3 TASK_DROP_SPACE. */
+enum { TASK_DROP_SPACE = 3 }; /* payload: a space, which is dropped */
 struct task_handler {
     uint32_t kind;
     task_fn *decide;

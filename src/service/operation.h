@@ -27,6 +27,7 @@
 #include "service/answer.h"
 #include "service/deferred_tasks.h"
 #include "service/batch.h"
+#include "service/restore.h"
 #include "service/source_facts.h"
 #include "service/usage.h"
 
@@ -254,6 +255,7 @@ struct service {
      * operations have in common beside these. Pure; return as decide functions. NULL: nothing. */
     enum error (*enter)(struct decision *d);
     enum error (*leave)(struct decision *d);
+    const struct restore_functions *restore; /* service/restore.h */
     const struct usage_functions
         *usage; /* what is in it, for operators: service/usage.h. NULL: nothing */
     /* The answer to an error in the form of the service, with all its headers. False: it is XML, as

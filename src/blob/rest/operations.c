@@ -14,6 +14,7 @@
  *
  * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
  * Lease-Blob, Lease-Container; semantics 2.1 */
+#include "blob/restore.h"
 #include "blob/usage.h"
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
@@ -353,6 +354,7 @@ const struct service blob_service = {
     .names = blob_signed_names,
     .check_names = blob_check_names,
     .usage = &blob_usage,
+    .restore = &blob_restore,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,
     .source = blob_source,

@@ -12,6 +12,7 @@
 #include "file/rest/pending_files.h"
 #include "file/rest/request.h"
 #include "file/rest/source_file.h"
+#include "file/restore.h"
 #include "file/usage.h"
 #include "service/preflight.h"
 #include "service/recent_deletion.h"
@@ -231,6 +232,7 @@ const struct service file_service = {
     .names = file_signed_names,
     .check_names = file_check_names,
     .usage = &file_usage,
+    .restore = &file_restore,
     .locate = file_locate,
     .permit_facts = file_permit_facts,
     .enter = file_enter,

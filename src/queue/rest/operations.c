@@ -3,6 +3,7 @@
  * conditions, leases or ETags: the last writer wins.
  *
  * rest: Queue-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 7 */
+#include "queue/restore.h"
 #include "queue/usage.h"
 #include "queue/expire_messages.h"
 #include "queue/message_operations.h"
@@ -106,6 +107,7 @@ const struct service queue_service = {
     .names = queue_signed_names,
     .check_names = queue_check_names,
     .usage = &queue_usage,
+    .restore = &queue_restore,
     .locate = queue_locate,
     .permit_facts = queue_permit_facts,
 };

@@ -201,7 +201,9 @@ enum store_result keyspace_open(const char *path, const struct sizes *sizes, siz
     }
     rocksdb_options_set_create_if_missing(keyspace.options, mode == KEYSPACE_NEW);
     keyspace.cache = set_table_options(keyspace.options, cache_bytes);
-    keyspace.db = rocksdb_open(keyspace.options, path, &error);
+    keyspace.db = mode == KEYSPACE_READ_ONLY
+                      ? rocksdb_open_for_read_only(keyspace.options, path, 0, &error)
+                      : rocksdb_open(keyspace.options, path, &error);
     if (error) {
         result = keyspace_error("open the records", error);
         *ret_problem = result == STORE_CORRUPT ? "the records in the data folder are damaged"
@@ -289,6 +291,12 @@ static void release(struct keyspace *keyspace)
 void keyspace_close(struct keyspace *keyspace)
 {
     flush(keyspace);
+    release(keyspace);
+    rocksdb_options_destroy(keyspace->options);
+}
+
+void keyspace_close_read_only(struct keyspace *keyspace)
+{
     release(keyspace);
     rocksdb_options_destroy(keyspace->options);
 }

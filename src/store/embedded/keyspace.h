@@ -35,13 +35,16 @@ struct keyspace {
 
 /* Opens the key space in a folder, or creates it: in a folder that lost its
  * CURRENT, RocksDB would make an empty one. */
-enum keyspace_mode { KEYSPACE_EXISTS, KEYSPACE_NEW };
+/* KEYSPACE_READ_ONLY: nothing is written there, logs are read into memory. */
+enum keyspace_mode { KEYSPACE_EXISTS, KEYSPACE_NEW, KEYSPACE_READ_ONLY };
 /* sizes NULL: those of the largest reserve. cache_bytes 0: default. Start-up thread. *ret_problem: as store_open_embedded().
  * returns STORE_OK, STORE_CORRUPT, STORE_IO */
 enum store_result keyspace_open(const char *path, const struct sizes *sizes, size_t cache_bytes,
                                 enum keyspace_mode mode, struct keyspace *ret_keyspace,
                                 const char **ret_problem);
 void keyspace_close(struct keyspace *keyspace);
+/* Of one that was opened so. */
+void keyspace_close_read_only(struct keyspace *keyspace);
 /* Closes it and deletes its files. */
 void keyspace_discard(struct keyspace *keyspace, const char *path);
 

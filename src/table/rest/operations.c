@@ -4,6 +4,7 @@
 #include "service/preflight.h"
 #include "service/row.h"
 #include "service/service_properties.h"
+#include "table/restore.h"
 #include "table/usage.h"
 #include "table/entity_operations.h"
 #include "table/rest/odata.h"
@@ -129,6 +130,7 @@ const struct service table_service = {
     .names = table_signed_names,
     .check_names = table_check_names,
     .usage = &table_usage,
+    .restore = &table_restore,
     .locate = table_locate,
     .permit_facts = table_permit_facts,
     .answer_error = odata_answer_error,

@@ -1,0 +1,176 @@
+/* Restoring a part of a backup: the command that reads the backup (program/restore.c) begins it, puts its records in
+ * batches, and ends it. One at a time; one that nothing was heard of for a minute makes room for the next. */
+#include <pthread.h>
+
+#include "admin/admin_private.h"
+#include "admin/restore_state.h"
+#include "base/lock.h"
+#include "base/log.h"
+#include "service/access_log.h"
+#include "service/own_request.h"
+
+#define QUIET_MS 60000u
+
+static struct {
+    struct lock lock;
+    struct restore *running; /* under lock; NULL: none, or a thread has it */
+    bool is_taken;           /* under lock: a thread has it */
+} held;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void init(void)
+{
+    lock_init(&held.lock, RANK_BACKUP_HOLD);
+}
+
+/* The one that runs, with this id; NULL: there is none, or it is being worked on. id NULL: whichever */
+static struct restore *take(const struct bytes *id)
+{
+    char text[GUID_TEXT_SIZE];
+    struct restore *r;
+
+    pthread_once(&once, init);
+    lock_take(&held.lock);
+    r = held.is_taken ? NULL : held.running;
+    if (r && id) {
+        guid_format(&r->id, text);
+        r = bytes_is(*id, text) ? r : NULL;
+    }
+    if (r)
+        held.is_taken = true;
+    lock_give(&held.lock);
+    return r;
+}
+
+/* r NULL: it is over. */
+static void give(struct restore *r)
+{
+    if (r)
+        r->heard_ms = clock_monotonic_ms();
+    lock_take(&held.lock);
+    held.running = r;
+    held.is_taken = false;
+    lock_give(&held.lock);
+}
+
+/* Makes room for a new one. False: refused. */
+static bool take_over(struct admin_call *call)
+{
+    struct restore *before = take(NULL);
+    bool is_free = true;
+
+    if (before && clock_monotonic_ms() - before->heard_ms < QUIET_MS) {
+        give(before);
+        is_free = false;
+    } else if (before) {
+        restore_free(before, false);
+    } else {
+        lock_take(&held.lock);
+        is_free = !held.is_taken;
+        held.is_taken = true;
+        lock_give(&held.lock);
+    }
+    if (!is_free)
+        admin_fail(call, 409, "RestoreRuns", "Another restore is under way.");
+    return is_free;
+}
+
+/* Arguments: kind, account, name, replace. */
+enum { KIND, ACCOUNT, NAME, REPLACE };
+
+static const struct endpoint *endpoint_of(struct admin_call *call)
+{
+    static const char *const kinds[][2] = {
+        { "container", "blob" }, { "queue", "queue" }, { "table", "table" }, { "share", "file" }
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (bytes_is(call->given[KIND], kinds[i][0]))
+            return own_request_endpoint(call->admin->endpoints, kinds[i][1]);
+    admin_fail(call, 400, "InvalidArgument", "Kinds are container, queue, table and share.");
+    return NULL;
+}
+
+void admin_restore_begin(struct admin_call *call)
+{
+    const struct endpoint *endpoint = endpoint_of(call);
+    struct restore *r;
+    char id[GUID_TEXT_SIZE];
+    enum error e;
+
+    if (!endpoint)
+        return;
+    if (!accounts_find(call->admin->accounts, call->given[ACCOUNT])) {
+        admin_fail(call, 404, "AccountNotFound", "There is no account %.*s.",
+                   BYTES_ARG(call->given[ACCOUNT]));
+        return;
+    }
+    e = endpoint->service->restore->check_name(call->given[NAME]);
+    if (e) {
+        admin_fail_error(call, e);
+        return;
+    }
+    if (!take_over(call))
+        return;
+    if (!restore_begin(endpoint, call->given[ACCOUNT], call->given[NAME],
+                       call->given[REPLACE].ptr != NULL, &r)) {
+        admin_fail(call, 500, "RestoreFailed", "It cannot begin: %s.", r->problem);
+        restore_free(r, false);
+        give(NULL);
+        return;
+    }
+    guid_format(&r->id, id);
+    json_write_member(&call->out, "id", bytes_from_string(id));
+    give(r);
+}
+
+/* The body: the id, a byte 0, the batch. */
+void admin_restore_put(struct admin_call *call)
+{
+    struct bytes id, batch;
+    struct restore *r;
+
+    pthread_once(&once, init);
+    bytes_cut(text_bytes(&call->body), '\0', &id, &batch);
+    r = batch.ptr ? take(&id) : NULL;
+    if (!r) {
+        admin_fail(call, 404, "NoSuchRestore", "No such restore is under way.");
+        return;
+    }
+    if (!restore_put(r, batch))
+        admin_fail(call, 400, "RestoreFailed", "It cannot go on: %s.", r->problem);
+    give(r);
+}
+
+void admin_restore_end(struct admin_call *call)
+{
+    struct restore *r = take(&call->given[0]);
+    enum error e;
+
+    if (!r) {
+        admin_fail(call, 404, "NoSuchRestore", "No such restore is under way.");
+        return;
+    }
+    e = restore_publish(r);
+    if (!e)
+        audit_note("something of this account was restored from a backup", r->account);
+    if (e == E_ContainerAlreadyExists)
+        admin_fail(call, 409, "AlreadyExists", "There is %.*s already; --replace replaces it.",
+                   BYTES_ARG(r->name));
+    else if (e)
+        admin_fail_error(call, e);
+    restore_free(r, !e);
+    give(NULL);
+}
+
+void admin_restore_cancel(struct admin_call *call)
+{
+    struct restore *r = take(&call->given[0]);
+
+    if (!r) {
+        admin_fail(call, 404, "NoSuchRestore", "No such restore is under way.");
+        return;
+    }
+    restore_free(r, false);
+    give(NULL);
+}

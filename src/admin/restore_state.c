@@ -1,0 +1,376 @@
+/* See restore_state.h. */
+#include "admin/restore_state.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "base/sleeper.h"
+#include "service/deciding.h"
+#include "service/deferred_tasks.h"
+#include "service/names.h"
+
+/* A batch whose records name a piece with each of its bytes takes 32 times its length. */
+#define ARENA_MAX ((size_t)1 << 30)
+
+static bool fail(struct restore *r, const char *problem)
+{
+    if (!r->problem)
+        r->problem = problem;
+    return false;
+}
+
+static bool fail_store(struct restore *r, enum store_result result)
+{
+    return fail(r, result == STORE_NOT_FOUND ? "it has taken too long, and was dropped"
+                                             : store_result_text(result));
+}
+
+static struct partition account_partition(const struct restore *r)
+{
+    return (struct partition){ .space = account_space(r->endpoint->service->name, r->account),
+                               .key = BYTES("") };
+}
+
+static struct partition owner_partition(const struct restore *r, struct arena *arena)
+{
+    return (struct partition){ .space = account_space(r->endpoint->service->name, r->account),
+                               .key = r->endpoint->service->restore->folds_case
+                                          ? arena_copy_lower(arena, r->name)
+                                          : r->name };
+}
+
+/* ---- decisions ---- */
+
+static enum error decide(struct restore *r, attempt_fn *attempt)
+{
+    struct arena *arena = arena_new(ARENA_MAX);
+    struct problem problem = { .detail = NULL };
+    struct decision d = { .store = r->endpoint->store,
+                          .arena = arena,
+                          .access = STORE_MAY_BLOCK,
+                          .problem = &problem,
+                          .attempt = arena_mark(arena) };
+    enum error e = deciding_run(&d, attempt, r);
+
+    arena_free(arena);
+    return e;
+}
+
+static enum error attempt_begin(struct decision *d, void *of)
+{
+    struct restore *r = of;
+
+    decision_open_subject(d, account_partition(r));
+    decision_read_clock(d);
+    r->began = d->now;
+    r->task = (struct deferred_task){ .due = d->now + RESTORE_DAYS_MAX * TICKS_PER_DAY,
+                                      .partition = account_partition(r) };
+    r->task.id = changes_defer(d->changes, r->task.due, TASK_DROP_SPACE,
+                               bytes_of(r->space.b, sizeof r->space.b));
+    return OK;
+}
+
+bool restore_begin(const struct endpoint *endpoint, struct bytes account, struct bytes name,
+                   bool replaces, struct restore **ret_restore)
+{
+    struct restore *r = xcalloc(1, sizeof *r);
+
+    r->arena = arena_new(ARENA_MAX);
+    r->part = arena_new(ARENA_MAX);
+    r->batch = arena_new(ARENA_MAX);
+    r->endpoint = endpoint;
+    r->account = arena_copy(r->arena, account);
+    r->name = arena_copy(r->arena, name);
+    r->replaces = replaces;
+    r->id = guid_new();
+    r->space = guid_new();
+    r->owners = arena_array(r->arena, RESTORE_OWNERS_MAX, sizeof *r->owners);
+    *ret_restore = r;
+    return decide(r, attempt_begin) == OK || fail(r, "the store takes no changes");
+}
+
+/* ---- one partition ---- */
+
+static bool commit(struct restore *r)
+{
+    const struct partition at = { r->space, r->key };
+    struct store *store = r->endpoint->store;
+    enum store_result result = STORE_CONFLICT;
+    uint64_t sequence;
+
+    if (!r->changes || changes_empty(r->changes))
+        return true;
+    while (result == STORE_CONFLICT) {
+        struct snapshot *snapshot = snapshot_open(store, at, STORE_MAY_BLOCK);
+
+        result = store_commit(store, &(struct commit_part){ snapshot, r->changes }, 1,
+                              clock_above(snapshot_instant(snapshot)), STORE_MAY_BLOCK, &sequence);
+        snapshot_close(snapshot);
+    }
+    r->changes = NULL;
+    return result ? fail_store(r, result) : true;
+}
+
+static struct changes *changes_of(struct restore *r)
+{
+    if (!r->changes)
+        r->changes = changes_new(r->batch);
+    return r->changes;
+}
+
+/* Commits what no other commit could take, too. */
+static bool commit_if_much(struct restore *r)
+{
+    struct store_limits limits = store_limits(r->endpoint->store);
+
+    return changes_bytes(r->changes) < limits.commit_bytes / 4 || commit(r);
+}
+
+static void close_stage(struct restore *r)
+{
+    if (r->stage)
+        stage_close(r->stage);
+    r->stage = NULL;
+    r->pieces = NULL;
+    r->piece_count = 0;
+}
+
+static bool begin_partition(struct restore *r, struct bytes key)
+{
+    bool committed = commit(r);
+
+    close_stage(r);
+    arena_free(r->part);
+    r->part = arena_new(ARENA_MAX);
+    r->key = arena_copy(r->part, key);
+    r->has_partition = true;
+    return committed;
+}
+
+static bool add_piece(struct restore *r, struct bytes data)
+{
+    enum store_result result = STORE_OK;
+    struct sleeper sleeper;
+
+    if (data.len == 0 || data.len > PIECE_MAX_BYTES || r->pieces)
+        return fail(r, "a piece of the backup is malformed");
+    if (!r->stage)
+        r->stage =
+            stage_open(r->endpoint->store, (struct partition){ r->space, r->key }, UINT64_MAX);
+    stage_cut(r->stage, data.len);
+    sleeper_init(&sleeper);
+    while (!result && data.len > 0) {
+        size_t taken = 0;
+
+        result = stage_write(r->stage, data, sleeper_arm(&sleeper), &taken);
+        data = bytes_from(data, taken);
+        if (result == STORE_WAIT) {
+            sleeper_wait(&sleeper);
+            result = STORE_OK;
+        }
+    }
+    sleeper_release(&sleeper);
+    return result ? fail_store(r, result) : true;
+}
+
+static bool finish_stage(struct restore *r)
+{
+    enum store_result result;
+    struct sleeper sleeper;
+
+    if (!r->stage || r->pieces)
+        return true;
+    sleeper_init(&sleeper);
+    while ((result = stage_finish(r->stage, sleeper_arm(&sleeper))) == STORE_WAIT)
+        sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+    if (result)
+        return fail_store(r, result);
+    r->pieces = stage_pieces(r->stage, &r->piece_count);
+    return true;
+}
+
+/* ---- entries ---- */
+
+static bool put_record(struct restore *r, struct decoder *in)
+{
+    const struct restore_functions *functions = r->endpoint->service->restore;
+    enum record_family family = decode_u8(in) == RECORD_LISTED ? RECORD_LISTED : RECORD_INNER;
+    struct record record = { .key = decode_bytes(in) };
+    struct piece *pieces;
+
+    record.value = decode_bytes(in);
+    record.piece_count = (size_t)decode_u64(in);
+    if (in->bad || record.piece_count > (size_t)(in->end - in->at) || !finish_stage(r))
+        return fail(r, "a record of the backup is malformed");
+    pieces = arena_array(r->batch, record.piece_count, sizeof *pieces);
+    for (size_t i = 0; i < record.piece_count; i++) {
+        uint64_t number = decode_u64(in);
+
+        if (in->bad || number >= r->piece_count)
+            return fail(r, "a record of the backup names a piece that did not come");
+        pieces[i] = r->pieces[number];
+    }
+    if (functions->without_lease)
+        record.value = functions->without_lease(r->batch, family, &record);
+    changes_put(changes_of(r), family, record.key, record.value, pieces, record.piece_count);
+    return commit_if_much(r);
+}
+
+static bool put_owner(struct restore *r, struct decoder *in)
+{
+    struct bytes key = decode_bytes(in), value = decode_bytes(in);
+
+    if (in->bad || r->owner_count == RESTORE_OWNERS_MAX ||
+        key.len + value.len > STORE_RECORD_BYTES_LEAST ||
+        !r->endpoint->service->restore->is_owner(key))
+        return fail(r, "the record of what is restored is malformed");
+    r->owners[r->owner_count++] =
+        (struct record){ .key = arena_copy(r->arena, key), .value = arena_copy(r->arena, value) };
+    return true;
+}
+
+static bool put_row(struct restore *r, enum restore_entry entry, struct decoder *in)
+{
+    uint64_t due = entry == RESTORE_TASK ? decode_u64(in) : 0;
+    uint64_t kind = entry == RESTORE_TASK ? decode_u64(in) : 0;
+    struct bytes key = entry == RESTORE_TASK ? (struct bytes){ NULL, 0 } : decode_bytes(in);
+    uint64_t sum = entry == RESTORE_COUNTER ? decode_u64(in) : 0;
+    struct bytes value = entry == RESTORE_COUNTER ? (struct bytes){ NULL, 0 } : decode_bytes(in);
+
+    if (in->bad)
+        return fail(r, "a row of the backup is malformed");
+    if (entry == RESTORE_INDEX)
+        changes_index_put(changes_of(r), key, value);
+    else if (entry == RESTORE_COUNTER)
+        changes_count(changes_of(r), key, (int64_t)sum);
+    else
+        changes_defer(changes_of(r), due, (uint32_t)kind, value);
+    return commit_if_much(r);
+}
+
+static bool put_entry(struct restore *r, struct decoder *in)
+{
+    enum restore_entry entry = (enum restore_entry)decode_u8(in);
+    struct bytes data;
+
+    if (entry == RESTORE_OWNER)
+        return put_owner(r, in);
+    if (entry != RESTORE_PARTITION && !r->has_partition)
+        return fail(r, "a batch begins with a partition");
+    switch (entry) {
+    case RESTORE_PARTITION:
+    case RESTORE_PIECE:
+        data = decode_bytes(in);
+        if (in->bad || !data.ptr)
+            return fail(r, "a batch is cut");
+        return entry == RESTORE_PIECE ? add_piece(r, data) : begin_partition(r, data);
+    case RESTORE_RECORD:
+        return put_record(r, in);
+    case RESTORE_INDEX:
+    case RESTORE_COUNTER:
+    case RESTORE_TASK:
+        return put_row(r, entry, in);
+    case RESTORE_OWNER:
+        break;
+    }
+    return fail(r, "a batch has an entry of an unknown kind");
+}
+
+bool restore_put(struct restore *r, struct bytes batch)
+{
+    struct arena_mark empty = arena_mark(r->batch);
+    struct decoder in;
+    bool put = true;
+
+    decoder_init(&in, batch);
+    while (put && in.at < in.end)
+        put = put_entry(r, &in);
+    put = put && commit(r);
+    r->changes = NULL;
+    arena_rewind(r->batch, empty);
+    return put;
+}
+
+/* ---- the end ---- */
+
+/* What is there under the name: it goes, or the restored one cannot come. */
+static enum error clear_owners(struct decision *d, const struct restore *r)
+{
+    const struct service *service = r->endpoint->service;
+    const struct bytes all = BYTES("");
+    struct scan *scan = scan_open(d->before, RECORD_LISTED, all, all);
+    enum store_result result;
+    struct record record;
+    enum error e = OK;
+
+    while (!e && !(result = scan_next(scan, d->arena, &record))) {
+        const struct space_record at = { .record_key = record.key, .value = record.value };
+        uint64_t quota = 0;
+        struct guid space;
+
+        if (!service->restore->is_owner(record.key))
+            continue;
+        if (!r->replaces)
+            e = E_ContainerAlreadyExists;
+        if (!e && service->usage->container(&at, &space, &quota))
+            changes_drop_space(d->changes, space);
+        if (!e)
+            changes_delete(d->changes, RECORD_LISTED, record.key);
+    }
+    scan_close(scan);
+    if (!e && result != STORE_NOT_FOUND)
+        e = decision_fail_store(d, result);
+    return e;
+}
+
+static enum error attempt_publish(struct decision *d, void *of)
+{
+    struct restore *r = of;
+    struct decision_part *account;
+    enum error e;
+
+    decision_open_subject(d, owner_partition(r, d->arena));
+    account = decision_open(d, account_partition(r), changes_new(d->arena));
+    decision_read_clock(d);
+    if (d->now >= r->task.due - TICKS_PER_DAY / 24)
+        return E_OperationTimedOut;
+    e = clear_owners(d, r);
+    for (size_t i = 0; !e && i < r->owner_count; i++)
+        if (!r->endpoint->service->restore->put_owner(d, &r->owners[i], r->name, r->space))
+            e = decision_fail_store(d, STORE_CORRUPT);
+    if (!e)
+        changes_task_done(account->changes, &r->task);
+    return e;
+}
+
+enum error restore_publish(struct restore *r)
+{
+    if (r->problem || !commit(r) || r->owner_count == 0)
+        return E_InvalidInput;
+    return decide(r, attempt_publish);
+}
+
+static enum error attempt_drop(struct decision *d, void *of)
+{
+    struct restore *r = of;
+
+    decision_open_subject(d, account_partition(r));
+    decision_read_clock(d);
+    changes_drop_space(d->changes, r->space);
+    if (r->task.due > 0)
+        changes_task_done(d->changes, &r->task);
+    return OK;
+}
+
+void restore_free(struct restore *r, bool published)
+{
+    close_stage(r);
+    if (!published)
+        (void)decide(r, attempt_drop); /* else the task does it */
+    arena_free(r->part);
+    arena_free(r->batch);
+    arena_free(r->arena);
+    free(r);
+}

@@ -1,0 +1,368 @@
+/* A backup as RocksDB reads it without writing: see archive.h. */
+#include "store/archive.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "base/crc.h"
+#include "base/endian.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "store/backup.h"
+#include "store/embedded/extent_file.h"
+#include "store/embedded/keyspace.h"
+#include "store/record_key.h"
+#include "store/record_value.h"
+
+#define RECORD_ARENA_MAX ((size_t)1 << 30)
+#define TASK_VERSION     1
+#define TASK_KEY_DUE     1
+
+struct archive {
+    struct keyspace keyspace;
+    int extents; /* the folder */
+    uint32_t open_extent;
+    int fd; /* of that; -1: none */
+};
+
+/* ---- opening ---- */
+
+enum store_result archive_open(const char *folder, struct archive **ret_archive,
+                               const char **ret_problem)
+{
+    char *list = file_path(folder, BACKUP_LIST), *records = file_path(folder, "records");
+    char *extents = file_path(folder, "extents");
+    struct archive *archive = xcalloc(1, sizeof *archive);
+    enum store_result result = STORE_NOT_FOUND;
+
+    archive->fd = -1;
+    archive->extents = open(extents, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    *ret_problem = "it is no backup that can be read";
+    if (access(list, R_OK) == 0 && archive->extents >= 0)
+        result =
+            keyspace_open(records, NULL, 0, KEYSPACE_READ_ONLY, &archive->keyspace, ret_problem);
+    if (result && archive->extents >= 0)
+        close(archive->extents);
+    if (result)
+        free(archive);
+    else
+        *ret_archive = archive;
+    free(list);
+    free(records);
+    free(extents);
+    return result;
+}
+
+void archive_close(struct archive *archive)
+{
+    keyspace_close_read_only(&archive->keyspace);
+    close(archive->extents);
+    if (archive->fd >= 0)
+        close(archive->fd);
+    free(archive);
+}
+
+/* ---- rows ---- */
+
+static struct bytes key_at(const rocksdb_iterator_t *iterator)
+{
+    size_t length;
+    const char *key = rocksdb_iter_key(iterator, &length);
+
+    return bytes_of(key, length);
+}
+
+static struct bytes value_at(const rocksdb_iterator_t *iterator)
+{
+    size_t length;
+    const char *value = rocksdb_iter_value(iterator, &length);
+
+    return bytes_of(value, length);
+}
+
+static enum store_result result_of(const rocksdb_iterator_t *iterator)
+{
+    char *error = NULL;
+
+    rocksdb_iter_get_error(iterator, &error);
+    return error ? keyspace_error("read a backup", error) : STORE_OK;
+}
+
+static rocksdb_iterator_t *iterate(struct archive *archive, struct bytes from)
+{
+    rocksdb_iterator_t *iterator =
+        rocksdb_create_iterator(archive->keyspace.db, archive->keyspace.newest);
+
+    rocksdb_iter_seek(iterator, from.ptr, from.len);
+    return iterator;
+}
+
+/* returns STORE_NOT_FOUND: it is enough */
+typedef enum store_result row_fn(void *context, struct bytes key, struct bytes value);
+
+/* All rows whose keys begin so. */
+static enum store_result each(struct archive *archive, struct bytes prefix, row_fn *row,
+                              void *context)
+{
+    rocksdb_iterator_t *iterator = iterate(archive, prefix);
+    enum store_result result = STORE_OK;
+
+    while (!result && rocksdb_iter_valid(iterator) && bytes_has_prefix(key_at(iterator), prefix)) {
+        result = row(context, key_at(iterator), value_at(iterator));
+        if (!result)
+            rocksdb_iter_next(iterator);
+    }
+    if (!result)
+        result = result_of(iterator);
+    rocksdb_iter_destroy(iterator);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* ---- partitions ---- */
+
+/* Of one family: the escaped key of the first partition at or after the row. */
+static enum store_result first_partition(struct archive *archive, enum record_family family,
+                                         struct guid space, const struct bytes *after,
+                                         struct arena *arena, struct bytes *ret_escaped)
+{
+    char kind = family == RECORD_LISTED ? KEY_KIND_LISTED : KEY_KIND_INNER;
+    enum store_result result = STORE_NOT_FOUND;
+    rocksdb_iterator_t *iterator;
+    struct bytes rest;
+    struct key from;
+
+    key_init(&from);
+    if (after) {
+        key_set_partition(&from, family, (struct partition){ space, *after });
+        key_set_end(&from);
+    } else {
+        key_set_space(&from, kind, &space);
+    }
+    iterator = iterate(archive, key_bytes(&from));
+    key_set_space(&from, kind, &space);
+    if (rocksdb_iter_valid(iterator) && bytes_has_prefix(key_at(iterator), key_bytes(&from))) {
+        result = key_split(arena_copy(arena, key_at(iterator)), ret_escaped, &rest) ? STORE_OK
+                                                                                    : STORE_CORRUPT;
+    } else {
+        enum store_result failed = result_of(iterator);
+
+        result = failed ? failed : STORE_NOT_FOUND;
+    }
+    rocksdb_iter_destroy(iterator);
+    key_release(&from);
+    return result;
+}
+
+enum store_result archive_partition(struct archive *archive, struct guid space, struct bytes after,
+                                    struct arena *arena, struct bytes *ret_key)
+{
+    const struct bytes *from = after.ptr ? &after : NULL;
+    struct bytes listed = { NULL, 0 }, inner = { NULL, 0 }, first;
+    enum store_result result = first_partition(archive, RECORD_LISTED, space, from, arena, &listed);
+    enum store_result other = first_partition(archive, RECORD_INNER, space, from, arena, &inner);
+    char *key;
+
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    if (other && other != STORE_NOT_FOUND)
+        return other;
+    if (result && other)
+        return STORE_NOT_FOUND;
+    first = result || (!other && bytes_compare(inner, listed) < 0) ? inner : listed;
+    key = arena_bytes(arena, first.len + 1);
+    ret_key->ptr = key;
+    return key_unescape(first, key, &ret_key->len) ? STORE_OK : STORE_CORRUPT;
+}
+
+/* ---- records ---- */
+
+struct reading {
+    archive_record_found *found;
+    void *context;
+    enum record_family family;
+    size_t prefix; /* length of what stands before a record's own key */
+    struct arena *arena;
+    struct arena_mark empty;
+};
+
+static enum store_result read_record(void *context, struct bytes key, struct bytes value)
+{
+    struct reading *reading = context;
+    struct record record = { .key = bytes_from(key, reading->prefix) };
+    enum store_result result = record_value_decode(value, reading->arena, &record.value,
+                                                   &record.pieces, &record.piece_count);
+
+    if (result)
+        log_line(LOG_ERROR, "a record of the backup makes no sense");
+    else if (!reading->found(reading->context, reading->family, &record))
+        result = STORE_NOT_FOUND;
+    arena_rewind(reading->arena, reading->empty);
+    return result;
+}
+
+enum store_result archive_records(struct archive *archive, struct partition partition,
+                                  archive_record_found *found, void *context)
+{
+    static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };
+    struct arena *arena = arena_new(RECORD_ARENA_MAX);
+    enum store_result result = STORE_OK;
+    struct key prefix;
+
+    key_init(&prefix);
+    for (size_t i = 0; !result && i < sizeof families / sizeof families[0]; i++) {
+        struct reading reading = { .found = found,
+                                   .context = context,
+                                   .family = families[i],
+                                   .arena = arena,
+                                   .empty = arena_mark(arena) };
+
+        key_set_partition(&prefix, families[i], partition);
+        reading.prefix = key_bytes(&prefix).len;
+        result = each(archive, key_bytes(&prefix), read_record, &reading);
+    }
+    key_release(&prefix);
+    arena_free(arena);
+    return result;
+}
+
+/* ---- rows of other kinds ---- */
+
+struct rows {
+    archive_row_found *found;
+    void *context;
+    struct guid space;
+    struct arena *arena;
+    struct arena_mark empty;
+};
+
+static enum store_result give_row(struct rows *rows, const struct archive_row *row)
+{
+    bool goes_on = rows->found(rows->context, row);
+
+    arena_rewind(rows->arena, rows->empty);
+    return goes_on ? STORE_OK : STORE_NOT_FOUND;
+}
+
+static bool unescape(struct arena *arena, struct bytes escaped, struct bytes *ret_key)
+{
+    char *key = arena_bytes(arena, escaped.len + 1);
+
+    ret_key->ptr = key;
+    return key_unescape(escaped, key, &ret_key->len);
+}
+
+static enum store_result read_index(void *context, struct bytes key, struct bytes value)
+{
+    struct rows *rows = context;
+    struct archive_row row = { .value = value };
+    struct bytes escaped, partition;
+
+    if (!key_split(key, &escaped, &partition) || partition.len < 2 ||
+        !unescape(rows->arena, escaped, &row.key) ||
+        !unescape(rows->arena, bytes_of(partition.ptr, partition.len - 2), &row.partition_key))
+        return STORE_CORRUPT;
+    return give_row(rows, &row);
+}
+
+static enum store_result read_counter(void *context, struct bytes key, struct bytes value)
+{
+    struct archive_row row = { .key = bytes_from(key, KEY_SPACE_SIZE), .value = value };
+
+    return value.len == sizeof(uint64_t) ? give_row(context, &row) : STORE_CORRUPT;
+}
+
+/* A task says its partition at its end. */
+static enum store_result read_task(void *context, struct bytes key, struct bytes value)
+{
+    struct rows *rows = context;
+    struct archive_row row = { .due = 0 };
+    struct decoder from;
+    struct bytes place;
+
+    decoder_init(&from, value);
+    if (key.len < TASK_KEY_DUE + sizeof(uint64_t) || decode_u8(&from) != TASK_VERSION)
+        return STORE_CORRUPT;
+    row.due = be64_get(key.ptr + TASK_KEY_DUE);
+    row.kind = (uint32_t)decode_u64(&from);
+    row.value = decode_bytes(&from);
+    place = bytes_of(from.at, (size_t)(from.end - from.at));
+    if (from.bad || place.len < sizeof rows->space.b + 2)
+        return STORE_CORRUPT;
+    if (memcmp(place.ptr, rows->space.b, sizeof rows->space.b) != 0)
+        return STORE_OK;
+    place = bytes_from(place, sizeof rows->space.b);
+    if (!unescape(rows->arena, bytes_of(place.ptr, place.len - 2), &row.partition_key))
+        return STORE_CORRUPT;
+    return give_row(rows, &row);
+}
+
+static enum store_result each_row(struct archive *archive, struct guid space, char kind,
+                                  row_fn *read, archive_row_found *found, void *context)
+{
+    struct rows rows = { .found = found, .context = context, .space = space };
+    enum store_result result;
+    struct key prefix;
+
+    rows.arena = arena_new(RECORD_ARENA_MAX);
+    rows.empty = arena_mark(rows.arena);
+    key_init(&prefix);
+    key_set_space(&prefix, kind, &space);
+    result =
+        each(archive, kind == KEY_KIND_TASK ? bytes_of(&kind, 1) : key_bytes(&prefix), read, &rows);
+    key_release(&prefix);
+    arena_free(rows.arena);
+    return result;
+}
+
+enum store_result archive_index(struct archive *archive, struct guid space,
+                                archive_row_found *found, void *context)
+{
+    return each_row(archive, space, KEY_KIND_INDEX, read_index, found, context);
+}
+
+enum store_result archive_counters(struct archive *archive, struct guid space,
+                                   archive_row_found *found, void *context)
+{
+    return each_row(archive, space, KEY_KIND_COUNTER, read_counter, found, context);
+}
+
+enum store_result archive_tasks(struct archive *archive, struct guid space,
+                                archive_row_found *found, void *context)
+{
+    return each_row(archive, space, KEY_KIND_TASK, read_task, found, context);
+}
+
+/* ---- pieces ---- */
+
+enum store_result archive_piece(struct archive *archive, const struct piece *piece, char *to)
+{
+    if (archive->fd < 0 || archive->open_extent != piece->extent) {
+        enum store_result result;
+
+        if (archive->fd >= 0)
+            close(archive->fd);
+        archive->fd = -1;
+        result = extent_file_open(archive->extents, piece->extent, &archive->fd);
+        if (result)
+            return result;
+        archive->open_extent = piece->extent;
+    }
+    if (file_read_at(archive->fd, to, piece->length, piece->offset) != (ssize_t)piece->length) {
+        log_line(LOG_ERROR, "extent %08x of the backup is too short", (unsigned)piece->extent);
+        return STORE_CORRUPT;
+    }
+    for (uint32_t i = 0; i < piece_sectors(piece); i++) {
+        uint32_t at = i * PIECE_SECTOR_BYTES, left = piece->length - at;
+
+        if (crc32c(0, to + at, left < PIECE_SECTOR_BYTES ? left : PIECE_SECTOR_BYTES) !=
+            piece->sector_crc[i]) {
+            log_line(LOG_ERROR, "a piece in extent %08x of the backup does not have its sum",
+                     (unsigned)piece->extent);
+            return STORE_CORRUPT;
+        }
+    }
+    return STORE_OK;
+}
