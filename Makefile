@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke works-with smb-test upgrade-test image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
+.PHONY: help build run test smoke console-test works-with smb-test upgrade-test image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -27,6 +27,11 @@ smoke: ## build, and test what has changed since main: two minutes
 	@tools/prepare test
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/smoke.mjs --build build-test
+
+console-test: ## the web console in Debian's Chromium (ARGS="pages", PICTURES=docs/pictures)
+	@tools/prepare test
+	@tools/compile build-test -Dgates=true
+	@LAGRA_BINARY=$(CURDIR)/build-test/lagra CONSOLE_PICTURES=$(PICTURES) tools/node tests/console/run.mjs $(ARGS)
 
 works-with: ## clients that others have written (docs/works-with.md): installs them, 2.3 GiB
 	@tools/prepare works-with

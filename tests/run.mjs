@@ -62,6 +62,7 @@ const SUITES = [
     { name: 'ends', busy: 0.4, command: ['faults/ends.mjs'] },
     { name: 'fuzz', busy: 1, command: ['fuzz/corpus.mjs', '--build', build] },
     { name: 'proxy', busy: 0.5, command: ['proxy/run.mjs'] },
+    { name: 'console', busy: 0.5, command: ['console/run.mjs'] },
     { name: 'wire', busy: 0.5, command: ['wire/run.mjs'], shared: true },
     { name: 'late clients', busy: 1, command: ['clients/run.mjs'], shared: true, env: LATE, soakOnly: true },
     { name: 'late replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },

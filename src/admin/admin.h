@@ -13,6 +13,7 @@
 #include "admin/backup_hold.h"
 #include "admin/scrubber.h"
 #include "admin/usage_survey.h"
+#include "console/console.h"
 #include "http/http.h"
 #include "service/server.h"
 
@@ -36,6 +37,7 @@ struct admin {
     struct scrubber *scrubber;
     struct accounts *accounts;
     struct usage_survey *usage;
+    struct console *console;  /* NULL: it is not served */
     struct decide_pool *pool; /* of this application alone */
     const char *location;
     uint64_t started_s; /* since 1970 */

@@ -7,6 +7,7 @@ const struct admin_operation admin_operations[] = {
     /* name          arguments          required, longest body  */
     { "status",      { NULL },          0, 0, admin_status },
     { "log-level",   { "level" },       1, 0, admin_log_level },
+    { "console-link", { NULL },         0, 0, admin_console_link },
     { "backup-begin", { NULL },         0, 0, admin_backup_begin },
     { "backup-hold", { "id", "extent" }, 1, 0, admin_backup_hold },
     { "backup-end",  { "id" },          1, 0, admin_backup_end },

@@ -14,6 +14,7 @@ struct http_limits management_limits(void)
 
     limits.net.workers = 1;
     limits.net.connections_max = 64;
+    limits.answer_files_max = MANAGEMENT_FILES_MAX;
     return limits;
 }
 
@@ -44,13 +45,50 @@ static enum http_step answer_metrics(struct exchange *exchange, const struct man
     return management_answer(exchange, 200, CONTENT_TYPE, text_bytes(&page));
 }
 
+/* ---- the console ---- */
+
+#define OPERATORS_PATH "/console/api/admin/"
+
+/* What of admin.h may be asked in a browser. */
+static bool is_for_console(struct bytes operation)
+{
+    static const char *const operations[] = { "status",      "account-list", "account-add",
+                                              "account-set", "usage",        "account-rotate-key" };
+
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        if (bytes_is(operation, operations[i]))
+            return true;
+    }
+    return false;
+}
+
+static enum http_step serve_console(struct exchange *exchange, const struct management *management)
+{
+    struct request *request = &exchange->request;
+    const struct admin *admin = management->admin;
+    struct bytes operation = bytes_from(request->path, sizeof OPERATORS_PATH - 1);
+    enum http_step step;
+
+    if (!bytes_has_prefix(request->path, bytes_from_string(OPERATORS_PATH)) ||
+        !is_for_console(operation) || !admin->pool)
+        return console_serve(exchange, management->console);
+    if (!console_admits_operator(exchange, management->console, &step))
+        return step;
+    request->path = bytes_from(request->path, sizeof OPERATORS_PATH - 2);
+    return exchange_pass_on(exchange, &admin_application, (void *)(uintptr_t)admin);
+}
+
+/* ---- the way of a request ---- */
+
 static enum http_step on_head(struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
     const struct management *management = request->listener_tag;
 
-    if (exchange->server_is_busy)
+    if (exchange->server_is_busy && !management->console)
         return refuse(exchange, 503, "too many connections\n");
+    if (management->console && console_is_asked(request))
+        return serve_console(exchange, management);
     if (!may_ask(management, request)) {
         response_header_string(&exchange->response, "WWW-Authenticate", "Bearer");
         return refuse(exchange, 401, "a token is needed: Authorization: Bearer\n");
@@ -88,4 +126,5 @@ const struct http_application management_application = {
     .body = on_body,
     .end = on_end,
     .done = on_done,
+    .round = console_round,
 };

@@ -1,6 +1,8 @@
 /* What operators ask the server itself, on a port of its own:
  *
  *   GET /metrics   everything that is counted, in Prometheus' text form. docs/metrics.md lists it
+ *   /, /console/.. the web console, which has sessions of its own (console/console.h). What only operators may ask
+ *                  there, POST /console/api/admin/OPERATION, is an operation of admin.h
  *   /-/..          with --testing: what tests of clients ask (testing.h)
  *
  * On loopback everybody on the machine may ask; on other addresses, and wherever a token is given, only who
@@ -8,10 +10,14 @@
 #ifndef LAGRA_ADMIN_MANAGEMENT_H
 #define LAGRA_ADMIN_MANAGEMENT_H
 
+#include "admin/admin.h"
 #include "admin/usage_survey.h"
+#include "console/console.h"
 #include "http/http.h"
 #include "service/deferred_tasks.h"
 
+/* Answers at a time that the kernel sends from a file: of blobs that the console shows. */
+#define MANAGEMENT_FILES_MAX   8u
 /* A shorter token is guessed. */
 #define MANAGEMENT_TOKEN_LEAST 16u
 
@@ -21,6 +27,8 @@ struct management {
     struct usage_survey *usage;
     const struct endpoint_set *endpoints;
     struct http_server *const *servers; /* of the endpoints, in their order; NULL: not served */
+    struct console *console;            /* NULL: it is not served */
+    const struct admin *admin;          /* whom the console passes operators on to */
     struct bytes token;                 /* ptr NULL: nobody is asked for one */
     struct task_runner *tasks;  /* with --testing: it looks at a clock that was moved; else NULL */
     struct saved_states *saved; /* with it */

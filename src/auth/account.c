@@ -244,6 +244,38 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
     return is_signed;
 }
 
+/* What is signed to compare two keys: no request signs a text that begins so. */
+static const char comparison_label[] = "\0the same key";
+
+bool account_find_key(const struct account *account, struct bytes text, size_t *ret_key)
+{
+    static const uint8_t no_key[SHA256_DIGEST_SIZE];
+    const struct bytes label = bytes_of(comparison_label, sizeof comparison_label);
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    struct keys keys = { .count = 1 };
+    struct key given;
+    bool found = false;
+
+    if (!key_prepare(text, &given))
+        return false;
+    sign(&given.hmac, label, digest);
+    /* Without an account as much work as with one: the time does not tell that there is none. */
+    hmac_sha256_set_key(&keys.of[0].hmac, sizeof no_key, no_key);
+    if (account)
+        take_keys(account, &keys);
+    for (size_t i = 0; i < keys.count; i++) {
+        bool is_same = key_signed(&keys.of[i].hmac, label, bytes_of(digest, sizeof digest));
+
+        if (is_same && account && !found)
+            *ret_key = i;
+        found |= is_same && account;
+    }
+    drop_keys(&keys);
+    explicit_bzero(&given, sizeof given);
+    explicit_bzero(digest, sizeof digest);
+    return found;
+}
+
 /* ---- user delegation keys ---- */
 
 /* What is signed begins with a zero byte, which no request can have in what it signs: so no

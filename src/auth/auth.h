@@ -117,6 +117,10 @@ void account_set_note(const struct account *account, uint32_t note);
 bool account_sign(const struct account *account, size_t key, struct bytes text,
                   uint8_t ret_signature[ACCOUNT_SIGNATURE_SIZE]);
 
+/* Whether the text, base64 as in a connection string, is one of its keys, and which one. In a time that says neither how
+ * much of it is right nor whether there is such an account (NULL: there is none). Any thread. */
+bool account_find_key(const struct account *account, struct bytes text, size_t *ret_key);
+
 /* See accounts_confine_development(). */
 bool account_is_confined(const struct account *account);
 

@@ -24,9 +24,10 @@ enum lock_rank {
     RANK_NEWS,          /* file: who is told of breaks and changes; held while they are told */
     RANK_SLEEPER,       /* a thread that waits for one event */
     RANK_SMB,           /* smb: sessions of the service */
-    RANK_LOGONS,        /* smb: logons that failed */
+    RANK_LOGONS,        /* auth: logons that failed */
     RANK_BACKUP_HOLD,   /* admin: the state that is held for a backup */
     RANK_SCRUBBER,      /* admin: how far the scrub is */
+    RANK_CONSOLE,       /* console: sessions, links, what was sampled */
     RANK_USAGE,         /* admin: what accounts keep */
     RANK_ANALYTICS,     /* analytics: what was taken of requests and is not written yet */
     RANK_ACCOUNTS,      /* auth: who changes accounts */

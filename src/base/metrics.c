@@ -29,6 +29,7 @@ static const struct {
 /* The buckets, one for what took longer, and the sum in nanoseconds. */
 #define HISTOGRAM_SLOTS (BUCKETS + 2)
 #define SUM_SLOT        (BUCKETS + 1)
+_Static_assert(METRIC_BUCKETS == BUCKETS + 1, "with that of what took longer");
 
 struct page {
     _Atomic int64_t of[PAGE_SLOTS]; /* written by the block's thread alone */
@@ -224,6 +225,42 @@ int64_t metric_sum(const char *family, const char *labels)
     }
     lock_give(&all.lock);
     return sum;
+}
+
+void metric_each(const char *family,
+                 void (*found)(const char *labels, int64_t value, void *context), void *context)
+{
+    pthread_once(&once, start);
+    lock_take(&all.lock);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct series *series = &all.series[i];
+
+        if (strcmp(series->family->name, family) == 0)
+            found(series->labels, sum_of(series->slot), context);
+    }
+    lock_give(&all.lock);
+}
+
+void metric_sum_buckets(const char *family, uint64_t ret_counts[METRIC_BUCKETS])
+{
+    memset(ret_counts, 0, METRIC_BUCKETS * sizeof ret_counts[0]);
+    pthread_once(&once, start);
+    lock_take(&all.lock);
+    for (size_t i = 0; i < all.count; i++) {
+        const struct series *series = &all.series[i];
+
+        if (strcmp(series->family->name, family) != 0)
+            continue;
+        assert(series->family->kind == METRIC_HISTOGRAM);
+        for (unsigned k = 0; k < METRIC_BUCKETS; k++)
+            ret_counts[k] += (uint64_t)sum_of(series->slot + k);
+    }
+    lock_give(&all.lock);
+}
+
+uint64_t metric_bucket_ns(unsigned bucket)
+{
+    return bucket < BUCKETS ? buckets[bucket].ns : UINT64_MAX;
 }
 
 /* ---- in print ---- */

@@ -39,6 +39,16 @@ void metric_observe_ns(metric_slot slot, uint64_t duration_ns);
 int64_t metric_value(metric_slot slot);
 /* The sum of all series of the family of this name whose labels begin so. */
 int64_t metric_sum(const char *family, const char *labels);
+/* Calls `found` for each series of the family of this name, under a lock: it calls nothing of here. */
+void metric_each(const char *family,
+                 void (*found)(const char *labels, int64_t value, void *context), void *context);
+
+/* How often a histogram has observed what, over all its series: of each bucket, the last one of what took longer than
+ * all. */
+#define METRIC_BUCKETS 17u
+void metric_sum_buckets(const char *family, uint64_t ret_counts[METRIC_BUCKETS]);
+/* Upper end of a bucket; of the last one UINT64_MAX. */
+uint64_t metric_bucket_ns(unsigned bucket);
 /* All families and their series, in the order in which they were made. */
 void metrics_print(struct text *to);
 /* What was measured just now and is in no slot: a family of one series without labels. */

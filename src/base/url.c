@@ -1,6 +1,8 @@
 /* See url.h. */
 #include "base/url.h"
 
+#include "base/address.h"
+
 static bool has_only_text(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -119,9 +121,17 @@ struct bytes url_without(struct arena *arena, struct bytes text, const char *nam
     return text_bytes(&out);
 }
 
+/* "127.0.0.1.example" is a name that anybody may point anywhere. */
+static bool is_loopback_address(struct bytes host)
+{
+    uint8_t address[ADDRESS_SIZE];
+
+    return bytes_has_prefix(host, bytes_from_string("127.")) && address_parse(host, address);
+}
+
 bool url_host_is_local(struct bytes host)
 {
     return bytes_is_nocase(host, "localhost") || bytes_is(host, "::1") ||
            bytes_has_suffix_nocase(host, bytes_from_string(".localhost")) ||
-           bytes_has_prefix(host, bytes_from_string("127."));
+           is_loopback_address(host);
 }

@@ -21,7 +21,7 @@ bool url_parse(struct bytes text, struct url *ret_url);
 /* The URL without its parameters of this name (lower case; names in URLs may have any), the rest as
  * it is. */
 struct bytes url_without(struct arena *arena, struct bytes text, const char *name);
-/* A loopback name or address: localhost, *.localhost, 127.*, ::1. Says nothing of what it
+/* A loopback name or address: localhost, *.localhost, 127.0.0.0/8, ::1. Says nothing of what it
  * resolves to. */
 bool url_host_is_local(struct bytes host);
 

@@ -44,6 +44,7 @@ static const struct {
     { 415, BYTES("Unsupported Media Type") },
     { 416, BYTES("Range Not Satisfiable") },
     { 417, BYTES("Expectation Failed") },
+    { 421, BYTES("Misdirected Request") },
     { 422, BYTES("Unprocessable Content") },
     { 424, BYTES("Failed Dependency") },
     { 426, BYTES("Upgrade Required") },

@@ -20,9 +20,13 @@
 
 #include "http/request.h"
 
-static const struct http_application *application_of(const struct live *live)
+enum http_step exchange_pass_on(struct exchange *exchange,
+                                const struct http_application *application, void *tag)
 {
-    return live->connection->server->application;
+    assert(!exchange->application);
+    exchange->passed_to = application;
+    exchange->request.listener_tag = tag;
+    return application->head(exchange);
 }
 
 /* ---- head ---- */
@@ -156,7 +160,7 @@ static enum turn step_head(struct live *live)
 
     assert(live->stage == STAGE_HEAD);
     live->known = true;
-    step = application_of(live)->head(&live->exchange);
+    step = live_application(live)->head(&live->exchange);
     turn = after(live, step);
     if (turn != TURN_GOES_ON)
         return turn;
@@ -176,7 +180,7 @@ static enum turn step_end(struct live *live)
     connection_is_ours(&live->connection->net);
     live->stage = STAGE_END;
     live->exchange.others_follow = !connection_is_last(&live->connection->net);
-    turn = after(live, application_of(live)->end(&live->exchange));
+    turn = after(live, live_application(live)->end(&live->exchange));
     return turn == TURN_GOES_ON ? answer_begin(live) : turn;
 }
 
@@ -225,7 +229,7 @@ static enum turn give_body(struct live *live, struct bytes run)
     enum http_step step;
 
     connection_resumes_body(&connection->net);
-    step = application_of(live)->body(&live->exchange, run, &taken);
+    step = live_application(live)->body(&live->exchange, run, &taken);
     assert(taken <= run.len);
     assert(taken > 0 || step != HTTP_WANT_BODY); /* it would never end */
     took(live, taken);

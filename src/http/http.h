@@ -146,7 +146,8 @@ struct exchange {
     bool server_is_busy;
     /* For end(): other exchanges of this worker have their turns before round() is called. */
     bool others_follow;
-    void *application; /* the application's own state of this exchange */
+    void *application;                        /* the application's own state of this exchange */
+    const struct http_application *passed_to; /* exchange_pass_on(); NULL: the server's own */
 };
 
 /* Charges the memory that the exchange holds to the budget of the process (base/memory_budget.h),
@@ -203,6 +204,13 @@ struct http_application {
      * once. On that worker, outside of all exchanges. NULL: nothing is left so. */
     void (*round)(void);
 };
+
+/* From here on the functions of another application are called for this exchange, but for round(), which is the server's.
+ * In head(), which returns what the other's head() returns; application is NULL.
+ *
+ * tag  request.listener_tag */
+enum http_step exchange_pass_on(struct exchange *exchange,
+                                const struct http_application *application, void *tag);
 
 /* ---- server ---- */
 

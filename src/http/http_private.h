@@ -92,6 +92,14 @@ struct live {
 /* The next step of a connection, whatever it is. Worker. */
 enum turn exchange_step(struct http_connection *connection);
 
+/* Whose functions are called for it: the server's application, or whom that has passed it on to. */
+static inline const struct http_application *live_application(const struct live *live)
+{
+    const struct http_application *other = live->exchange.passed_to;
+
+    return other ? other : live->connection->server->application;
+}
+
 /* ---- while it lasts (live.c) ---- */
 
 /* Begins the exchange of a connection that has none. Worker. */

@@ -217,7 +217,7 @@ void exchange_over(struct http_connection *connection)
     assert_live(live);
     assert(!connection->is_paused);
     if (live->known)
-        connection->server->application->done(&live->exchange);
+        live_application(live)->done(&live->exchange);
     answer_over(live);
     connection_served(&connection->net);
     assert(!live->has_file && !live->block);

@@ -1,4 +1,4 @@
-/* `lagra status`, `lagra log-level`: see administer.h. */
+/* `lagra status`, `lagra log-level`, `lagra console`: see administer.h. */
 #include "program/administer.h"
 
 #include <stdio.h>
@@ -68,4 +68,16 @@ int administer_log_level(const struct command_call *call)
     const struct ask_argument level = { "level", call->words[0] };
 
     return ask_and_print(call, "log-level", &level, 1, print_level);
+}
+
+/* ---- console ---- */
+
+static void print_link(struct arena *arena, struct bytes body)
+{
+    printf("%.*s\n", BYTES_ARG(ask_member(arena, body, "url")));
+}
+
+int administer_console(const struct command_call *call)
+{
+    return ask_and_print(call, "console-link", NULL, 0, print_link);
 }

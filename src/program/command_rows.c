@@ -116,6 +116,7 @@ const struct command_row command_rows[] = {
     { "serve", "[options]",               "serve; what is done without a command too", 0, 0, NULL, NULL },
     { "status", "",                       "what a running server is and does", 0, 0, NULL, administer_status },
     { "log-level", "LEVEL",               "debug, info, warn or error: what a running server logs from now on", 1, 1, NULL, administer_log_level },
+    { "console", "",                      "print a link to the web console of a running server: good for one sign-in, five minutes", 0, 0, NULL, administer_console },
     { "usage", "",                        "count what accounts keep on a running server, and print it with the largest containers", 0, 0, NULL, administer_usage },
     { "backup verify", "DIR",             "read the newest backup in DIR, or that one, and hold it against its sums", 1, 1, back_up_copy_options, back_up_verify },
     { "backup restore", "DIR NEW-DIR",    "make a data folder of it", 2, 2, back_up_copy_options, back_up_restore },

@@ -177,7 +177,7 @@ static bool start_admin(struct running *run)
     run->admin.admin.endpoints = &run->endpoint_set;
     run->admin.admin.store = run->store;
     run->admin.admin.usage = run->usage;
-    run->admin.admin.accounts = run->credentials.accounts;
+    run->admin.admin.console = run->management.management.console;
     run->admin.admin.started_s = (uint64_t)time(NULL);
     for (size_t i = 0; i < SERVICES; i++)
         if (run->servers[i])
@@ -197,11 +197,13 @@ static bool start_listeners(struct running *run)
     for (size_t i = 0; i < SERVICES; i++)
         if (run->options.listen[i].wanted && !start_listener(run, i))
             return false;
+    run->admin.admin.accounts = run->credentials.accounts;
     if (!management_start(&run->options, &run->certificate,
                           &(struct management){ .store = run->store,
                                                 .usage = run->usage,
                                                 .endpoints = &run->endpoint_set,
                                                 .servers = run->servers,
+                                                .admin = &run->admin.admin,
                                                 .tasks = run->options.testing ? run->tasks : NULL },
                           &run->management))
         return false;
@@ -296,13 +298,15 @@ static bool has_descriptors(struct running *run)
 /* Also after a start that got half way. What is in flight ends, all is synced. */
 static void stop(struct running *run, unsigned grace_s)
 {
+    management_stop(
+        &run->management); /* it shows the servers, and asks them and the admin's pool */
     admin_socket_stop(&run->admin);
+    management_release(&run->management);
     waiting_stop();
     if (run->fetcher)
         fetcher_stop(run->fetcher);
     if (run->background)
         background_stop(run->background);
-    management_stop(&run->management); /* it shows the servers */
     for (size_t i = 0; i < SERVICES; i++)
         if (run->servers[i])
             http_stop(run->servers[i], grace_s);
@@ -399,6 +403,8 @@ static enum ending wait_for_ending(struct running *run, const sigset_t *signals)
             return ENDING_STOP;
         episodes_look();
         admin_socket_look(&run->admin);
+        if (run->management.management.console)
+            console_look(run->management.management.console);
         certificate_renewal_look(&run->renewal);
         if (signal_number < 0 && store_wants_reopening(run->store) && has_descriptors(run))
             return ENDING_REOPEN;

@@ -9,7 +9,7 @@
 #include "program/credentials.h"
 
 /* Connections, and those that are being refused. */
-#define DESCRIPTORS    96u
+#define DESCRIPTORS    (96u + MANAGEMENT_FILES_MAX)
 #define GRACE_S        1
 
 #define USAGE_EVERY_MS (15u * 60000)
@@ -65,6 +65,37 @@ struct usage_survey *usage_start(const struct options *options,
     return survey;
 }
 
+/* False: it is not served, and why was said where it was wanted. decision: 552 */
+static bool wants_console(const struct options *options, const struct certificate *certificate)
+{
+    const char *why = NULL;
+
+    if (!options->console)
+        return false;
+    if (!console_is_built())
+        why = "this build has none: it was made without npm";
+    else if (!certificate->chain && !host_is_loopback(options->management.host))
+        why = "on an address other than loopback it takes --cert";
+    if (why && !options->silent)
+        printf("Lagra's console is not served: %s\n", why);
+    return !why;
+}
+
+static void print_places(const struct options *options, const struct management_port *port,
+                         bool is_secure)
+{
+    const char *scheme = is_secure ? "https" : "http";
+    const char *host = options->management.host;
+    unsigned number = http_port(port->server);
+
+    if (options->silent)
+        return;
+    printf("Lagra's metrics are at %s://%s:%u/metrics\n", scheme, host, number);
+    if (port->management.console)
+        printf("Lagra's console is at %s://%s:%u/console/ (lagra console prints a link)\n", scheme,
+               host, number);
+}
+
 bool management_start(const struct options *options, const struct certificate *certificate,
                       const struct management *of, struct management_port *ret_port)
 {
@@ -86,6 +117,9 @@ bool management_start(const struct options *options, const struct certificate *c
     ret_port->saved.store = of->store;
     if (!open_token(options, &ret_port->management.token))
         return false;
+    if (wants_console(options, certificate))
+        ret_port->management.console = console_new(&(struct console_options){
+            of->endpoints, of->servers, of->store, of->admin->accounts });
     ret_port->server =
         http_start(&where, &limits, &management_application, &ret_port->management, &problem);
     if (!ret_port->server) {
@@ -97,9 +131,7 @@ bool management_start(const struct options *options, const struct certificate *c
         fprintf(stderr, "lagra: --testing: whoever asks at the management port makes requests "
                         "fail, and moves the "
                         "clock\n");
-    if (!options->silent)
-        printf("Lagra's metrics are at http%s://%s:%u/metrics\n", where.cert_pem ? "s" : "",
-               where.host, http_port(ret_port->server));
+    print_places(options, ret_port, where.cert_pem != NULL);
     return true;
 }
 
@@ -111,4 +143,10 @@ void management_stop(struct management_port *port)
         http_stop(port->server, GRACE_S);
     saved_states_release(&port->saved);
     free_secret(token);
+}
+
+void management_release(struct management_port *port)
+{
+    console_free(port->management.console);
+    *port = (struct management_port){ .server = NULL };
 }

@@ -25,5 +25,7 @@ struct usage_survey *usage_start(const struct options *options,
                                  struct accounts *accounts);
 /* Also of one that was not started. */
 void management_stop(struct management_port *port);
+/* The rest, which the admin socket asks: after that has stopped. */
+void management_release(struct management_port *port);
 
 #endif

@@ -32,6 +32,7 @@ const struct option_row option_rows[] = {
     { "managementPort",        0,  "PORT", "serve /metrics there (else not at all)",            MEMBER(management.port), SET_PORT },
     { "managementHost",        0,  "HOST", "address of that port (127.0.0.1); another one takes --managementToken", MEMBER(management.host), SET_TEXT },
     { "managementToken",       0,  "FILE", "who asks there sends what is in FILE: Authorization: Bearer", MEMBER(management_token_path), SET_FILE },
+    { "console",               0,  "MODE", "off: no web console at that port; on: where it is on loopback or has a certificate (on; docs/console.md)", MEMBER(console), ON_OFF },
     { "seed",                  0,  "PATH", "have what the JSON in a file, or in the files of a folder, says before it is ready (docs/seeding.md)", MEMBER(seed.path), SET_FILE },
     { "containers",            0,  "LIST", "have these containers: names with commas between", MEMBER(seed.containers), SET_TEXT },
     { "queues",                0,  "LIST", "the same of queues",                               MEMBER(seed.queues), SET_TEXT },
@@ -287,6 +288,11 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
         return strcmp(value, "basic") == 0 ? OPTIONS_RUN : refuse_value(named, "basic", value);
     case SANDBOX:
         return apply_sandbox(value, named, (enum sandbox_mode *)(void *)member);
+    case ON_OFF:
+        *(bool *)(void *)member = strcmp(value, "off") != 0;
+        return strcmp(value, "on") == 0 || strcmp(value, "off") == 0
+                   ? OPTIONS_RUN
+                   : refuse_value(named, "on or off", value);
     case HELP:
     case VERSION:
         break;

@@ -20,6 +20,7 @@ enum option_action {
     MEMORY_LIMIT,
     OAUTH,
     SANDBOX,
+    ON_OFF, /* a bool */
     CONFIG, /* the path of the configuration file: not in that file itself */
     HELP,   /* of the command line alone, as all that follow */
     VERSION,

@@ -396,6 +396,8 @@ static const char *value_text(const struct option_row *row, const struct option_
     case SET_FALSE:
         is_on = *(const bool *)(const void *)member == (row->action == SET_TRUE);
         return is_on ? "true" : "false";
+    case ON_OFF:
+        return *(const bool *)(const void *)member ? "on" : "off";
     case SET_ADDRESSES:
     case IGNORE:
     case MEMORY_LIMIT:

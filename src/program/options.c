@@ -343,6 +343,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
         .smb = { .host = "127.0.0.1", .port = 1445 },
         .rehydrate_seconds = 60,
         .product_style_url = true,
+        .console = true,
     };
     if (argc > 0)
         apply_name(argv[0], ret_options);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "smb/logons.h"
+#include "auth/logons.h"
 #include "smb/server.h"
 
 bool smb_listener_start(const struct options *options, const struct net_limits *limits,

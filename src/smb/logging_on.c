@@ -2,7 +2,7 @@
 #include "base/episode.h"
 #include "base/log.h"
 #include "service/waiting.h"
-#include "smb/logons.h"
+#include "auth/logons.h"
 #include "smb/session_setup.h"
 #include "smb/spnego.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "smb/kept.h"
-#include "smb/logons.h"
+#include "auth/logons.h"
 
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
                                     const struct accounts *accounts, struct decide_pool *pool)

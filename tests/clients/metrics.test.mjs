@@ -104,7 +104,7 @@ test('one page, GET and HEAD', async (t) => {
     const wrong = await ask(management, '/metrics', { 'Content-Length': '0' }, 'PUT');
     assert.equal(wrong.status, 405);
     assert.equal(wrong.headers.get('allow'), 'GET, HEAD');
-    for (const path of ['/', '/metrics/', '/metric', '/devstoreaccount1?comp=list'])
+    for (const path of ['/other', '/metrics/', '/metric', '/devstoreaccount1?comp=list'])
         assert.equal((await ask(management, path)).status, 404, path);
 });
 

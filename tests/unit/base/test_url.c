@@ -103,6 +103,8 @@ static void test_local(void **state)
     assert_true(url_host_is_local(bytes_from_string("a.localhost")));
     assert_false(url_host_is_local(bytes_from_string("localhost.example")));
     assert_false(url_host_is_local(bytes_from_string("10.0.0.1")));
+    assert_false(url_host_is_local(bytes_from_string("127.0.0.1.example")));
+    assert_false(url_host_is_local(bytes_from_string("127.example")));
 }
 
 int main(void)

@@ -52,7 +52,7 @@ static atomic_size_t most_unsent;
 struct smb_connection *smb_connection_new(struct smb_service *service, struct smb_host *host,
                                           struct bytes peer)
 {
-    /* Failed logons are slowed by it: smb/logons.h */
+    /* Failed logons are slowed by it: auth/logons.h */
     static const uint8_t loopback[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 127, 0, 0, 1 };
     struct smb_connection *machine = xcalloc(1, sizeof *machine);
 

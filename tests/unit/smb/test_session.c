@@ -5,7 +5,7 @@
 #include "base/endian.h"
 #include "service/waiting.h"
 #include "smb/limits.h"
-#include "smb/logons.h"
+#include "auth/logons.h"
 
 static int setup_sealed(void **state)
 {

@@ -1,5 +1,5 @@
 /* A leaky bucket for each address, in sets of a few: an address is found only in the set that its hash names. */
-#include "smb/logons.h"
+#include "auth/logons.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "smb/logons.h"
+#include "auth/logons.h"
 
 #define NOW    (1000 * TICKS_PER_SECOND)
 #define SECOND TICKS_PER_SECOND

@@ -5,8 +5,8 @@
  *
  * An IPv6 address counts with all of its /64. The table has a fixed size; where it is full, the address that has
  * failed least is forgotten. Any thread. */
-#ifndef LAGRA_SMB_LOGONS_H
-#define LAGRA_SMB_LOGONS_H
+#ifndef LAGRA_AUTH_LOGONS_H
+#define LAGRA_AUTH_LOGONS_H
 
 #include "base/dates.h"
 

@@ -1,0 +1,202 @@
+/* What the pages of the console ask the server: POST /console/api/OPERATION with a JSON object of texts, answered by a
+ * JSON object, or {"code": "...", "error": "a sentence"}. Nothing here waits. docs/console.md */
+#include <string.h>
+
+#include "console/console_private.h"
+#include "console/guard.h"
+
+/* One row, one operation. */
+struct api_operation {
+    const char *name;
+    const char *const arguments[API_ARGUMENTS_MAX];
+    enum {
+        BY_NOBODY, /* nobody is signed in yet */
+        BY_USER,   /* in a session, which it keeps from ending */
+        BY_CLOCK,  /* in a session, by a page that nobody need be looking at */
+    } by;
+    enum http_step (*run)(struct api_call *call);
+};
+
+/* ---- answers ---- */
+
+static void begin_answer(struct api_call *call)
+{
+    text_init(&call->answer, call->exchange->arena, 1024);
+    call->out = (struct json_writer){ .to = &call->answer };
+    json_write_begin(&call->out, '{');
+}
+
+/* ---- operations that only show ---- */
+
+struct names {
+    struct json_writer *out;
+    size_t count;
+};
+
+static void write_name(const struct account *account, void *context)
+{
+    struct names *names = context;
+
+    if (account_is_disabled(account))
+        return;
+    if (names->count++ > 0)
+        text_add_char(names->out->to, ',');
+    json_write_string(names->out->to, account_name(account));
+}
+
+/* Who is signed in, and what there is for him. */
+static enum http_step show_session(struct api_call *call)
+{
+    const struct console_options *options = &call->console->options;
+    struct names names = { .out = &call->out };
+
+    json_write_bool(&call->out, "operator", !call->session.account);
+    json_write_member(&call->out, "version", bytes_from_string(LAGRA_VERSION));
+    json_write_name(&call->out, "accounts");
+    json_write_begin(&call->out, '[');
+    if (call->session.account)
+        write_name(call->session.account, &names);
+    else
+        accounts_each(options->accounts, write_name, &names);
+    json_write_end(&call->out, ']');
+    json_write_name(&call->out, "services");
+    json_write_begin(&call->out, '{');
+    for (size_t i = 0; i < options->endpoints->count; i++) {
+        if (options->servers[i])
+            json_write_number(&call->out, options->endpoints->endpoints[i].service->name,
+                              atomic_load(&options->endpoints->ports[i]));
+    }
+    json_write_end(&call->out, '}');
+    json_write_bool(&call->out, "secure", call->exchange->request.secure);
+    return api_answer(call);
+}
+
+static enum http_step show_figures(struct api_call *call)
+{
+    struct console *console = call->console;
+    uint64_t since = 0;
+
+    if (call->given[0].ptr && !bytes_parse_u64(call->given[0], UINT64_MAX, &since))
+        return api_fail(call, 400, "InvalidArgument", "\"since\" is a number.");
+    history_write_codes(call->exchange->arena, &call->out);
+    lock_take(&console->lock);
+    history_write(&console->history, &call->out, since);
+    lock_give(&console->lock);
+    return api_answer(call);
+}
+
+/* ---- the table ---- */
+
+/* clang-format off */
+static const struct api_operation operations[] = {
+    { "sign-in",  { "account", "key", "link" }, BY_NOBODY, api_sign_in },
+    { "sign-out", { NULL },                     BY_USER,   api_sign_out },
+    { "session",  { NULL },                     BY_USER,   show_session },
+    { "sas",      { "account" },                BY_USER,   api_sas },
+    { "make-sas", { "account", "service", "container", "object", "query" }, BY_USER, api_make_sas },
+    { "figures",  { "since" },                  BY_CLOCK,  show_figures },
+};
+/* clang-format on */
+
+static const struct api_operation *find_operation(struct bytes path)
+{
+    for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
+        if (bytes_is(bytes_from(path, strlen(API_PATH)), operations[i].name))
+            return &operations[i];
+    }
+    return NULL;
+}
+
+/* ---- head ---- */
+
+static bool is_json(const struct request *request)
+{
+    return bytes_is_nocase(request_header(request, "content-type"), "application/json");
+}
+
+enum http_step api_head(struct exchange *exchange, struct console *console)
+{
+    const struct request *request = &exchange->request;
+    const struct api_operation *operation = find_operation(request->path);
+    struct api_call *call;
+
+    if (!operation)
+        return console_refuse(exchange, 404, "NoSuchOperation", "There is no such operation.");
+    if (request->method != METHOD_POST || !is_json(request) || request->query.ptr) {
+        response_header_string(&exchange->response, "Allow", "POST");
+        return console_refuse(exchange, request->method == METHOD_POST ? 415 : 405, "NoSuchMethod",
+                              "Operations are asked for by POST of application/json.");
+    }
+    if (request->content_length != HTTP_LENGTH_UNKNOWN &&
+        request->content_length > API_BODY_MAX_BYTES)
+        return console_refuse(exchange, 413, "InvalidArgument", "The body is too long.");
+    call = arena_alloc(exchange->arena, sizeof *call);
+    *call = (struct api_call){ .exchange = exchange, .console = console, .operation = operation };
+    call->session = console_session(console, exchange, operation->by == BY_USER);
+    if (operation->by != BY_NOBODY && !api_has_token(&call->session, request))
+        return console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
+    if (call->session.is_taken)
+        exchange_authenticate(exchange);
+    text_init(&call->body, exchange->arena, 512);
+    exchange->application = call;
+    return HTTP_WANT_BODY;
+}
+
+enum http_step api_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
+{
+    struct api_call *call = exchange->application;
+
+    *ret_taken = data.len;
+    if (exchange->server_is_busy || call->body.len + data.len > API_BODY_MAX_BYTES)
+        return console_refuse(exchange, 413, "InvalidArgument", "The body is too long.");
+    text_add(&call->body, data);
+    return HTTP_WANT_BODY;
+}
+
+/* ---- arguments ---- */
+
+/* A sentence about what is wrong; NULL: nothing is. */
+static const char *read_arguments(struct api_call *call)
+{
+    struct json_reader reader;
+    struct json_member member;
+
+    json_object_init(&reader, call->exchange->arena, text_bytes(&call->body), 0);
+    while (json_next(&reader, &member)) {
+        size_t i = 0;
+
+        while (i < API_ARGUMENTS_MAX && call->operation->arguments[i] &&
+               !bytes_is(member.name, call->operation->arguments[i]))
+            i++;
+        if (i == API_ARGUMENTS_MAX || !call->operation->arguments[i])
+            return "The operation has no such argument.";
+        if (member.kind != JSON_STRING || call->given[i].ptr)
+            return "An argument is a text, and given once.";
+        if (member.text.len > 0) /* an empty one is as none */
+            call->given[i] = member.text;
+    }
+    return reader.bad ? "The body is no JSON object of texts." : NULL;
+}
+
+enum http_step api_end(struct exchange *exchange)
+{
+    struct api_call *call = exchange->application;
+    const char *problem = read_arguments(call);
+
+    if (problem)
+        return api_fail(call, 400, "InvalidArgument", problem);
+    begin_answer(call);
+    return call->operation->run(call);
+}
+
+/* A key may have been in it, and secrets are in answers. */
+void api_done(struct exchange *exchange)
+{
+    struct api_call *call = exchange->application;
+
+    if (!call)
+        return;
+    explicit_bzero(call->body.ptr, call->body.len);
+    if (call->answer.ptr)
+        explicit_bzero(call->answer.ptr, call->answer.len);
+}

@@ -1,0 +1,98 @@
+/* See guard.h. */
+#include "console/guard.h"
+
+#include "base/url.h"
+
+/* Scripts come from here alone, and what makes HTML of text is the one function of the SDK that parses XML: names and
+ * contents that clients have chosen are shown as text. source: W3C Content Security Policy 3, Trusted Types */
+#define POLICY                                                                                     \
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "              \
+    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "            \
+    "require-trusted-types-for 'script'; trusted-types @azure/core-xml#xml.browser"
+#define POLICY_OF_DATA "default-src 'none'; sandbox; frame-ancestors 'none'"
+
+/* The URL that the request was sent to, but for its path. */
+static bool read_authority(struct arena *arena, const struct request *request, struct url *ret_url)
+{
+    return request->authority.ptr &&
+           url_parse(arena_printf(arena, "%s://%.*s/", request->secure ? "https" : "http",
+                                  BYTES_ARG(request->authority)),
+                     ret_url);
+}
+
+bool guard_knows_host(struct arena *arena, const struct request *request)
+{
+    struct url url;
+
+    return read_authority(arena, request, &url) && (request->secure || url_host_is_local(url.host));
+}
+
+bool guard_is_own_page(const struct request *request)
+{
+    struct bytes site = request_header(request, "sec-fetch-site");
+    struct bytes origin = request_header(request, "origin");
+    const char *scheme = request->secure ? "https://" : "http://";
+
+    if (site.ptr)
+        return bytes_is(site, "same-origin");
+    return bytes_has_prefix(origin, bytes_from_string(scheme)) &&
+           bytes_equal(bytes_from(origin, strlen(scheme)), request->authority);
+}
+
+bool guard_is_for_data(const struct request *request)
+{
+    struct bytes what = request_header(request, "sec-fetch-dest");
+
+    return !what.ptr || bytes_is(what, "empty") || bytes_is(what, "document");
+}
+
+/* ---- answers ---- */
+
+static void add_common(struct response *response)
+{
+    response_header_string(response, "Referrer-Policy", "no-referrer");
+    response_header_string(response, "X-Frame-Options", "DENY");
+    response_header_string(response, "Cross-Origin-Resource-Policy", "same-origin");
+    if (!response_find_header(response, bytes_from_string("X-Content-Type-Options")))
+        response_header_string(response, "X-Content-Type-Options", "nosniff");
+}
+
+void guard_answer(struct response *response)
+{
+    response_header_string(response, "Content-Security-Policy", POLICY);
+    response_header_string(response, "Cross-Origin-Opener-Policy", "same-origin");
+    add_common(response);
+}
+
+void guard_relayed(struct response *response)
+{
+    response_header_string(response, "Content-Security-Policy", POLICY_OF_DATA);
+    add_common(response);
+}
+
+/* ---- the cookie ---- */
+
+struct bytes guard_cookie_name(struct arena *arena, const struct request *request)
+{
+    struct url url;
+
+    return arena_printf(arena, "lagra_console_%u",
+                        read_authority(arena, request, &url) ? url.port : 0);
+}
+
+/* rfc: 6265 4.2.1 */
+struct bytes guard_cookie(struct arena *arena, const struct request *request)
+{
+    struct bytes wanted = guard_cookie_name(arena, request);
+    struct bytes rest = request_header(request, "cookie"), found = bytes_of(NULL, 0);
+
+    while (rest.ptr && !found.ptr) {
+        struct bytes pair, name, value;
+
+        bytes_cut(rest, ';', &pair, &rest);
+        bytes_cut(bytes_trim(pair), '=', &name, &value);
+        if (bytes_equal(name, wanted))
+            found = value;
+    }
+    return found;
+}

@@ -1,0 +1,138 @@
+/* See sessions.h. */
+#include "console/sessions.h"
+
+#include <stdio.h>
+
+#include "base/ids.h"
+
+_Static_assert(SECRET_SIZE == 4 * sizeof(struct guid) + 1, "of two random GUIDs");
+
+/* 244 random bits. */
+static void make_secret(char secret[SECRET_SIZE])
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t half = 0; half < 2; half++) {
+        struct guid random = guid_new();
+        char *to = secret + half * 2 * sizeof random.b;
+
+        for (size_t i = 0; i < sizeof random.b; i++) {
+            to[2 * i] = digits[random.b[i] >> 4];
+            to[2 * i + 1] = digits[random.b[i] & 15];
+        }
+    }
+    secret[SECRET_SIZE - 1] = '\0';
+}
+
+static bool is_secret(const char *secret, struct bytes given)
+{
+    return bytes_equal_secret(bytes_of(secret, SECRET_SIZE - 1), given);
+}
+
+/* ---- sessions ---- */
+
+void signed_in_end(struct session *session)
+{
+    explicit_bzero(session, sizeof *session);
+}
+
+/* Does the key that it was begun with open the account still? */
+static bool is_entitled(const struct session *session)
+{
+    uint8_t proof[ACCOUNT_SIGNATURE_SIZE];
+
+    if (!session->account)
+        return true;
+    return !account_is_disabled(session->account) &&
+           account_sign(session->account, session->key, bytes_of(session->cookie, SECRET_SIZE - 1),
+                        proof) &&
+           bytes_equal_secret(bytes_of(proof, sizeof proof),
+                              bytes_of(session->proof, sizeof session->proof));
+}
+
+/* Whoever asks has looked at the clock before he had the lock. */
+static uint64_t passed_ms(uint64_t since_ms, uint64_t now_ms)
+{
+    return now_ms > since_ms ? now_ms - since_ms : 0;
+}
+
+static void end_old(struct sessions *sessions, uint64_t now_ms)
+{
+    for (size_t i = 0; i < SESSIONS_MAX; i++) {
+        struct session *session = &sessions->of[i];
+
+        if (session->is_taken && (passed_ms(session->asked_ms, now_ms) >= SESSION_IDLE_MS ||
+                                  passed_ms(session->began_ms, now_ms) >= SESSION_MAX_MS))
+            signed_in_end(session);
+    }
+}
+
+struct session *signed_in_begin(struct sessions *sessions, const struct account *account,
+                                size_t key, uint64_t now_ms)
+{
+    struct session *place = &sessions->of[0];
+
+    end_old(sessions, now_ms);
+    for (size_t i = 1; i < SESSIONS_MAX && place->is_taken; i++) {
+        struct session *other = &sessions->of[i];
+
+        if (!other->is_taken || other->asked_ms < place->asked_ms)
+            place = other;
+    }
+    signed_in_end(place);
+    *place = (struct session){ .is_taken = true, .account = account, .key = key };
+    place->began_ms = place->asked_ms = now_ms;
+    make_secret(place->cookie);
+    make_secret(place->token);
+    if (account &&
+        !account_sign(account, key, bytes_of(place->cookie, SECRET_SIZE - 1), place->proof)) {
+        signed_in_end(place); /* the key has gone meanwhile */
+        return NULL;
+    }
+    return place;
+}
+
+struct session *signed_in_find(struct sessions *sessions, struct bytes cookie, uint64_t now_ms)
+{
+    struct session *found = NULL;
+
+    end_old(sessions, now_ms);
+    for (size_t i = 0; i < SESSIONS_MAX; i++) {
+        struct session *session = &sessions->of[i];
+
+        if (session->is_taken && is_secret(session->cookie, cookie))
+            found = session;
+    }
+    if (found && !is_entitled(found)) {
+        signed_in_end(found);
+        return NULL;
+    }
+    return found;
+}
+
+/* ---- links ---- */
+
+void link_make(struct sessions *sessions, char ret_secret[SECRET_SIZE], uint64_t now_ms)
+{
+    struct link *link = &sessions->links[sessions->links_made++ % LINKS_MAX];
+
+    make_secret(link->secret);
+    link->made_ms = now_ms;
+    memcpy(ret_secret, link->secret, SECRET_SIZE);
+}
+
+bool link_use(struct sessions *sessions, struct bytes secret, uint64_t now_ms)
+{
+    struct link *found = NULL;
+    bool is_good;
+
+    for (size_t i = 0; i < LINKS_MAX; i++) {
+        if (sessions->links[i].secret[0] && is_secret(sessions->links[i].secret, secret))
+            found = &sessions->links[i];
+    }
+    if (!found)
+        return false;
+    is_good = passed_ms(found->made_ms, now_ms) < LINK_MAX_MS;
+    explicit_bzero(found, sizeof *found);
+    return is_good;
+}

@@ -1,0 +1,196 @@
+/* Signing in and out of the console, and the shared access signatures that its pages work with. */
+#include <string.h>
+
+#include "auth/sas_make.h"
+#include "base/address.h"
+#include "base/clock.h"
+#include "base/encode.h"
+#include "base/log.h"
+#include "console/console_private.h"
+#include "console/guard.h"
+#include "service/access_log.h"
+
+/* The pages ask for another one in time. Shorter than a session may be, longer than it stays without being asked for. */
+#define SAS_MINUTES 60u
+/* Of an account: all that one can be for. Their order is that of Create-account-SAS. */
+#define SAS_OF_ALL  "sv=2022-11-02&ss=bqtf&srt=sco&sp=rwdxylacuptfi"
+/* As the SDKs encode it. */
+#define KEPT        "!*'()"
+
+/* ---- signing in ---- */
+
+/* 192.0.2.1:5000, [2001:db8::1]:5000; what cannot be read counts as one address. */
+static void read_peer(struct bytes peer, uint8_t ret_address[ADDRESS_SIZE])
+{
+    while (peer.len > 0 && peer.ptr[peer.len - 1] != ':')
+        peer.len--;
+    if (peer.len > 0)
+        peer.len--;
+    if (peer.len > 1 && peer.ptr[0] == '[')
+        peer = bytes_of(peer.ptr + 1, peer.len - 2);
+    if (!address_parse(peer, ret_address))
+        memset(ret_address, 0, ADDRESS_SIZE);
+}
+
+/* Of the account that the key opens, or an operator's by a link. False: neither is good. */
+static bool is_entitled(struct api_call *call, const struct account **ret_account, size_t *ret_key)
+{
+    struct console *console = call->console;
+    const struct account *account;
+    bool is_good;
+
+    *ret_account = NULL;
+    *ret_key = 0;
+    if (call->given[2].ptr) {
+        lock_take(&console->lock);
+        is_good = link_use(&console->sessions, call->given[2], clock_monotonic_ms());
+        lock_give(&console->lock);
+        return is_good;
+    }
+    account = accounts_find(console->options.accounts, call->given[0]);
+    is_good = account_find_key(account, call->given[1], ret_key);
+    *ret_account = account;
+    return is_good && !account_is_disabled(account);
+}
+
+static void set_cookie(struct api_call *call, const char *value, const char *more)
+{
+    const struct request *request = &call->exchange->request;
+    struct arena *arena = call->exchange->arena;
+
+    response_header(&call->exchange->response, bytes_from_string("Set-Cookie"),
+                    arena_printf(arena,
+                                 "%.*s=%s; Path=" CONSOLE_PATH "; HttpOnly; SameSite=Strict%s%s",
+                                 BYTES_ARG(guard_cookie_name(arena, request)), value,
+                                 request->secure ? "; Secure" : "", more));
+}
+
+static enum http_step begin_session(struct api_call *call, const struct account *account,
+                                    size_t key)
+{
+    struct console *console = call->console;
+    struct session copy = { .is_taken = false };
+    struct session *session;
+
+    lock_take(&console->lock);
+    session = signed_in_begin(&console->sessions, account, key, clock_monotonic_ms());
+    if (session)
+        copy = *session;
+    lock_give(&console->lock);
+    if (!copy.is_taken)
+        return api_fail(call, 403, "AuthenticationFailed", "The key has just been changed.");
+    set_cookie(call, copy.cookie, "");
+    json_write_member(&call->out, "token",
+                      arena_copy(call->exchange->arena, bytes_from_string(copy.token)));
+    audit_note("somebody signed in to the console",
+               account ? account_name(account) : bytes_from_string("operator"));
+    return api_answer(call);
+}
+
+enum http_step api_sign_in(struct api_call *call)
+{
+    struct bytes peer = call->exchange->request.peer;
+    uint8_t address[ADDRESS_SIZE];
+    const struct account *account;
+    size_t key;
+
+    if (!call->given[2].ptr && (!call->given[0].ptr || !call->given[1].ptr))
+        return api_fail(call, 400, "InvalidArgument",
+                        "An account and a key are needed, or a link.");
+    read_peer(peer, address);
+    if (!logons_may_try(call->console->logons, address, clock_wall())) {
+        response_header_string(&call->exchange->response, "Retry-After", "1");
+        return api_fail(call, 429, "TooManyFailures",
+                        "Too many keys were wrong: try again in some seconds.");
+    }
+    if (is_entitled(call, &account, &key))
+        return begin_session(call, account, key);
+    logons_failed(call->console->logons, address, clock_wall());
+    log_line(LOG_WARN, "a sign-in to the console from %.*s was refused", BYTES_ARG(peer));
+    return api_fail(call, 403, "AuthenticationFailed",
+                    call->given[2].ptr ? "The link was used, or is older than five minutes."
+                                       : "The account and the key do not belong together.");
+}
+
+enum http_step api_sign_out(struct api_call *call)
+{
+    struct console *console = call->console;
+    struct session *session;
+
+    lock_take(&console->lock);
+    session = signed_in_find(&console->sessions, bytes_of(call->session.cookie, SECRET_SIZE - 1),
+                             clock_monotonic_ms());
+    if (session)
+        signed_in_end(session);
+    lock_give(&console->lock);
+    set_cookie(call, "", "; Max-Age=0");
+    return api_answer(call);
+}
+
+/* ---- shared access signatures ---- */
+
+/* The account that the call names, if the session is for it; NULL: it is not, or there is none. */
+static const struct account *find_account(const struct api_call *call)
+{
+    const struct account *account = accounts_find(call->console->options.accounts, call->given[0]);
+
+    if (!account || account_is_disabled(account) ||
+        (call->session.account && call->session.account != account))
+        return NULL;
+    return account;
+}
+
+/* Adds the signature to the fields, and answers them. */
+static enum http_step sign(struct api_call *call, const struct account *account,
+                           struct sas_making *making)
+{
+    struct arena *arena = call->exchange->arena;
+    uint8_t signature[ACCOUNT_SIGNATURE_SIZE];
+    struct bytes problem, text;
+
+    making->account = account_name(account);
+    text = sas_make_string(arena, making, &problem);
+    if (!text.ptr)
+        return api_fail(call, 400, "InvalidArgument", arena_string(arena, problem));
+    if (!account_sign(account, call->session.key, text, signature))
+        return api_fail(call, 401, "NotSignedIn", "The key is no longer one of the account.");
+    text = base64_encode(arena, bytes_of(signature, sizeof signature));
+    json_write_member(&call->out, "query",
+                      arena_printf(arena, "%.*s&sig=%.*s", BYTES_ARG(making->query),
+                                   BYTES_ARG(percent_encode(arena, text, KEPT))));
+    return api_answer(call);
+}
+
+/* For the pages themselves: for all of the account, for a short time. */
+enum http_step api_sas(struct api_call *call)
+{
+    const struct account *account = find_account(call);
+    instant end = clock_wall() + SAS_MINUTES * 60 * TICKS_PER_SECOND;
+    char expiry[INSTANT_ISO_SIZE];
+    struct sas_making making = { .service = 'b' };
+
+    if (!account)
+        return api_fail(call, 404, "AccountNotFound", "There is no such account in this session.");
+    instant_format_iso(end, expiry);
+    making.query = arena_printf(call->exchange->arena, SAS_OF_ALL "&se=%.19sZ", expiry);
+    json_write_number(&call->out, "seconds", SAS_MINUTES * 60);
+    return sign(call, account, &making);
+}
+
+/* For the maker of signatures: whatever its user has put together for others. */
+enum http_step api_make_sas(struct api_call *call)
+{
+    const struct account *account = find_account(call);
+    struct bytes service = call->given[1];
+    struct sas_making making = { .query = call->given[4],
+                                 .container = call->given[2],
+                                 .object = call->given[3] };
+
+    if (!account)
+        return api_fail(call, 404, "AccountNotFound", "There is no such account in this session.");
+    if (service.len != 1 || !memchr("bqtf", service.ptr[0], 4) || !making.query.ptr)
+        return api_fail(call, 400, "InvalidArgument", "A service is b, q, t or f.");
+    making.service = service.ptr[0];
+    audit_note("the console signed a shared access signature", account_name(account));
+    return sign(call, account, &making);
+}

@@ -1,0 +1,70 @@
+// The pages, in a browser: signing in and out, the overview, that they are accessible and of any width.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { account, closeBrowser, isAccessible, openPage, picture, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
+
+after(closeBrowser);
+
+test('an account and its key sign in, a wrong key does not, and signing out ends it', async (t) => {
+    const { url } = await startServer(t);
+    const page = await openPage(t);
+    await page.goto(`${url}/console/`);
+    await page.waitForSelector('form');
+    await isAccessible(page);
+    await picture(page, 'sign-in');
+    await page.locator('input[name=account]').fill(account);
+    await page.locator('input[name=key]').fill('d3Jvbmc=');
+    await page.locator('button[type=submit]').click();
+    await sees(page, 'The account and the key do not belong together.');
+    await signInByKey(page, url);
+    assert.equal(await page.evaluate(() => document.cookie), '');
+    await page.reload();
+    await page.waitForSelector('header nav');
+    await press(page, 'Sign out');
+    await page.waitForSelector('input[name=key]');
+    await page.reload();
+    await page.waitForSelector('input[name=key]');
+});
+
+test('a link signs in once, and goes from the address', async (t) => {
+    const { link } = await startServer(t);
+    const page = await openPage(t);
+    const address = await link();
+    await page.goto(address);
+    await page.waitForSelector('header nav');
+    assert.equal(new URL(page.url()).hash, '');
+    await sees(page, 'operator', 'header');
+    const other = await openPage(t);
+    await other.goto(address);
+    await sees(other, 'The link was used');
+});
+
+test('the overview shows what the server does, in light and dark, on a wide screen and a phone', async (t) => {
+    const { url } = await startServer(t);
+    const visitor = new Visitor(url);
+    await visitor.signIn();
+    for (let i = 0; i < 20; i++)
+        await visitor.fetch(await visitor.data('blob', i % 2 ? '/' : '/none/none', i % 2 ? 'comp=list' : ''));
+    for (const look of [{}, { dark: true }, { width: 360, height: 740 }]) {
+        const page = await openPage(t, look);
+        await signInByKey(page, url);
+        await sees(page, 'ContainerNotFound');
+        // The first sample says what to count from, the second one is shown.
+        await page.waitForSelector('.plot svg path.line-3[d^=M]');
+        assert.equal(await page.$$eval('.plot', (plots) => plots.length), 8);
+        await isAccessible(page);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is wider than the screen');
+        await picture(page, `overview${look.dark ? '-dark' : look.width ? '-phone' : ''}`);
+    }
+});
+
+test('the menu is used by keyboard alone', async (t) => {
+    const { url } = await startServer(t);
+    const page = await openPage(t);
+    await signInByKey(page, url);
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.innerText), 'Skip to the page');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
+});

@@ -1,0 +1,151 @@
+// What tests of the console share: a server with a management port, what its API is asked by, and a browser.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from '../lib/program.mjs';
+import { freePorts, Server } from '../lib/server.mjs';
+import { DEVELOPMENT } from '../lib/sign.mjs';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const require = createRequire(path.join(HERE, '../../console/package.json'));
+const PICTURES = process.env.CONSOLE_PICTURES;
+
+export const account = DEVELOPMENT.account;
+export const key = DEVELOPMENT.key;
+
+/** A server with a console: its address, a link for an operator, and its API asked as a page asks it. */
+export async function startServer(t, { args = [], env = {} } = {}) {
+    const [port] = await freePorts(1);
+    const server = await Server.start({ args: ['--managementPort', `${port}`, ...args], env });
+    t.after(() => server.kill().then(() => server.remove()));
+    const url = `http://127.0.0.1:${port}`;
+    return {
+        server, port, url,
+        link: async () => {
+            const { code, output, errors } = await run(['console', '--location', server.location]);
+            assert.equal(code, 0, errors);
+            return output.trim();
+        },
+    };
+}
+
+/** Who asks the API, and keeps the cookie and the token that he gets. */
+export class Visitor {
+    cookie = '';
+    token = '';
+
+    constructor(url) {
+        this.url = url;
+    }
+
+    async fetch(target, { method = 'GET', headers = {}, body } = {}) {
+        const answer = await fetch(`${this.url}${target}`, {
+            method, body, redirect: 'manual',
+            headers: { Origin: this.url, ...(this.cookie && { Cookie: this.cookie }), ...headers },
+        });
+        const text = await answer.text();
+        const cookie = answer.headers.get('set-cookie');
+        if (cookie)
+            this.cookie = cookie.split(';')[0];
+        return { status: answer.status, headers: answer.headers, text, json: text.startsWith('{') ? JSON.parse(text) : undefined };
+    }
+
+    ask(operation, args = {}, headers = {}) {
+        return this.fetch(`/console/api/${operation}`, {
+            method: 'POST', body: JSON.stringify(args), headers: { 'Content-Type': 'application/json', 'x-lagra-console': this.token, ...headers },
+        });
+    }
+
+    async signIn(by = { account, key }) {
+        const answer = await this.ask('sign-in', by);
+        assert.equal(answer.status, 200, answer.text);
+        this.token = answer.json.token;
+        return answer;
+    }
+
+    /** A target of the data, with a signature. */
+    async data(service, target, query = '') {
+        const { json } = await this.ask('sas', { account });
+        return `/console/data/${service}/${account}${target}?${query}${query && '&'}${json.query}`;
+    }
+}
+
+// ---- in a browser ----
+
+let browser;
+
+/** A page of a new profile; what the browser says that a script or the policy has failed with fails the test. */
+export async function openPage(t, { width = 1280, height = 900, dark = false } = {}) {
+    const { default: puppeteer } = await import(require.resolve('puppeteer-core'));
+    const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+    assert.ok(existsSync(executablePath), `${executablePath} is missing: tools/prepare test installs it`);
+    // In a container its own sandbox needs rights that root has given up.
+    browser ??= await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--lang=en-GB'] });
+    const context = await browser.createBrowserContext();
+    const page = await context.newPage();
+    const problems = [];
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('console', (message) => message.type() === 'error' && !/Failed to load resource/.test(message.text()) && problems.push(message.text()));
+    page.on('dialog', (dialog) => problems.push(`a dialog: ${dialog.message()}`) && dialog.dismiss());
+    page.setDefaultTimeout(60000);
+    await page.setViewport({ width, height });
+    await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }]);
+    t.after(async () => {
+        await context.close();
+        assert.deepEqual(problems, []);
+    });
+    return page;
+}
+
+export async function closeBrowser() {
+    await browser?.close();
+    browser = undefined;
+}
+
+export async function signInByKey(page, url) {
+    await page.goto(`${url}/console/`);
+    await page.locator('input[name=account]').fill(account);
+    await page.locator('input[name=key]').fill(key);
+    await page.locator('button[type=submit]').click();
+    await page.waitForSelector('header nav');
+}
+
+/** Waits until the page has the text, and says what it has instead. */
+export async function sees(page, text, selector = 'body') {
+    try {
+        await page.waitForFunction((wanted, where) => document.querySelector(where)?.innerText.includes(wanted), {}, text, selector);
+    } catch {
+        assert.fail(`"${text}" is not on the page:\n${await page.$eval('body', (body) => body.innerText)}`);
+    }
+}
+
+/** Presses the button, link or tab of this text, the first of an area. */
+export async function press(page, text, within = 'body') {
+    const wanted = await page.waitForFunction((label, where) => [...document.querySelectorAll(`${where} button, ${where} a`)]
+        .find((element) => element.innerText.trim() === label && !element.disabled), {}, text, within);
+    await wanted.asElement().click();
+}
+
+export async function fill(page, fields, within = 'dialog') {
+    for (const [name, value] of Object.entries(fields))
+        await page.locator(`${within} [name="${name}"]`).fill(value);
+}
+
+/** No violation of accessibility rules, in the page as it is now. */
+export async function isAccessible(page) {
+    // As an extension's script, to which the policy of the page does not apply.
+    await page.evaluate(await import('node:fs').then(({ readFileSync }) => readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')));
+    const { violations } = await page.evaluate(() => window.axe.run());
+    assert.deepEqual(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`), []);
+}
+
+/** A picture for docs/console.md, if pictures are wanted. */
+export async function picture(page, name) {
+    if (!PICTURES)
+        return;
+    await mkdir(PICTURES, { recursive: true });
+    await page.screenshot({ path: path.join(PICTURES, `console-${name}.webp`), type: 'webp', quality: 70 });
+}

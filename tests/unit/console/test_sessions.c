@@ -1,0 +1,151 @@
+/* Sessions of the console: when they end, how many there are, and what a link is good for. console/sessions.h */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "console/sessions.h"
+
+#define NOW    ((uint64_t)5000000)
+#define LISTED "one:a2V5LWE=:a2V5LWI="
+
+static struct sessions sessions;
+
+static int setup(void **state)
+{
+    (void)state;
+    memset(&sessions, 0, sizeof sessions);
+    return 0;
+}
+
+/* The cookie of a new session of an operator. */
+static struct bytes begin(char cookie[SECRET_SIZE], uint64_t now_ms)
+{
+    memcpy(cookie, signed_in_begin(&sessions, NULL, 0, now_ms)->cookie, SECRET_SIZE);
+    return bytes_from_string(cookie);
+}
+
+static void nobody_is_signed_in_without_its_secret(void **state)
+{
+    char cookie[SECRET_SIZE];
+    struct bytes whole = begin(cookie, NOW);
+
+    (void)state;
+    assert_int_equal(whole.len, SECRET_SIZE - 1);
+    assert_non_null(signed_in_find(&sessions, whole, NOW));
+    assert_null(signed_in_find(&sessions, bytes_of(cookie, whole.len - 1), NOW));
+    assert_null(signed_in_find(&sessions, bytes_of(NULL, 0), NOW));
+    cookie[10] = cookie[10] == '0' ? '1' : '0';
+    assert_null(signed_in_find(&sessions, whole, NOW));
+}
+
+static void a_session_ends_when_nothing_is_asked(void **state)
+{
+    char cookie[SECRET_SIZE];
+    struct bytes secret = begin(cookie, NOW);
+    struct session *session = signed_in_find(&sessions, secret, NOW + SESSION_IDLE_MS - 1);
+
+    (void)state;
+    assert_non_null(session);
+    assert_null(signed_in_find(&sessions, secret, NOW + SESSION_IDLE_MS));
+    assert_false(session->is_taken);
+    assert_int_equal(session->cookie[0], '\0');
+}
+
+static void a_session_ends_though_it_is_asked_for(void **state)
+{
+    char cookie[SECRET_SIZE];
+    struct bytes secret = begin(cookie, NOW);
+
+    (void)state;
+    for (uint64_t at = NOW; at < NOW + SESSION_MAX_MS; at += SESSION_IDLE_MS / 2) {
+        struct session *session = signed_in_find(&sessions, secret, at);
+
+        assert_non_null(session);
+        session->asked_ms = at;
+    }
+    assert_null(signed_in_find(&sessions, secret, NOW + SESSION_MAX_MS));
+}
+
+static void one_more_ends_the_one_asked_for_the_longest_ago(void **state)
+{
+    char cookies[SESSIONS_MAX][SECRET_SIZE], last[SECRET_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < SESSIONS_MAX; i++)
+        begin(cookies[i], NOW + i);
+    signed_in_find(&sessions, bytes_from_string(cookies[0]), NOW)->asked_ms = NOW + 1000;
+    begin(last, NOW + 1001);
+    assert_non_null(signed_in_find(&sessions, bytes_from_string(last), NOW + 1001));
+    assert_non_null(signed_in_find(&sessions, bytes_from_string(cookies[0]), NOW + 1001));
+    assert_null(signed_in_find(&sessions, bytes_from_string(cookies[1]), NOW + 1001));
+    assert_non_null(signed_in_find(&sessions, bytes_from_string(cookies[2]), NOW + 1001));
+}
+
+/* Whoever has signed in with a key that is exchanged because it was known too widely is out. sessions.h (1) */
+static void a_session_ends_with_its_key(void **state)
+{
+    struct accounts *accounts = accounts_new();
+    const struct account *account;
+    struct session *by_first, *by_second;
+    const char *problem;
+
+    (void)state;
+    assert_true(accounts_add_list(accounts, LISTED, &problem));
+    account = accounts_find(accounts, bytes_from_string("one"));
+    by_first = signed_in_begin(&sessions, account, 0, NOW);
+    by_second = signed_in_begin(&sessions, account, 1, NOW);
+    assert_null(signed_in_begin(&sessions, account, 2, NOW));
+    assert_ptr_equal(signed_in_find(&sessions, bytes_from_string(by_first->cookie), NOW), by_first);
+    assert_true(accounts_replace(accounts, "one:a2V5LWM=:a2V5LWI=", &problem));
+    assert_null(signed_in_find(&sessions, bytes_from_string(by_first->cookie), NOW));
+    assert_false(by_first->is_taken);
+    assert_ptr_equal(signed_in_find(&sessions, bytes_from_string(by_second->cookie), NOW),
+                     by_second);
+    accounts_free(accounts);
+}
+
+static void a_link_is_good_once_and_soon(void **state)
+{
+    char link[SECRET_SIZE];
+
+    (void)state;
+    assert_false(link_use(&sessions, bytes_from_string(""), NOW));
+    link_make(&sessions, link, NOW);
+    assert_false(link_use(&sessions, bytes_of(link, SECRET_SIZE - 2), NOW));
+    assert_true(link_use(&sessions, bytes_from_string(link), NOW + LINK_MAX_MS - 1));
+    assert_false(link_use(&sessions, bytes_from_string(link), NOW));
+    link_make(&sessions, link, NOW);
+    assert_false(link_use(&sessions, bytes_from_string(link), NOW + LINK_MAX_MS));
+    assert_false(link_use(&sessions, bytes_from_string(link), NOW));
+}
+
+static void the_oldest_of_many_links_is_forgotten(void **state)
+{
+    char links[LINKS_MAX + 1][SECRET_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i <= LINKS_MAX; i++)
+        link_make(&sessions, links[i], NOW);
+    assert_false(link_use(&sessions, bytes_from_string(links[0]), NOW));
+    assert_true(link_use(&sessions, bytes_from_string(links[1]), NOW));
+    assert_true(link_use(&sessions, bytes_from_string(links[LINKS_MAX]), NOW));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(nobody_is_signed_in_without_its_secret, setup),
+        cmocka_unit_test_setup(a_session_ends_when_nothing_is_asked, setup),
+        cmocka_unit_test_setup(a_session_ends_though_it_is_asked_for, setup),
+        cmocka_unit_test_setup(one_more_ends_the_one_asked_for_the_longest_ago, setup),
+        cmocka_unit_test_setup(a_session_ends_with_its_key, setup),
+        cmocka_unit_test_setup(a_link_is_good_once_and_soon, setup),
+        cmocka_unit_test_setup(the_oldest_of_many_links_is_forgotten, setup),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
