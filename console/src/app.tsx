@@ -19,6 +19,11 @@ interface Page {
 
 const PAGES: Page[] = [
     { name: 'overview', title: 'Overview', isThere: () => true, load: () => import('./overview.tsx') },
+    { name: 'blobs', title: 'Blobs', isThere: ({ services }) => services.blob !== undefined, load: () => import('./blobs.tsx') },
+    { name: 'queues', title: 'Queues', isThere: ({ services }) => services.queue !== undefined, load: () => import('./queues.tsx') },
+    { name: 'tables', title: 'Tables', isThere: ({ services }) => services.table !== undefined, load: () => import('./tables.tsx') },
+    { name: 'files', title: 'Files', isThere: ({ services }) => services.file !== undefined, load: () => import('./files.tsx') },
+    { name: 'accounts', title: 'Accounts', isThere: ({ operator }) => operator, load: () => import('./accounts.tsx') },
 ];
 
 function SignIn({ problem: before, onDone }: { problem: unknown; onDone: () => void }) {

@@ -1,0 +1,110 @@
+// Blobs: the containers of an account, or what is in one: its folders and blobs by pages, and one of them.
+import type { ContainerListBlobHierarchySegmentResponse } from '@azure/storage-blob';
+import { useState } from 'preact/hooks';
+import type { PageProps } from './app.tsx';
+import { Blob } from './blob.tsx';
+import { Containers } from './containers.tsx';
+import { containerOf } from './clients.ts';
+import { bytes, time } from './format.ts';
+import { go, hrefOf } from './route.ts';
+import { Crumbs, Field, Form, Problem, Table, useLoad } from './ui.tsx';
+import { Uploads } from './upload.tsx';
+
+const PAGE = 500;
+const DELETED_AT_A_TIME = 8;
+
+/** The folders above a prefix: ["a/", "a/b/"] of "a/b/". */
+const foldersOf = (prefix: string) => prefix.split('/').slice(0, -1).map((_, i, all) => `${all.slice(0, i + 1).join('/')}/`);
+const lastOf = (folder: string) => folder.split('/').at(-2) ?? folder;
+
+async function deleteAll(account: string, container: string, names: string[]) {
+    const client = await containerOf(account, container);
+    const left = [...names];
+    const work = async () => {
+        for (let name = left.shift(); name !== undefined; name = left.shift())
+            await client.deleteBlob(name, { deleteSnapshots: 'include' });
+    };
+    await Promise.all(Array.from({ length: DELETED_AT_A_TIME }, work));
+}
+
+function List({ account, container, prefix, chosen }: { account: string; container: string; prefix: string; chosen: string | null }) {
+    const [marks, setMarks] = useState<string[]>([]);
+    const [search, setSearch] = useState('');
+    const [marked, setMarked] = useState<Set<string>>(new Set());
+    const [deletes, setDeletes] = useState(false);
+    const list = useLoad(async () => {
+        const pages = (await containerOf(account, container)).listBlobsByHierarchy('/', { prefix: prefix + search || undefined })
+            .byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
+        setMarked(new Set());
+        return (await pages.next()).value as ContainerListBlobHierarchySegmentResponse;
+    }, [account, container, prefix, search, marks]);
+    const folders = list.value?.segment.blobPrefixes ?? [];
+    const blobs = list.value?.segment.blobItems ?? [];
+    const toggle = (name: string) => setMarked((before) => {
+        const after = new Set(before);
+        if (!after.delete(name))
+            after.add(name);
+        return after;
+    });
+    const short = (name: string) => name.slice(prefix.length) || name;
+
+    return <div>
+        <Uploads account={account} container={container} prefix={prefix} onDone={list.reload} />
+        <div class="tools">
+            <form role="search" onSubmit={(event) => {
+                event.preventDefault();
+                setMarks([]);
+                setSearch(String(new FormData(event.currentTarget).get('search')));
+            }}>
+                <Field label="Name begins with" name="search" value={search} />
+                <button type="submit">Search</button>
+            </form>
+            <button type="button" onClick={list.reload}>Reload</button>
+            <button type="button" class="danger" disabled={marked.size === 0} onClick={() => setDeletes(true)}>Delete {marked.size || ''} marked</button>
+        </div>
+        <Problem of={list.problem} />
+        {list.busy && !list.value && <p>Loading…</p>}
+        {list.value && <Table label="Blobs" head={['Mark', 'Name', 'Size', 'Type', 'Tier', 'Modified']} empty="There are no blobs here.">
+            {[...folders.map(({ name }) => <tr key={`d${name}`}>
+                <td /><td class="name"><a href={hrefOf('blobs', [account, container, name])}>{short(name)}</a></td>
+                <td>folder</td><td /><td /><td />
+            </tr>), ...blobs.map(({ name, properties }) => <tr key={`b${name}`}>
+                <td><input type="checkbox" aria-label={`Mark ${name}`} checked={marked.has(name)} onChange={() => toggle(name)} /></td>
+                <td class="name"><a href={hrefOf('blobs', [account, container, prefix], { blob: name })} aria-current={name === chosen ? 'true' : undefined}>{short(name)}</a></td>
+                <td class="number">{bytes(properties.contentLength)}</td>
+                <td>{properties.blobType?.replace('Blob', '').toLowerCase()}</td>
+                <td>{properties.accessTier}</td>
+                <td>{time(properties.lastModified)}</td>
+            </tr>)]}
+        </Table>}
+        <div class="buttons">
+            <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
+            <button type="button" disabled={!list.value?.continuationToken} onClick={() => setMarks([...marks, list.value!.continuationToken!])}>Next page</button>
+        </div>
+        {deletes && <Form title={`Delete ${marked.size} blobs?`} action="Delete" danger onClose={() => setDeletes(false)} onDone={async () => {
+            try {
+                await deleteAll(account, container, [...marked]);
+            } finally {
+                list.reload();
+            }
+        }}><p>Their snapshots go with them.</p></Form>}
+    </div>;
+}
+
+export default function Blobs({ session, account, route }: PageProps) {
+    const [, container, prefix = ''] = route.parts;
+    const blob = route.query.get('blob');
+
+    if (!container)
+        return <Containers key={account} account={account} />;
+    return <>
+        <Crumbs of={[['Containers', hrefOf('blobs', [account])], [container, hrefOf('blobs', [account, container])],
+            ...foldersOf(prefix).map((folder): [string, string] => [lastOf(folder), hrefOf('blobs', [account, container, folder])])]} />
+        <h1>{lastOf(prefix) || container}</h1>
+        <div class={blob === null ? '' : 'columns'}>
+            <List key={`${account}/${container}/${prefix}`} account={account} container={container} prefix={prefix} chosen={blob} />
+            {blob !== null && <Blob key={`${container}/${blob}`} session={session} account={account} container={container} name={blob}
+                onClose={() => go(hrefOf('blobs', [account, container, prefix]))} />}
+        </div>
+    </>;
+}

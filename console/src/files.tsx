@@ -1,0 +1,144 @@
+// Shares and the tree of one: folders by pages, uploads, downloads, and what is deleted.
+import type { DirectoryListFilesAndDirectoriesSegmentResponse, ServiceListSharesSegmentResponse, ShareDirectoryClient } from '@azure/storage-file-share';
+import { useState } from 'preact/hooks';
+import type { PageProps } from './app.tsx';
+import { shareService } from './clients.ts';
+import { bytes, time } from './format.ts';
+import { hrefOf } from './route.ts';
+import { Crumbs, Field, Form, Problem, Table, useAction, useLoad } from './ui.tsx';
+
+const PAGE = 500;
+
+function Shares({ account }: { account: string }) {
+    const [marks, setMarks] = useState<string[]>([]);
+    const [dialog, setDialog] = useState<{ delete?: string }>();
+    const list = useLoad(async () => {
+        const pages = (await shareService(account)).listShares().byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
+        return (await pages.next()).value as ServiceListSharesSegmentResponse;
+    }, [account, marks]);
+
+    return <>
+        <h1>Shares</h1>
+        <div class="tools">
+            <button type="button" class="primary" onClick={() => setDialog({})}>New share</button>
+            <button type="button" onClick={list.reload}>Reload</button>
+        </div>
+        <Problem of={list.problem} />
+        {list.busy && !list.value && <p>Loading…</p>}
+        {list.value && <Table label="Shares" head={['Name', 'Modified', 'Quota', 'Actions']} empty="There are no shares.">
+            {(list.value.shareItems ?? []).map(({ name, properties: { lastModified, quota } }) => <tr key={name}>
+                <td class="name"><a href={hrefOf('files', [account, name])}>{name}</a></td>
+                <td>{time(lastModified)}</td><td>{quota} GiB</td>
+                <td><button type="button" class="plain" aria-label={`Delete ${name}`} onClick={() => setDialog({ delete: name })}>Delete</button></td>
+            </tr>)}
+        </Table>}
+        <div class="buttons">
+            <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
+            <button type="button" disabled={!list.value?.continuationToken} onClick={() => setMarks([...marks, list.value!.continuationToken!])}>Next page</button>
+        </div>
+        {dialog && !dialog.delete && <Form title="New share" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
+            await (await shareService(account)).getShareClient(String(form.get('name'))).create({ quota: Number(form.get('quota')) });
+            list.reload();
+        }}>
+            <Field label="Name" name="name" required hint="3 to 63 lower-case letters, digits and dashes." />
+            <Field label="Quota, GiB" name="quota" type="number" value="5120" required />
+        </Form>}
+        {dialog?.delete && <Form title={`Delete ${dialog.delete}?`} action="Delete" danger onClose={() => setDialog(undefined)} onDone={async () => {
+            await (await shareService(account)).getShareClient(dialog.delete!).delete();
+            list.reload();
+        }}><p>All files in it go with it.</p></Form>}
+    </>;
+}
+
+interface Row {
+    kind: 'directory' | 'file';
+    name: string;
+    size?: number;
+    modified?: Date;
+}
+
+function rowsOf({ segment }: DirectoryListFilesAndDirectoriesSegmentResponse): Row[] {
+    return [...segment.directoryItems.map(({ name, properties }): Row => ({ kind: 'directory', name, modified: properties?.lastWriteTime })),
+        ...segment.fileItems.map(({ name, properties }): Row => ({ kind: 'file', name, size: properties.contentLength, modified: properties.lastWriteTime }))];
+}
+
+function Uploads({ into, onDone }: { into: () => Promise<ShareDirectoryClient>; onDone: () => void }) {
+    const [doing, setDoing] = useState<{ name: string; sent: number; size: number }>();
+    const { problem, run } = useAction();
+    const add = async (files: File[]) => {
+        await run(async () => {
+            for (const file of files) {
+                const show = (sent: number) => setDoing({ name: file.name, sent, size: file.size });
+                show(0);
+                await (await into()).getFileClient(file.name).uploadData(file, {
+                    concurrency: 3, fileHttpHeaders: { fileContentType: file.type || 'application/octet-stream' },
+                    onProgress: ({ loadedBytes }) => show(loadedBytes),
+                });
+                onDone();
+            }
+        });
+        setDoing(undefined);
+    };
+
+    return <section aria-label="Upload">
+        <label class="field"><span>Upload files</span><input type="file" name="files" multiple disabled={doing !== undefined} onChange={(event) => {
+            void add([...event.currentTarget.files ?? []]);
+            event.currentTarget.value = '';
+        }} /></label>
+        {doing && <p>{doing.name}: {bytes(doing.sent)} of {bytes(doing.size)} <progress aria-label={doing.name} max={Math.max(1, doing.size)} value={doing.sent} /></p>}
+        <Problem of={problem} />
+    </section>;
+}
+
+function Tree({ account, share, path }: { account: string; share: string; path: string[] }) {
+    const directory = async () => path.reduce((of, name) => of.getDirectoryClient(name),
+        (await shareService(account)).getShareClient(share).rootDirectoryClient);
+    const [marks, setMarks] = useState<string[]>([]);
+    const [dialog, setDialog] = useState<{ delete?: Row }>();
+    const list = useLoad(async () => {
+        const here = await directory();
+        const pages = here.listFilesAndDirectories({ includeTimestamps: true }).byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
+        return { here, page: (await pages.next()).value as DirectoryListFilesAndDirectoriesSegmentResponse };
+    }, [account, share, path.join('/'), marks]);
+
+    return <>
+        <Crumbs of={[['Shares', hrefOf('files', [account])], [share, hrefOf('files', [account, share])],
+            ...path.map((name, i): [string, string] => [name, hrefOf('files', [account, share, ...path.slice(0, i + 1)])])]} />
+        <h1>{path.at(-1) ?? share}</h1>
+        <Uploads into={directory} onDone={list.reload} />
+        <div class="tools">
+            <button type="button" class="primary" onClick={() => setDialog({})}>New folder</button>
+            <button type="button" onClick={list.reload}>Reload</button>
+        </div>
+        <Problem of={list.problem} />
+        {list.busy && !list.value && <p>Loading…</p>}
+        {list.value && <Table label="Files" head={['Name', 'Size', 'Modified', 'Actions']} empty="The folder is empty.">
+            {rowsOf(list.value.page).map((row) => <tr key={row.kind + row.name}>
+                <td class="name">{row.kind === 'directory' ? <a href={hrefOf('files', [account, share, ...path, row.name])}>{row.name}</a>
+                    : <a href={list.value!.here.getFileClient(row.name).url} download={row.name}>{row.name}</a>}</td>
+                <td class="number">{row.kind === 'directory' ? 'folder' : bytes(row.size)}</td>
+                <td>{time(row.modified)}</td>
+                <td><button type="button" class="plain" aria-label={`Delete ${row.name}`} onClick={() => setDialog({ delete: row })}>Delete</button></td>
+            </tr>)}
+        </Table>}
+        <div class="buttons">
+            <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
+            <button type="button" disabled={!list.value?.page.continuationToken} onClick={() => setMarks([...marks, list.value!.page.continuationToken])}>Next page</button>
+        </div>
+        {dialog && !dialog.delete && <Form title="New folder" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
+            await (await directory()).createSubdirectory(String(form.get('name')));
+            list.reload();
+        }}><Field label="Name" name="name" required /></Form>}
+        {dialog?.delete && <Form title={`Delete ${dialog.delete.name}?`} action="Delete" danger onClose={() => setDialog(undefined)} onDone={async () => {
+            const { kind, name } = dialog.delete!;
+            await (kind === 'file' ? (await directory()).deleteFile(name) : (await directory()).deleteSubdirectory(name));
+            list.reload();
+        }}>{dialog.delete.kind === 'directory' && <p>It has to be empty.</p>}</Form>}
+    </>;
+}
+
+export default function FilesPage({ account, route }: PageProps) {
+    const [, share, ...path] = route.parts;
+
+    return share ? <Tree key={`${account}/${share}/${path.join('/')}`} account={account} share={share} path={path} /> : <Shares key={account} account={account} />;
+}

@@ -1,0 +1,158 @@
+// Tables, and the entities of one by a filter. Entities are edited as JSON with their types, each against the ETag that
+// it was shown with: who was overtaken is told, and nothing is overwritten.
+import type { TableEntityResult, TableItem } from '@azure/data-tables';
+import { useState } from 'preact/hooks';
+import type { PageProps } from './app.tsx';
+import { tableClient, tableService } from './clients.ts';
+import { hrefOf } from './route.ts';
+import { Crumbs, Field, Form, Problem, Table, useLoad } from './ui.tsx';
+
+const PAGE = 100;
+const COLUMNS_MAX = 30;
+type Entity = TableEntityResult<Record<string, unknown>>;
+type Page<T> = T[] & { continuationToken?: string };
+
+function Tables({ account }: { account: string }) {
+    const [marks, setMarks] = useState<string[]>([]);
+    const [dialog, setDialog] = useState<{ delete?: string }>();
+    const list = useLoad(async () => {
+        const pages = (await tableService(account)).listTables().byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
+        return ((await pages.next()).value ?? []) as Page<TableItem>;
+    }, [account, marks]);
+
+    return <>
+        <h1>Tables</h1>
+        <div class="tools">
+            <button type="button" class="primary" onClick={() => setDialog({})}>New table</button>
+            <button type="button" onClick={list.reload}>Reload</button>
+        </div>
+        <Problem of={list.problem} />
+        {list.busy && !list.value && <p>Loading…</p>}
+        {list.value && <Table label="Tables" head={['Name', 'Actions']} empty="There are no tables.">
+            {list.value.map(({ name = '' }) => <tr key={name}>
+                <td class="name"><a href={hrefOf('tables', [account, name])}>{name}</a></td>
+                <td><button type="button" class="plain" aria-label={`Delete ${name}`} onClick={() => setDialog({ delete: name })}>Delete</button></td>
+            </tr>)}
+        </Table>}
+        <Pages of={list.value} marks={marks} setMarks={setMarks} />
+        {dialog && !dialog.delete && <Form title="New table" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
+            await (await tableClient(account, String(form.get('name')))).createTable();
+            list.reload();
+        }}><Field label="Name" name="name" required hint="3 to 63 letters and digits, a letter first." /></Form>}
+        {dialog?.delete && <Form title={`Delete ${dialog.delete}?`} action="Delete" danger onClose={() => setDialog(undefined)} onDone={async () => {
+            await (await tableService(account)).deleteTable(dialog.delete!);
+            list.reload();
+        }}><p>Its entities go with it.</p></Form>}
+    </>;
+}
+
+function Pages({ of, marks, setMarks }: { of: { continuationToken?: string } | undefined; marks: string[]; setMarks: (marks: string[]) => void }) {
+    return <div class="buttons">
+        <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
+        <button type="button" disabled={!of?.continuationToken} onClick={() => setMarks([...marks, of!.continuationToken!])}>Next page</button>
+    </div>;
+}
+
+// ---- entities ----
+
+/** A value of a type that JSON does not have: { value, type }, as the SDK takes and gives it. */
+const isTyped = (value: unknown): value is { value: string; type: string } =>
+    typeof value === 'object' && value !== null && 'type' in value && 'value' in value;
+
+function textOf(value: unknown): string {
+    if (isTyped(value))
+        return String(value.value);
+    return value === null || value === undefined ? '' : String(value);
+}
+
+/** Its properties as they are edited; system properties are not. */
+function jsonOf(entity: Entity): string {
+    const { etag: _etag, timestamp: _timestamp, ...rest } = entity;
+
+    return JSON.stringify(Object.fromEntries(Object.entries(rest).filter(([name]) => !name.startsWith('odata.'))), null, 2);
+}
+
+function entityOf(text: string): { partitionKey: string; rowKey: string } {
+    const entity = JSON.parse(text) as Record<string, unknown>;
+
+    if (typeof entity !== 'object' || entity === null || typeof entity.partitionKey !== 'string' || typeof entity.rowKey !== 'string')
+        throw new Error('An entity is a JSON object with partitionKey and rowKey, which are texts.');
+    return entity as { partitionKey: string; rowKey: string };
+}
+
+/** What somebody else has changed meanwhile is not overwritten; in words for whoever did not know. */
+async function unlessOvertaken(work: () => Promise<unknown>) {
+    try {
+        await work();
+    } catch (error) {
+        if ((error as { statusCode?: number }).statusCode === 412)
+            throw new Error('The entity was changed by somebody else since it was shown here. Nothing was written: reload it, and edit it anew.');
+        throw error;
+    }
+}
+
+function Entities({ account, table }: { account: string; table: string }) {
+    const [filter, setFilter] = useState('');
+    const [marks, setMarks] = useState<string[]>([]);
+    const [dialog, setDialog] = useState<{ edit?: Entity; delete?: Entity }>();
+    const list = useLoad(async () => {
+        // Types that JSON has none of stay typed: a 64-bit number is not cut to a double.
+        const pages = (await tableClient(account, table)).listEntities({ queryOptions: { filter: filter || undefined }, disableTypeConversion: true })
+            .byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
+        return ((await pages.next()).value ?? []) as Page<Entity>;
+    }, [account, table, filter, marks]);
+    const hidden = new Set(['etag', 'partitionKey', 'rowKey', 'timestamp']);
+    const columns = [...new Set((list.value ?? []).flatMap((entity) => Object.keys(entity)))].filter((name) => !hidden.has(name) && !name.startsWith('odata.')).slice(0, COLUMNS_MAX);
+
+    return <>
+        <Crumbs of={[['Tables', hrefOf('tables', [account])], [table, hrefOf('tables', [account, table])]]} />
+        <h1>{table}</h1>
+        <div class="tools">
+            <form role="search" onSubmit={(event) => {
+                event.preventDefault();
+                setMarks([]);
+                setFilter(String(new FormData(event.currentTarget).get('filter')));
+            }}>
+                <Field label="Filter" name="filter" value={filter} hint="PartitionKey eq 'a' and size gt 5" />
+                <button type="submit">Query</button>
+            </form>
+            <button type="button" class="primary" onClick={() => setDialog({})}>New entity</button>
+            <button type="button" onClick={list.reload}>Reload</button>
+        </div>
+        <Problem of={list.problem} />
+        {list.busy && !list.value && <p>Loading…</p>}
+        {list.value && <Table label="Entities" head={['PartitionKey', 'RowKey', ...columns, 'Actions']} empty="There are no such entities.">
+            {list.value.map((entity) => <tr key={`${entity.partitionKey}\n${entity.rowKey}`}>
+                <td>{entity.partitionKey}</td><td>{entity.rowKey}</td>
+                {columns.map((name) => <td key={name}>{textOf(entity[name])}</td>)}
+                <td>
+                    <button type="button" class="plain" aria-label={`Edit ${entity.partitionKey} ${entity.rowKey}`} onClick={() => setDialog({ edit: entity })}>Edit</button>
+                    <button type="button" class="plain" aria-label={`Delete ${entity.partitionKey} ${entity.rowKey}`} onClick={() => setDialog({ delete: entity })}>Delete</button>
+                </td>
+            </tr>)}
+        </Table>}
+        <Pages of={list.value} marks={marks} setMarks={setMarks} />
+        {dialog && !dialog.delete && <Form title={dialog.edit ? 'Edit the entity' : 'New entity'} action="Save" onClose={() => setDialog(undefined)} onDone={async (form) => {
+            const entity = entityOf(String(form.get('json')));
+            const client = await tableClient(account, table);
+            if (dialog.edit && (entity.partitionKey !== dialog.edit.partitionKey || entity.rowKey !== dialog.edit.rowKey))
+                throw new Error('The keys of an entity cannot be changed: make another one, and delete this.');
+            await unlessOvertaken(() => dialog.edit ? client.updateEntity(entity, 'Replace', { etag: dialog.edit.etag }) : client.createEntity(entity));
+            list.reload();
+        }}>
+            <Field label="Properties" name="json" rows={14} required value={dialog.edit ? jsonOf(dialog.edit) : '{\n  "partitionKey": "",\n  "rowKey": ""\n}'}
+                hint={'Other types than text, truth and numbers: { "type": "Int64", "value": "1" }; DateTime, Guid, Double, Binary.'} />
+        </Form>}
+        {dialog?.delete && <Form title="Delete the entity?" action="Delete" danger onClose={() => setDialog(undefined)} onDone={async () => {
+            const { partitionKey, rowKey, etag } = dialog.delete!;
+            await unlessOvertaken(async () => (await tableClient(account, table)).deleteEntity(partitionKey!, rowKey!, { etag }));
+            list.reload();
+        }}><p>{dialog.delete.partitionKey}, {dialog.delete.rowKey}</p></Form>}
+    </>;
+}
+
+export default function TablesPage({ account, route }: PageProps) {
+    const [, table] = route.parts;
+
+    return table ? <Entities key={`${account}/${table}`} account={account} table={table} /> : <Tables key={account} account={account} />;
+}

@@ -1,0 +1,194 @@
+// Blobs in the console: all that its page does to them, with the SDK beside it to say what came of it.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { account, closeBrowser, fill, isAccessible, key, openPage, picture, press, sees, signInByKey, startServer } from './setup.mjs';
+
+const require = createRequire(new URL('../../console/package.json', import.meta.url));
+const { BlobServiceClient, StorageSharedKeyCredential } = require('@azure/storage-blob');
+// What must be shown as text: markup, script, a change of direction, a name of the greatest length.
+const HOSTILE = ['<img src=x onerror=alert(1)>', '"><script>alert(1)</script>', '\u202Egnp.exe', '{{constructor}}', 'a&b=c?d#e%20f+g', 'n'.repeat(1000), 'é😀/ü'];
+
+after(closeBrowser);
+
+/** A server with a container, a browser that is signed in and looks at it. */
+async function start(t, container, options) {
+    const { url, server } = await startServer(t);
+    const service = new BlobServiceClient(server.url, new StorageSharedKeyCredential(account, key));
+    const client = service.getContainerClient(container);
+    await client.create();
+    const page = await openPage(t, options);
+    await signInByKey(page, url);
+    const look = async (rest = '') => {
+        await page.evaluate((hash) => {
+            location.hash = hash;
+        }, `#/blobs/${account}/${container}${rest}`);
+    };
+    return { url, server, service, client, page, look };
+}
+
+async function filesFor(t, files) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'lagra-console-'));
+    t.after(() => rm(folder, { recursive: true }));
+    return Promise.all(Object.entries(files).map(async ([name, content]) => {
+        await writeFile(path.join(folder, name), content);
+        return path.join(folder, name);
+    }));
+}
+
+async function upload(page, paths) {
+    const input = await page.waitForSelector('input[name=files]');
+    await input.uploadFile(...paths);
+}
+
+test('containers are made, found and deleted', async (t) => {
+    const { page, service } = await start(t, 'first');
+    await press(page, 'Blobs', 'header');
+    await sees(page, 'first', 'table');
+    await press(page, 'New container');
+    await fill(page, { name: 'No' });
+    await press(page, 'Create', 'dialog');
+    await sees(page, 'InvalidResourceName', 'dialog');
+    await isAccessible(page);
+    await fill(page, { name: 'second' });
+    await page.select('dialog select[name=access]', 'blob');
+    await press(page, 'Create', 'dialog');
+    await sees(page, 'public: blob', 'table');
+    assert.equal((await service.getContainerClient('second').getProperties()).blobPublicAccess, 'blob');
+    await isAccessible(page);
+    await picture(page, 'containers');
+    await fill(page, { prefix: 'sec' }, '[role=search]');
+    await press(page, 'Search');
+    await page.waitForFunction(() => !document.querySelector('table')?.innerText.includes('first'));
+    await page.locator('button[aria-label="Delete second"]').click();
+    await press(page, 'Delete', 'dialog');
+    await sees(page, 'There are no containers.');
+    assert.equal(await service.getContainerClient('second').exists(), false);
+});
+
+test('files are uploaded by blocks, shown, changed, copied and deleted', async (t) => {
+    const { page, client, look, service } = await start(t, 'photos');
+    const large = Buffer.alloc(20 << 20, 'lagra ');
+    const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
+    const paths = await filesFor(t, { 'large.txt': large, 'facts.json': '{"a":[1,2],"b":"<b>bold</b>"}', 'dot.png': png, 'empty.bin': '', 'bytes.bin': Buffer.from([1, 0, 2]) });
+    await look('/2026%2F');
+    await upload(page, paths);
+    await page.waitForFunction(() => document.querySelectorAll('.uploads li').length === 5 &&
+        [...document.querySelectorAll('.uploads li')].every(({ innerText }) => innerText.includes('done')));
+    const { contentLength } = await client.getBlobClient('2026/large.txt').getProperties();
+    assert.equal(contentLength, large.length);
+    assert.equal((await client.getBlockBlobClient('2026/large.txt').getBlockList('committed')).committedBlocks.length, 3);
+    assert.ok(large.equals(await client.getBlobClient('2026/large.txt').downloadToBuffer()));
+
+    await look();
+    await press(page, '2026/');
+    await press(page, 'facts.json');
+    await sees(page, '"b": "<b>bold</b>"', 'aside pre');
+    await isAccessible(page);
+    await press(page, 'Metadata…');
+    await fill(page, { pairs: 'colour = <i>blue</i>\nowner = me' });
+    await press(page, 'Save', 'dialog');
+    await sees(page, '<i>blue</i>', 'aside');
+    await press(page, 'Tags…');
+    await fill(page, { pairs: 'year = 2026' });
+    await press(page, 'Save', 'dialog');
+    await sees(page, 'year', 'aside');
+    await press(page, 'Snapshot');
+    await page.waitForSelector('aside tbody tr');
+    await press(page, 'Tier…');
+    await page.select('dialog select', 'Cool');
+    await press(page, 'Save', 'dialog');
+    await page.waitForFunction(() => /Tier\s+Cool/.test(document.querySelector('aside').innerText));
+    await press(page, 'Properties…');
+    await fill(page, { cache: 'no-cache' });
+    await press(page, 'Save', 'dialog');
+    await sees(page, 'no-cache', 'aside');
+    await picture(page, 'blob');
+    const facts = client.getBlobClient('2026/facts.json');
+    const properties = await facts.getProperties();
+    assert.deepEqual([properties.metadata, properties.accessTier, properties.contentType, properties.cacheControl],
+        [{ colour: '<i>blue</i>', owner: 'me' }, 'Cool', 'application/json', 'no-cache']);
+    assert.deepEqual((await facts.getTags()).tags, { year: '2026' });
+
+    await press(page, 'Copy…');
+    await fill(page, { name: 'copied.json' });
+    await press(page, 'Copy', 'dialog');
+    await page.waitForFunction(() => !document.querySelector('dialog'));
+    assert.equal(String(await client.getBlobClient('copied.json').downloadToBuffer()), '{"a":[1,2],"b":"<b>bold</b>"}');
+    await press(page, 'Copy…');
+    await fill(page, { name: 'copied.json' });
+    await press(page, 'Copy', 'dialog');
+    await sees(page, 'BlobAlreadyExists', 'dialog');
+    await press(page, 'Cancel', 'dialog');
+
+    // Somebody else changes it meanwhile: nothing is overwritten.
+    await press(page, 'Metadata…');
+    await facts.setMetadata({ other: 'one' });
+    await fill(page, { pairs: 'mine = lost' });
+    await press(page, 'Save', 'dialog');
+    await sees(page, 'ConditionNotMet', 'dialog');
+    assert.deepEqual((await facts.getProperties()).metadata, { other: 'one' });
+    await press(page, 'Cancel', 'dialog');
+
+    await press(page, 'dot.png');
+    await page.waitForFunction(() => document.querySelector('aside img')?.naturalWidth === 1);
+    await press(page, 'bytes.bin');
+    await sees(page, 'It is no text and no image', 'aside');
+    await press(page, 'empty.bin');
+    await sees(page, 'It is empty.', 'aside');
+    await page.locator('input[aria-label="Mark 2026/dot.png"]').click();
+    await page.locator('input[aria-label="Mark 2026/empty.bin"]').click();
+    await press(page, 'Delete 2 marked');
+    await press(page, 'Delete', 'dialog');
+    await page.waitForFunction(() => !document.querySelector('table').innerText.includes('dot.png'));
+    assert.equal(await client.getBlobClient('2026/dot.png').exists(), false);
+    assert.equal(await service.getContainerClient('photos').exists(), true);
+});
+
+test('a link that the console makes opens what it is for, and no more', async (t) => {
+    const { page, client, look } = await start(t, 'links');
+    await client.getBlockBlobClient('a b/ü.txt').upload('content', 7);
+    await look('?blob=a%20b%2F%C3%BC.txt');
+    await press(page, 'Link…');
+    await isAccessible(page);
+    await press(page, 'Make it', 'dialog');
+    const link = await (await page.waitForSelector('dialog textarea[name=link]')).evaluate(({ value }) => value);
+    assert.equal(await (await fetch(link)).text(), 'content');
+    assert.equal((await fetch(link, { method: 'DELETE' })).status, 403);
+    assert.equal((await fetch(link.replace('.txt', '.TXT'))).status, 403);
+});
+
+test('what clients have named and written is shown as text', async (t) => {
+    const { page, client, look } = await start(t, 'hostile');
+    for (const name of HOSTILE)
+        await client.getBlockBlobClient(name).upload('<script>alert(1)</script>', 25, { blobHTTPHeaders: { blobContentType: 'text/html' }, metadata: { m: '<script>alert(1)</script>' } });
+    await look();
+    for (const name of HOSTILE.filter((one) => !one.includes('/')))
+        await page.waitForFunction((text) => [...document.querySelectorAll('td.name a')].some(({ textContent }) => textContent === text), {}, name);
+    assert.equal(await page.$$eval('table img, table script', (found) => found.length), 0);
+    for (const name of HOSTILE.filter((one) => !one.includes('/'))) {
+        await (await page.evaluateHandle((text) => [...document.querySelectorAll('td.name a')].find(({ textContent }) => textContent === text), name)).asElement().click();
+        await page.waitForFunction((text) => document.querySelector('aside h2')?.textContent === text &&
+            document.querySelector('aside pre')?.textContent === '<script>alert(1)</script>', {}, name);
+    }
+    await isAccessible(page);
+});
+
+test('a folder of many blobs is shown by pages', async (t) => {
+    const { page, client, look } = await start(t, 'many', { width: 360, height: 740 });
+    const names = Array.from({ length: 620 }, (_, i) => `b${String(i).padStart(4, '0')}`);
+    while (names.length > 0)
+        await Promise.all(names.splice(0, 40).map((name) => client.getBlockBlobClient(name).upload('x', 1)));
+    await look();
+    await sees(page, 'b0499', 'table');
+    assert.equal(await page.$$eval('tbody tr', (rows) => rows.length), 500);
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is wider than the screen');
+    await press(page, 'Next page');
+    await sees(page, 'b0619', 'table');
+    assert.equal(await page.$$eval('tbody tr', (rows) => rows.length), 120);
+    await press(page, 'Previous page');
+    await sees(page, 'b0000', 'table');
+});

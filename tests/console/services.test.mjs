@@ -1,0 +1,177 @@
+// Queues, tables, files and accounts in the console, with the SDKs beside it to say what came of it.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { account, closeBrowser, fill, isAccessible, key, openPage, picture, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
+
+const require = createRequire(new URL('../../console/package.json', import.meta.url));
+const { AzureNamedKeyCredential, TableClient } = require('@azure/data-tables');
+const { ShareServiceClient } = require('@azure/storage-file-share');
+const { QueueServiceClient } = require('@azure/storage-queue');
+const MARKUP = '<img src=x onerror=alert(1)>';
+
+after(closeBrowser);
+
+async function start(t, page) {
+    const { url, server, link } = await startServer(t);
+    const opened = await openPage(t);
+    await signInByKey(opened, url);
+    await press(opened, page, 'header');
+    return { url, server, link, page: opened };
+}
+
+test('a queue is made; messages are put, looked at, received, deleted, cleared', async (t) => {
+    const { page, server } = await start(t, 'Queues');
+    const queue = QueueServiceClient.fromConnectionString(server.connectionString).getQueueClient('work');
+    await press(page, 'New queue');
+    await fill(page, { name: 'work' });
+    await press(page, 'Create', 'dialog');
+    await isAccessible(page);
+    await press(page, 'work', 'table');
+    await sees(page, 'No message can be seen.');
+    for (const text of ['first', MARKUP]) {
+        await press(page, 'Put a message');
+        await fill(page, { text });
+        await press(page, 'Put', 'dialog');
+        await sees(page, text, 'table');
+    }
+    await isAccessible(page);
+    await picture(page, 'queue');
+    assert.deepEqual((await queue.peekMessages({ numberOfMessages: 5 })).peekedMessageItems.map(({ messageText }) => messageText), ['first', MARKUP]);
+    await press(page, 'Receive');
+    await sees(page, 'Received: hidden');
+    await (await page.waitForSelector('button[aria-label^="Delete message"]')).click();
+    await page.waitForFunction(() => document.querySelectorAll('button[aria-label^="Delete message"]').length === 1);
+    assert.equal((await queue.getProperties()).approximateMessagesCount, 1);
+    await press(page, 'Clear');
+    await press(page, 'Clear', 'dialog');
+    await page.waitForFunction(() => !document.querySelector('dialog'));
+    assert.equal((await queue.getProperties()).approximateMessagesCount, 0);
+    await press(page, 'Queues', '.crumbs');
+    await page.locator('button[aria-label="Delete work"]').click();
+    await press(page, 'Delete', 'dialog');
+    await sees(page, 'There are no queues.');
+    assert.equal(await queue.exists(), false);
+});
+
+test('entities are queried and edited with their types; who was overtaken is told, and overwrites nothing', async (t) => {
+    const { page, server } = await start(t, 'Tables');
+    const table = new TableClient(server.urlOf('table'), 'people', new AzureNamedKeyCredential(account, key), { allowInsecureConnection: true });
+    await press(page, 'New table');
+    await fill(page, { name: 'people' });
+    await press(page, 'Create', 'dialog');
+    await isAccessible(page);
+    await press(page, 'people', 'table');
+    await press(page, 'New entity');
+    await fill(page, { json: JSON.stringify({ partitionKey: 'a', rowKey: '1', name: MARKUP, age: 41, big: { type: 'Int64', value: '9007199254740993' }, ok: true }) });
+    await press(page, 'Save', 'dialog');
+    await sees(page, '9007199254740993', 'table');
+    await sees(page, MARKUP, 'table');
+    await table.createEntity({ partitionKey: 'b', rowKey: '2', name: 'other', at: new Date('2026-01-02T03:04:05Z') });
+    await fill(page, { filter: "PartitionKey eq 'b'" }, '[role=search]');
+    await press(page, 'Query');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 1);
+    await sees(page, '2026-01-02T03:04:05', 'table');
+    await isAccessible(page);
+    await fill(page, { filter: 'no filter' }, '[role=search]');
+    await press(page, 'Query');
+    await page.waitForSelector('main .problem');
+    await fill(page, { filter: ' ' }, '[role=search]');
+    await press(page, 'Query');
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 2);
+    await picture(page, 'table');
+
+    await page.locator('button[aria-label="Edit a 1"]').click();
+    const json = await page.$eval('dialog textarea', ({ value }) => value);
+    assert.deepEqual(JSON.parse(json).big, { type: 'Int64', value: '9007199254740993' });
+    await table.updateEntity({ partitionKey: 'a', rowKey: '1', age: 42 }, 'Merge');
+    await fill(page, { json: json.replace('41', '43') });
+    await press(page, 'Save', 'dialog');
+    await sees(page, 'changed by somebody else', 'dialog');
+    await picture(page, 'conflict');
+    assert.equal((await table.getEntity('a', '1')).age, 42);
+    await press(page, 'Cancel', 'dialog');
+    await press(page, 'Reload');
+    await sees(page, '42', 'table');
+    await page.locator('button[aria-label="Edit a 1"]').click();
+    await fill(page, { json: json.replace('41', '44') });
+    await press(page, 'Save', 'dialog');
+    await sees(page, '44', 'table');
+    const entity = await table.getEntity('a', '1');
+    assert.deepEqual([entity.age, entity.big, entity.name, entity.ok], [44, 9007199254740993n, MARKUP, true]);
+
+    // Of two windows, one deletes what the other has changed.
+    await table.updateEntity({ partitionKey: 'b', rowKey: '2', name: 'changed' }, 'Merge');
+    await page.locator('button[aria-label="Delete b 2"]').click();
+    await press(page, 'Delete', 'dialog');
+    await sees(page, 'changed by somebody else', 'dialog');
+    assert.equal((await table.getEntity('b', '2')).name, 'changed');
+});
+
+test('a share is made; folders and files are made, shown, downloaded and deleted', async (t) => {
+    const { page, server } = await start(t, 'Files');
+    const share = ShareServiceClient.fromConnectionString(server.connectionString).getShareClient('docs');
+    const folder = await mkdtemp(path.join(tmpdir(), 'lagra-console-'));
+    t.after(() => rm(folder, { recursive: true }));
+    await writeFile(path.join(folder, 'note.txt'), 'a note');
+    await press(page, 'New share');
+    await fill(page, { name: 'docs' });
+    await press(page, 'Create', 'dialog');
+    await isAccessible(page);
+    await press(page, 'docs', 'table');
+    await press(page, 'New folder');
+    await fill(page, { name: 'a & b' });
+    await press(page, 'Create', 'dialog');
+    await press(page, 'a & b', 'table');
+    await sees(page, 'The folder is empty.');
+    await (await page.waitForSelector('input[name=files]')).uploadFile(path.join(folder, 'note.txt'));
+    await sees(page, 'note.txt', 'table');
+    await isAccessible(page);
+    await picture(page, 'files');
+    const file = share.getDirectoryClient('a & b').getFileClient('note.txt');
+    assert.equal(String(await file.downloadToBuffer()), 'a note');
+    const href = await page.$eval('a[download]', (link) => link.href);
+    assert.equal(await page.evaluate(async (url) => (await fetch(url)).text(), href), 'a note');
+    await press(page, 'docs', '.crumbs');
+    await page.locator('button[aria-label="Delete a & b"]').click();
+    await press(page, 'Delete', 'dialog');
+    await sees(page, 'DirectoryNotEmpty', 'dialog');
+    await press(page, 'Cancel', 'dialog');
+    await press(page, 'a & b', 'table');
+    await page.locator('button[aria-label="Delete note.txt"]').click();
+    await press(page, 'Delete', 'dialog');
+    await sees(page, 'The folder is empty.');
+    assert.equal(await file.exists(), false);
+});
+
+test('an operator makes accounts, rotates their keys and disables them; others have no such page', async (t) => {
+    const { page, link, url } = await start(t, 'Overview');
+    assert.ok(!(await page.$eval('header', ({ innerText }) => innerText)).includes('Accounts'));
+    const operator = await openPage(t);
+    await operator.goto(await link());
+    await press(operator, 'Accounts', 'header');
+    await press(operator, 'New account');
+    await fill(operator, { name: 'photos' });
+    await press(operator, 'Create', 'dialog');
+    await sees(operator, 'They are shown this once.', 'dialog');
+    const [first] = await operator.$$eval('dialog dd', (keys) => keys.map(({ innerText }) => innerText));
+    await isAccessible(operator);
+    await press(operator, 'I have kept them', 'dialog');
+    await sees(operator, 'photos', 'table');
+    await new Visitor(url).signIn({ account: 'photos', key: first });
+    await isAccessible(operator);
+    await picture(operator, 'accounts');
+    await operator.locator('button[aria-label="New key 1 of photos"]').click();
+    await press(operator, 'Make it', 'dialog');
+    await sees(operator, 'They are shown this once.', 'dialog');
+    assert.equal((await new Visitor(url).ask('sign-in', { account: 'photos', key: first })).status, 403);
+    const [second] = await operator.$$eval('dialog dd', (keys) => keys.map(({ innerText }) => innerText));
+    await new Visitor(url).signIn({ account: 'photos', key: second });
+    await press(operator, 'I have kept them', 'dialog');
+    await operator.locator('button[aria-label="Disable photos"]').click();
+    await sees(operator, 'disabled', 'table');
+    assert.equal((await new Visitor(url).ask('sign-in', { account: 'photos', key: second })).status, 403);
+});
