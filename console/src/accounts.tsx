@@ -1,7 +1,7 @@
 // Accounts, for an operator: those of the store can be made, disabled, and given other keys, which are shown once.
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
-import { time } from './format.ts';
+import { bytes, number, time } from './format.ts';
 import { ask } from './server.ts';
 import { Dialog, Facts, Field, Form, Problem, Table, useAction, useLoad } from './ui.tsx';
 
@@ -18,6 +18,31 @@ interface Account {
     containers?: number;
     key1?: string;
     key2?: string;
+}
+
+interface Usage {
+    account: string;
+    service: string;
+    containers: number;
+    objects: number;
+    bytes: number;
+}
+
+/** What accounts keep: it is counted when it is asked for, which reads all records. */
+function Usages() {
+    const [usage, setUsage] = useState<Usage[]>();
+    const { problem, busy, run } = useAction();
+
+    return <>
+        <h2>What they keep</h2>
+        <p class="buttons"><button type="button" disabled={busy} onClick={() => void run(async () => setUsage((await ask<{ accounts: Usage[] }>('admin/usage')).accounts))}>Count it now</button></p>
+        <Problem of={problem} />
+        {usage && <Table label="What accounts keep" head={['Account', 'Service', 'Containers', 'Objects', 'Size']} empty="They keep nothing.">
+            {usage.map(({ account, service, containers, objects, bytes: size }) => <tr key={`${account}/${service}`}>
+                <td class="name">{account}</td><td>{service}</td><td class="number">{number(containers)}</td><td class="number">{number(objects)}</td><td class="number">{bytes(size)}</td>
+            </tr>)}
+        </Table>}
+    </>;
 }
 
 const limitsOf = ({ requests, bandwidth, capacity, containers }: Account) => [requests && `${requests} requests/s`, bandwidth && `${bandwidth} MiB/s`,
@@ -52,6 +77,7 @@ export default function Accounts(_: PageProps) {
             </tr>)}
         </Table>}
         <p class="empty">Accounts that a file, the environment or a credential names are changed there. After a new account, reload the page to choose it.</p>
+        <Usages />
         {dialog && !dialog.rotate && <Form title="New account" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
             setMade(await ask<Account>('admin/account-add', { name: String(form.get('name')) }));
             list.reload();

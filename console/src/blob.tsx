@@ -108,8 +108,8 @@ function Editors({ dialog, session, account, container, name, loaded, onClose, o
     }
 }
 
-export function Blob({ session, account, container, name, onClose }: {
-    session: Session; account: string; container: string; name: string; onClose: () => void;
+export function Blob({ session, account, container, name, onClose, onGone }: {
+    session: Session; account: string; container: string; name: string; onClose: () => void; onGone: () => void;
 }) {
     const loaded = useLoad(() => load(account, container, name), [account, container, name]);
     const [dialog, setDialog] = useState<Dialogs>();
@@ -155,7 +155,7 @@ export function Blob({ session, account, container, name, onClose }: {
             <Preview key={`${snapshot}${value.properties.etag}`} of={snapshot ? value.client.withSnapshot(snapshot) : value.client}
                 type={value.properties.contentType ?? ''} size={value.properties.contentLength ?? 0} isArchived={value.properties.accessTier === 'Archive'} />
             <Editors dialog={dialog} session={session} account={account} container={container} name={name} loaded={value}
-                onClose={() => setDialog(undefined)} onDone={loaded.reload} onGone={onClose} />
+                onClose={() => setDialog(undefined)} onDone={loaded.reload} onGone={onGone} />
         </>}
     </aside>;
 }

@@ -94,6 +94,7 @@ function List({ account, container, prefix, chosen }: { account: string; contain
 export default function Blobs({ session, account, route }: PageProps) {
     const [, container, prefix = ''] = route.parts;
     const blob = route.query.get('blob');
+    const [gone, setGone] = useState(0);
 
     if (!container)
         return <Containers key={account} account={account} />;
@@ -102,9 +103,12 @@ export default function Blobs({ session, account, route }: PageProps) {
             ...foldersOf(prefix).map((folder): [string, string] => [lastOf(folder), hrefOf('blobs', [account, container, folder])])]} />
         <h1>{lastOf(prefix) || container}</h1>
         <div class={blob === null ? '' : 'columns'}>
-            <List key={`${account}/${container}/${prefix}`} account={account} container={container} prefix={prefix} chosen={blob} />
+            <List key={`${account}/${container}/${prefix}/${gone}`} account={account} container={container} prefix={prefix} chosen={blob} />
             {blob !== null && <Blob key={`${container}/${blob}`} session={session} account={account} container={container} name={blob}
-                onClose={() => go(hrefOf('blobs', [account, container, prefix]))} />}
+                onClose={() => go(hrefOf('blobs', [account, container, prefix]))} onGone={() => {
+                    setGone(gone + 1);
+                    go(hrefOf('blobs', [account, container, prefix]));
+                }} />}
         </div>
     </>;
 }

@@ -1,9 +1,10 @@
 // What the server did in the last hour, as it is sampled there, and how it is now.
 import { useEffect, useState } from 'preact/hooks';
-import { bytes, duration, number } from './format.ts';
+import { bytes, duration, number, time } from './format.ts';
 import { Plot } from './plot.tsx';
+import type { PageProps } from './app.tsx';
 import { ask } from './server.ts';
-import { Facts, Problem, Table } from './ui.tsx';
+import { Facts, Problem, Table, useLoad } from './ui.tsx';
 
 interface Figures {
     everySeconds: number;
@@ -51,7 +52,33 @@ function useFigures() {
     return { figures, problem };
 }
 
-export default function Overview() {
+interface Status {
+    pid: number;
+    upSince: string;
+    logLevel: string;
+    listeners: { name: string; host: string; port: number; tls: boolean }[];
+    store: { location?: string; state: string; contentBytes?: number; recordBytes?: number };
+}
+
+/** What the server is, for its operator. */
+function Server() {
+    const { value, problem } = useLoad(() => ask<Status>('admin/status'), []);
+
+    return <>
+        <h2>The server</h2>
+        <Problem of={problem} />
+        {value && <>
+            <Facts of={[['Up since', time(new Date(value.upSince))], ['Process', String(value.pid)], ['Log level', value.logLevel], ['Data folder', value.store.location],
+                ['Store', value.store.state], ['Contents', bytes(value.store.contentBytes)], ['Records', bytes(value.store.recordBytes)]]} />
+            <h3>Listeners</h3>
+            <Table label="Listeners" head={['Service', 'Address', 'TLS']} empty="None.">
+                {value.listeners.map(({ name, host, port, tls }) => <tr key={name}><td>{name}</td><td>{host}:{port}</td><td>{tls ? 'yes' : 'no'}</td></tr>)}
+            </Table>
+        </>}
+    </>;
+}
+
+export default function Overview({ session }: PageProps) {
     const { figures, problem } = useFigures();
     if (!figures)
         return <><h1>Overview</h1><Problem of={problem} />{!problem && <p>Loading…</p>}</>;
@@ -89,5 +116,6 @@ export default function Overview() {
         <Table label="Errors by code" head={['Code', 'Answers']} empty="No error has been answered.">
             {errors.map(({ code, count }) => <tr key={code}><td>{code}</td><td class="number">{number(count)}</td></tr>)}
         </Table>
+        {session.operator && <Server />}
     </>;
 }

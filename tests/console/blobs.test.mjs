@@ -62,7 +62,7 @@ test('containers are made, found and deleted', async (t) => {
     await picture(page, 'containers');
     await fill(page, { prefix: 'sec' }, '[role=search]');
     await press(page, 'Search');
-    await page.waitForFunction(() => !document.querySelector('table')?.innerText.includes('first'));
+    await page.waitForFunction(() => document.querySelector('table')?.innerText.includes('first') === false);
     await page.locator('button[aria-label="Delete second"]').click();
     await press(page, 'Delete', 'dialog');
     await sees(page, 'There are no containers.');
@@ -101,7 +101,7 @@ test('files are uploaded by blocks, shown, changed, copied and deleted', async (
     await press(page, 'Tier…');
     await page.select('dialog select', 'Cool');
     await press(page, 'Save', 'dialog');
-    await page.waitForFunction(() => /Tier\s+Cool/.test(document.querySelector('aside').innerText));
+    await page.waitForFunction(() => /Tier\s+Cool/.test(document.querySelector('aside')?.innerText));
     await press(page, 'Properties…');
     await fill(page, { cache: 'no-cache' });
     await press(page, 'Save', 'dialog');
@@ -135,16 +135,21 @@ test('files are uploaded by blocks, shown, changed, copied and deleted', async (
 
     await press(page, 'dot.png');
     await page.waitForFunction(() => document.querySelector('aside img')?.naturalWidth === 1);
+    await press(page, 'Delete…');
+    await press(page, 'Delete', 'dialog');
+    await page.waitForFunction(() => !document.querySelector('aside') && document.querySelector('table')?.innerText.includes('dot.png') === false);
+    assert.equal(await client.getBlobClient('2026/dot.png').exists(), false);
     await press(page, 'bytes.bin');
     await sees(page, 'It is no text and no image', 'aside');
     await press(page, 'empty.bin');
     await sees(page, 'It is empty.', 'aside');
-    await page.locator('input[aria-label="Mark 2026/dot.png"]').click();
+    await page.locator('input[aria-label="Mark 2026/bytes.bin"]').click();
     await page.locator('input[aria-label="Mark 2026/empty.bin"]').click();
     await press(page, 'Delete 2 marked');
     await press(page, 'Delete', 'dialog');
-    await page.waitForFunction(() => !document.querySelector('table').innerText.includes('dot.png'));
-    assert.equal(await client.getBlobClient('2026/dot.png').exists(), false);
+    await page.waitForFunction(() => document.querySelector('table')?.innerText.includes('empty.bin') === false);
+    assert.equal(await client.getBlobClient('2026/empty.bin').exists(), false);
+    assert.equal(await client.getBlobClient('2026/large.txt').exists(), true);
     assert.equal(await service.getContainerClient('photos').exists(), true);
 });
 

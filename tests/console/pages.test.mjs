@@ -34,6 +34,9 @@ test('a link signs in once, and goes from the address', async (t) => {
     await page.waitForSelector('header nav');
     assert.equal(new URL(page.url()).hash, '');
     await sees(page, 'operator', 'header');
+    await sees(page, 'management', 'main'); // one of the listeners
+    await sees(page, 'healthy', 'main');
+    await isAccessible(page);
     const other = await openPage(t);
     await other.goto(address);
     await sees(other, 'The link was used');

@@ -1,7 +1,12 @@
 // The console's part of the server: who is signed in, what browsers are told, whose requests are refused.
 // docs/console.md; decisions: 550, 551, 552
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { run } from '../lib/program.mjs';
 import { account, key, startServer, Visitor } from './setup.mjs';
@@ -183,4 +188,33 @@ test('off means off; a port that others reach has it with a certificate alone; m
     const none = await startServer(t);
     assert.equal((await new Visitor(none.url).fetch('/metrics', { headers: { Host: 'any.example' } })).status, 200);
     assert.equal((await run(['serve', '--console', 'maybe'])).code, 2);
+});
+
+test('with a certificate any name is served, and the cookie goes by TLS alone; without one, only loopback', async (t) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'lagra-console-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const [cert, pem, template, token] = ['cert.pem', 'key.pem', 'template', 'token'].map((name) => path.join(folder, name));
+    await writeFile(template, 'cn = localhost\nexpiration_days = 2\nsigning_key\ntls_www_server\n');
+    await writeFile(token, `${'t'.repeat(32)}\n`);
+    execFileSync('certtool', ['--generate-privkey', '--key-type', 'ecdsa', '--outfile', pem], { stdio: 'ignore' });
+    execFileSync('certtool', ['--generate-self-signed', '--load-privkey', pem, '--template', template, '--outfile', cert], { stdio: 'ignore' });
+
+    const open = ['--managementHost', '0.0.0.0', '--managementToken', token];
+    const plain = await startServer(t, { args: open });
+    assert.equal((await new Visitor(plain.url).fetch('/console/')).status, 401); // as everything there
+    assert.equal((await run(['console', '--location', plain.server.location])).code, 1);
+
+    const secure = await startServer(t, { args: [...open, '--cert', cert, '--key', pem], secure: true });
+    assert.match(await secure.link(), new RegExp(`^https://localhost:${secure.port}/console/#link=`));
+    const ask = (headers, body) => new Promise((resolve, reject) => https.request({ host: '127.0.0.1', port: secure.port, rejectUnauthorized: false,
+        path: body ? '/console/api/sign-in' : '/console/', method: body ? 'POST' : 'GET', headers: { Host: `storage.example:${secure.port}`, ...headers } }, (answer) => {
+        answer.resume();
+        resolve(answer);
+    }).once('error', reject).end(body));
+    assert.equal((await ask({})).statusCode, 200);
+    const signedIn = await ask({ Origin: `https://storage.example:${secure.port}`, 'Content-Type': 'application/json' }, JSON.stringify({ account, key }));
+    assert.equal(signedIn.statusCode, 200);
+    assert.match(signedIn.headers['set-cookie'][0], /; HttpOnly; SameSite=Strict; Secure$/);
+    const crossed = await ask({ Origin: `http://storage.example:${secure.port}`, 'Content-Type': 'application/json' }, JSON.stringify({ account, key }));
+    assert.equal(crossed.statusCode, 403);
 });

@@ -162,6 +162,8 @@ test('an operator makes accounts, rotates their keys and disables them; others h
     await press(operator, 'I have kept them', 'dialog');
     await sees(operator, 'photos', 'table');
     await new Visitor(url).signIn({ account: 'photos', key: first });
+    await press(operator, 'Count it now');
+    await sees(operator, 'They keep nothing.');
     await isAccessible(operator);
     await picture(operator, 'accounts');
     await operator.locator('button[aria-label="New key 1 of photos"]').click();

@@ -17,9 +17,9 @@ export const account = DEVELOPMENT.account;
 export const key = DEVELOPMENT.key;
 
 /** A server with a console: its address, a link for an operator, and its API asked as a page asks it. */
-export async function startServer(t, { args = [], env = {} } = {}) {
+export async function startServer(t, { args = [], env = {}, secure = false } = {}) {
     const [port] = await freePorts(1);
-    const server = await Server.start({ args: ['--managementPort', `${port}`, ...args], env });
+    const server = await Server.start({ secure, args: ['--managementPort', `${port}`, ...args], env });
     t.after(() => server.kill().then(() => server.remove()));
     const url = `http://127.0.0.1:${port}`;
     return {
