@@ -14,6 +14,12 @@
 
 #define KEY_SIZE (1 + 8 + 16)
 
+/* A task that was done while a look was under way, which may have read its row before. */
+struct gone {
+    struct gone *next;
+    struct guid id;
+};
+
 struct todo {
     struct lock lock;
     struct todo_list list; /* under lock */
@@ -21,6 +27,8 @@ struct todo {
     bool is_complete;      /* under lock: and there was nothing more */
     uint64_t read_ms;      /* under lock: when */
     instant read_to;       /* under lock: tasks due by then are in the list */
+    unsigned looks;        /* under lock: that are under way */
+    struct gone *gone;     /* under lock: since the first of them began */
 };
 
 struct todo *todo_new(void)
@@ -33,6 +41,7 @@ struct todo *todo_new(void)
 
 void todo_free(struct todo *todo)
 {
+    assert(todo->looks == 0 && !todo->gone);
     todo_list_clear(&todo->list);
     lock_release(&todo->lock);
     free(todo);
@@ -45,6 +54,41 @@ void todo_forget(struct rados *rados)
     lock_give(&rados->todo->lock);
 }
 
+/* Under the lock. */
+static void remove_entry(struct todo *todo, const struct guid *id)
+{
+    todo_list_remove(&todo->list, id);
+    if (todo->looks > 0) {
+        struct gone *gone = xmalloc(sizeof *gone);
+
+        *gone = (struct gone){ todo->gone, *id };
+        todo->gone = gone;
+    }
+}
+
+/* Under the lock: what a look has found takes the place of the list, but for what was done meanwhile. */
+static void replace_list(struct todo *todo, const struct todo_list *found)
+{
+    todo_list_clear(&todo->list);
+    todo->list = *found;
+    for (const struct gone *gone = todo->gone; gone; gone = gone->next)
+        todo_list_remove(&todo->list, &gone->id);
+}
+
+/* Under the lock. */
+static void end_look(struct todo *todo)
+{
+    assert(todo->looks > 0);
+    if (--todo->looks > 0)
+        return;
+    while (todo->gone) {
+        struct gone *next = todo->gone->next;
+
+        free(todo->gone);
+        todo->gone = next;
+    }
+}
+
 void todo_changed(struct rados *rados, const struct todo_change *changes)
 {
     struct todo *todo = rados->todo;
@@ -53,7 +97,7 @@ void todo_changed(struct rados *rados, const struct todo_change *changes)
     lock_take(&todo->lock);
     for (const struct todo_change *c = changes; c; c = c->next) {
         if (c->is_done)
-            todo_list_remove(&todo->list, &c->id);
+            remove_entry(todo, &c->id);
         else
             todo->is_read = false;
         if (!c->is_done && c->due < earliest)
@@ -76,6 +120,7 @@ static enum store_result refresh(struct rados *rados, instant to)
     is_current = todo->is_read && to <= todo->read_to &&
                  clock_monotonic_ms() - todo->read_ms < TODO_REFRESH_MS;
     todo->is_read = true; /* what is added from now on makes it false again */
+    todo->looks += !is_current;
     lock_give(&todo->lock);
     if (is_current)
         return STORE_OK;
@@ -84,12 +129,12 @@ static enum store_result refresh(struct rados *rados, instant to)
     if (result) {
         todo->is_read = false;
     } else {
-        todo_list_clear(&todo->list);
-        todo->list = list;
+        replace_list(todo, &list);
         todo->is_complete = is_complete;
         todo->read_to = to;
         todo->read_ms = clock_monotonic_ms();
     }
+    end_look(todo);
     lock_give(&todo->lock);
     return result;
 }
@@ -183,7 +228,7 @@ static enum store_result remove_row(struct rados *rados, const struct partition 
     arena_free(arena);
     if (!result) {
         lock_take(&rados->todo->lock);
-        todo_list_remove(&rados->todo->list, id);
+        remove_entry(rados->todo, id);
         lock_give(&rados->todo->lock);
     }
     return result ? STORE_IO : STORE_OK;
