@@ -2,10 +2,18 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include <cmocka.h>
+
 #include "base/clock.h"
+#include "store/rados/open.h"
+#include "store/rados/root.h"
 
 struct live_client {
     struct port port; /* first */
@@ -262,4 +270,20 @@ void live_free(struct live *live)
     pthread_cond_destroy(&live->work);
     pthread_mutex_destroy(&live->mutex);
     free(live);
+}
+
+struct store *live_open(struct port *client, uint64_t grace_ticks)
+{
+    const struct rados_options options = {
+        .records = client,
+        .pieces = client,
+        .pool_of_pieces = LIVE_POOL,
+        .grace_ticks = grace_ticks,
+    };
+    struct store *store = NULL;
+    const char *problem;
+
+    assert_int_equal(root_make(client, LIVE_POOL, &problem), STORE_OK);
+    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_OK);
+    return store;
 }

@@ -5,12 +5,18 @@
 
 #include "fake.h"
 
+/* What its pool of pieces is called. */
+#define LIVE_POOL "pool"
+
 struct live;
 struct live *live_new(struct fake_options options);
 /* Of one client. */
 struct port *live_port(struct live *live);
 /* Another client of the same pool, as another front end has it. Freed with the live. */
 struct port *live_client(struct live *live);
+/* Opens the store of a pool by this client, which makes it where there is none. grace_ticks: as of struct
+ * rados_options. */
+struct store *live_open(struct port *client, uint64_t grace_ticks);
 /* Its ops in flight are applied, now or later, or lost; none is answered. */
 void live_kill(struct live *live, struct port *client);
 void live_set_full(struct live *live, bool is_full);

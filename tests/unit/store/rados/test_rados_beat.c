@@ -16,7 +16,6 @@
 #include "store/rados/root.h"
 
 #define B(s)    bytes_from_string(s)
-#define POOL    "pool"
 #define SECOND  TICKS_PER_SECOND
 #define STEP    (2 * SECOND)
 #define HOUR    (3600 * SECOND)
@@ -139,18 +138,10 @@ static void beat_until(struct store *store, struct port *port, uint64_t ahead, b
 static void behind(void **state)
 {
     struct live *live = live_new((struct fake_options){ .seed = 3 });
-    struct port *port = live_port(live), *other = live_client(live);
-    const struct rados_options options = {
-        .records = port,
-        .pieces = port,
-        .pool_of_pieces = POOL,
-    };
-    struct store *store = NULL;
-    const char *problem;
+    struct port *other = live_client(live);
+    struct store *store = live_open(live_port(live), 0);
 
     (void)state;
-    assert_int_equal(root_make(port, POOL, &problem), STORE_OK);
-    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_OK);
     assert_null(store_trouble(store));
     assert_int_equal(commit(store), STORE_OK);
     beat_until(store, other, HOUR, true);

@@ -22,7 +22,6 @@
 #include "store/rados/todo_look.h"
 
 #define B(s) bytes_from_string(s)
-#define POOL "pool"
 
 /* A front end that was killed is never closed. */
 const char *__lsan_default_options(void);
@@ -38,27 +37,12 @@ struct fixture {
     struct guid space;
 };
 
-static struct store *open_on(struct port *port)
-{
-    const struct rados_options options = {
-        .records = port,
-        .pieces = port,
-        .pool_of_pieces = POOL,
-    };
-    struct store *store = NULL;
-    const char *problem;
-
-    assert_int_equal(root_make(port, POOL, &problem), STORE_OK);
-    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_OK);
-    return store;
-}
-
 static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
 
     f->live = live_new((struct fake_options){ .seed = 11, .resent = 15, .late = 5 });
-    f->store = open_on(live_port(f->live));
+    f->store = live_open(live_port(f->live), 0);
     f->arena = arena_new(256u << 20);
     f->space = guid_new();
     *state = f;
@@ -206,18 +190,18 @@ static void damaged_root(void **state)
     assert_int_equal(store_open_rados(&options, &store, &problem), STORE_IO);
     assert_string_equal(problem, "the store has its pieces in another pool");
     assert_int_equal(root_make(port, "other", &problem), STORE_IO);
-    assert_int_equal(root_make(port, POOL, &problem), STORE_OK);
+    assert_int_equal(root_make(port, LIVE_POOL, &problem), STORE_OK);
     arrival = send_block(port, "lagra", number);
     assert_int_equal(be32_get(port_value(newest).ptr), 1); /* the fixture's */
     arrival_drop(arrival);
-    options.pool_of_pieces = POOL;
+    options.pool_of_pieces = LIVE_POOL;
     write_row(f, "lagra", B("incarnation"), B("1"));
     assert_int_equal(store_open_rados(&options, &store, &problem), STORE_IO);
     port_remove(removal, B("incarnation"));
     assert_int_equal(run_block(port, "lagra", removal), PORT_OK);
     assert_int_equal(store_open_rados(&options, &store, &problem), STORE_IO);
     assert_string_equal(problem, "the pool holds something else, or a store of another version");
-    assert_int_equal(root_make(port, POOL, &problem), STORE_IO);
+    assert_int_equal(root_make(port, LIVE_POOL, &problem), STORE_IO);
     port_delete_object(all);
     gone = run_block(port, "lagra", all);
     assert_true(gone == PORT_OK || gone == PORT_ABSENT); /* it was resent: port.h (6) */
@@ -375,7 +359,7 @@ static void *add_often(void *argument)
 static void two_front_ends(void **state)
 {
     struct fixture *f = *state;
-    struct store *other = open_on(live_client(f->live));
+    struct store *other = live_open(live_client(f->live), 0);
     struct adder adders[3] = { { f, f->store, 0, 0 }, { f, other, 0, 0 }, { f, other, 0, 0 } };
     unsigned applied = 0, unknown = 0, sums[2];
     pthread_t threads[3];
@@ -424,7 +408,7 @@ static void killed_front_end(void **state)
 {
     struct fixture *f = *state;
     struct port *port = live_client(f->live);
-    struct store *dying = open_on(port);
+    struct store *dying = live_open(port, 0);
     struct store_usage usage;
     struct deferred_task task, after;
     int64_t counted[2];

@@ -17,7 +17,6 @@
 #include "store/rados/root.h"
 
 #define B(s)        bytes_from_string(s)
-#define POOL        "pool"
 #define PIECE_BYTES 5000u
 #define WAIT_MS     20000u
 
@@ -29,29 +28,13 @@ struct fixture {
     char buffer[PIECE_BYTES];
 };
 
-static struct store *open_on(struct port *port)
-{
-    const struct rados_options options = {
-        .records = port,
-        .pieces = port,
-        .pool_of_pieces = POOL,
-        .grace_ticks = 1,
-    };
-    struct store *store = NULL;
-    const char *problem;
-
-    assert_int_equal(root_make(port, POOL, &problem), STORE_OK);
-    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_OK);
-    return store;
-}
-
 static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
 
     f->live = live_new((struct fake_options){ .seed = 9 });
-    f->writer = open_on(live_port(f->live));
-    f->reader = open_on(live_client(f->live));
+    f->writer = live_open(live_port(f->live), 1);
+    f->reader = live_open(live_client(f->live), 1);
     f->arena = arena_new(64u << 20);
     f->partition = (struct partition){ guid_new(), B("partition") };
     *state = f;

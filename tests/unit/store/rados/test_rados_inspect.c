@@ -19,7 +19,6 @@
 #include "store/rados/shard_rows.h"
 
 #define B(s)        bytes_from_string(s)
-#define POOL        "pool"
 #define PIECE_BYTES 5000u
 #define RECORDS     3u
 
@@ -32,21 +31,6 @@ struct fixture {
     unsigned visited, said;
     char last[400];
 };
-
-static struct store *open_on(struct port *port)
-{
-    const struct rados_options options = {
-        .records = port,
-        .pieces = port,
-        .pool_of_pieces = POOL,
-    };
-    struct store *store = NULL;
-    const char *problem;
-
-    assert_int_equal(root_make(port, POOL, &problem), STORE_OK);
-    assert_int_equal(store_open_rados(&options, &store, &problem), STORE_OK);
-    return store;
-}
 
 static void visit(void *context, const struct record_place *place, const struct record *record)
 {
@@ -98,7 +82,7 @@ static int set_up(void **state)
     uint64_t sequence;
 
     f->live = live_new((struct fake_options){ .seed = 5 });
-    f->store = open_on(live_port(f->live));
+    f->store = live_open(live_port(f->live), 0);
     f->arena = arena_new(64u << 20);
     f->partition = (struct partition){ guid_new(), B("partition") };
     changes = changes_new(f->arena);
@@ -188,7 +172,7 @@ static void miscounted_piece(void **state)
 static void served(void **state)
 {
     struct fixture *f = *state;
-    struct store *other = open_on(live_client(f->live));
+    struct store *other = live_open(live_client(f->live), 0);
 
     for (unsigned tries = 0; inspect(f) != STORE_BUSY && tries < 5000; tries++)
         ; /* until its first heartbeat */
