@@ -45,23 +45,11 @@ static bool is_table(const struct kind *kind)
 
 /* ---- the account ---- */
 
-struct only {
-    const struct account *account;
-    size_t count;
-};
-
-static void count_account(const struct account *account, void *context)
-{
-    struct only *only = context;
-
-    only->account = account;
-    only->count++;
-}
-
 /* The one that is named, or the only one there is. False: refused. */
 static bool find_account(struct admin_call *call, struct bytes given, struct bytes *ret_name)
 {
-    struct only only = { .count = 0 };
+    const struct account *only;
+    size_t count;
 
     if (given.ptr) {
         *ret_name = given;
@@ -69,12 +57,12 @@ static bool find_account(struct admin_call *call, struct bytes given, struct byt
             admin_fail(call, 404, "AccountNotFound", "There is no account %.*s.", BYTES_ARG(given));
         return call->status == 200;
     }
-    accounts_each(call->admin->accounts, count_account, &only);
-    if (only.count == 1)
-        *ret_name = account_name(only.account);
+    only = accounts_only(call->admin->accounts, &count);
+    if (only)
+        *ret_name = account_name(only);
     else
         admin_fail(call, 400, "AccountNotNamed", "There are %zu accounts: --account says which.",
-                   only.count);
+                   count);
     return call->status == 200;
 }
 

@@ -149,6 +149,28 @@ void accounts_each(const struct accounts *accounts,
                 found(account, context);
 }
 
+struct counted {
+    const struct account *last;
+    size_t count;
+};
+
+static void count_one(const struct account *account, void *context)
+{
+    struct counted *counted = context;
+
+    counted->last = account;
+    counted->count++;
+}
+
+const struct account *accounts_only(const struct accounts *accounts, size_t *ret_count)
+{
+    struct counted counted = { .count = 0 };
+
+    accounts_each(accounts, count_one, &counted);
+    *ret_count = counted.count;
+    return counted.count == 1 ? counted.last : NULL;
+}
+
 /* ---- adding, under the lock ---- */
 
 /* NULL: there are `most` already, or more. */

@@ -103,6 +103,8 @@ const struct account *accounts_find_host(const struct accounts *accounts, struct
 /* Calls `found` for each, in no order. Any thread. */
 void accounts_each(const struct accounts *accounts,
                    void (*found)(const struct account *account, void *context), void *context);
+/* The one account there is, and how many there are; NULL: none, or several. Any thread. */
+const struct account *accounts_only(const struct accounts *accounts, size_t *ret_count);
 struct bytes account_name(const struct account *account);
 enum account_source account_source(const struct account *account);
 size_t account_key_count(const struct account *account);

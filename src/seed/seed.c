@@ -42,27 +42,14 @@ static bool is_good(const struct seeding *s)
 
 /* ---- whose it is ---- */
 
-struct only {
-    const struct account *account;
-    size_t count;
-};
-
-static void count_account(const struct account *account, void *context)
-{
-    struct only *only = context;
-
-    only->account = account;
-    only->count++;
-}
-
 /* The only account, or that of development; ptr NULL: it has to be named. */
 static struct bytes find_account(const struct seeding *s)
 {
-    struct only only = { .count = 0 };
+    size_t count;
+    const struct account *only = accounts_only(s->accounts, &count);
 
-    accounts_each(s->accounts, count_account, &only);
-    if (only.count == 1)
-        return account_name(only.account);
+    if (only)
+        return account_name(only);
     return accounts_find(s->accounts, bytes_from_string(DEVELOPMENT_NAME))
                ? bytes_from_string(DEVELOPMENT_NAME)
                : bytes_of(NULL, 0);
