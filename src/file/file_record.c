@@ -224,12 +224,6 @@ static void defer_collection(struct tree *tree, struct decision_part *part, bool
                       bytes_of(NULL, 0));
 }
 
-/* False: the content is one hole, as it was created, without records. */
-static bool has_records(const struct content *content)
-{
-    return content->stamp > content->id || content->epoch > 0;
-}
-
 void file_delete(struct decision *d, struct decision_part *part, const struct file *file)
 {
     struct tree *tree = &file_state(d)->tree;
@@ -238,7 +232,7 @@ void file_delete(struct decision *d, struct decision_part *part, const struct fi
 
     file_keep(d, part, &gone);
     tree_record_delete(tree, part, record_key);
-    if (gone.kind == TREE_FILE && has_records(&gone.content))
+    if (gone.kind == TREE_FILE)
         content_newest_delete(tree_change(tree, part), &gone.content, &more);
     defer_collection(tree, part, more);
 }
@@ -249,8 +243,7 @@ void file_replace_content(struct decision *d, struct decision_part *part, struct
     bool more = false;
 
     file_keep(d, part, file);
-    if (has_records(&file->content))
-        content_newest_delete(part->changes, &file->content, &more);
+    content_newest_delete(part->changes, &file->content, &more);
     defer_collection(&file_state(d)->tree, part, more);
     file->content = *content;
 }
