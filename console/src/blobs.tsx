@@ -7,7 +7,7 @@ import { Containers } from './containers.tsx';
 import { containerOf } from './clients.ts';
 import { bytes, time } from './format.ts';
 import { go, hrefOf } from './route.ts';
-import { Crumbs, Field, Form, Problem, Table, useLoad } from './ui.tsx';
+import { Crumbs, Field, Form, Pages, Problem, Table, useLoad } from './ui.tsx';
 import { Uploads } from './upload.tsx';
 
 const PAGE = 500;
@@ -77,10 +77,7 @@ function List({ account, container, prefix, chosen }: { account: string; contain
                 <td>{time(properties.lastModified)}</td>
             </tr>)]}
         </Table>}
-        <div class="buttons">
-            <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
-            <button type="button" disabled={!list.value?.continuationToken} onClick={() => setMarks([...marks, list.value!.continuationToken!])}>Next page</button>
-        </div>
+        <Pages of={list.value} marks={marks} setMarks={setMarks} />
         {deletes && <Form title={`Delete ${marked.size} blobs?`} action="Delete" danger onClose={() => setDeletes(false)} onDone={async () => {
             try {
                 await deleteAll(account, container, [...marked]);

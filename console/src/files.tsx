@@ -5,49 +5,26 @@ import type { PageProps } from './app.tsx';
 import { shareService } from './clients.ts';
 import { bytes, time } from './format.ts';
 import { hrefOf } from './route.ts';
-import { Crumbs, Field, Form, Problem, Table, useAction, useLoad } from './ui.tsx';
+import { Crumbs, Field, Form, Listing, Pages, Problem, Table, useAction, useLoad } from './ui.tsx';
 
 const PAGE = 500;
 
 function Shares({ account }: { account: string }) {
     const [marks, setMarks] = useState<string[]>([]);
-    const [dialog, setDialog] = useState<{ delete?: string }>();
     const list = useLoad(async () => {
         const pages = (await shareService(account)).listShares().byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
         return (await pages.next()).value as ServiceListSharesSegmentResponse;
     }, [account, marks]);
 
-    return <>
-        <h1>Shares</h1>
-        <div class="tools">
-            <button type="button" class="primary" onClick={() => setDialog({})}>New share</button>
-            <button type="button" onClick={list.reload}>Reload</button>
-        </div>
-        <Problem of={list.problem} />
-        {list.busy && !list.value && <p>Loading…</p>}
-        {list.value && <Table label="Shares" head={['Name', 'Modified', 'Quota', 'Actions']} empty="There are no shares.">
-            {(list.value.shareItems ?? []).map(({ name, properties: { lastModified, quota } }) => <tr key={name}>
-                <td class="name"><a href={hrefOf('files', [account, name])}>{name}</a></td>
-                <td>{time(lastModified)}</td><td>{quota} GiB</td>
-                <td><button type="button" class="plain" aria-label={`Delete ${name}`} onClick={() => setDialog({ delete: name })}>Delete</button></td>
-            </tr>)}
-        </Table>}
-        <div class="buttons">
-            <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
-            <button type="button" disabled={!list.value?.continuationToken} onClick={() => setMarks([...marks, list.value!.continuationToken!])}>Next page</button>
-        </div>
-        {dialog && !dialog.delete && <Form title="New share" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
-            await (await shareService(account)).getShareClient(String(form.get('name'))).create({ quota: Number(form.get('quota')) });
-            list.reload();
-        }}>
+    return <Listing title="Shares" one="share" head={['Modified', 'Quota']} list={list} pages={<Pages of={list.value} marks={marks} setMarks={setMarks} />}
+        rows={(list.value?.shareItems ?? []).map(({ name, properties: { lastModified, quota } }) =>
+            ({ name, href: hrefOf('files', [account, name]), cells: [time(lastModified), `${quota} GiB`] }))}
+        fields={<>
             <Field label="Name" name="name" required hint="3 to 63 lower-case letters, digits and dashes." />
             <Field label="Quota, GiB" name="quota" type="number" value="5120" required />
-        </Form>}
-        {dialog?.delete && <Form title={`Delete ${dialog.delete}?`} action="Delete" danger onClose={() => setDialog(undefined)} onDone={async () => {
-            await (await shareService(account)).getShareClient(dialog.delete!).delete();
-            list.reload();
-        }}><p>All files in it go with it.</p></Form>}
-    </>;
+        </>} warning="All files in it go with it."
+        create={async (form, name) => (await shareService(account)).getShareClient(name).create({ quota: Number(form.get('quota')) })}
+        remove={async (name) => (await shareService(account)).getShareClient(name).delete()} />;
 }
 
 interface Row {
@@ -121,10 +98,7 @@ function Tree({ account, share, path }: { account: string; share: string; path: 
                 <td><button type="button" class="plain" aria-label={`Delete ${row.name}`} onClick={() => setDialog({ delete: row })}>Delete</button></td>
             </tr>)}
         </Table>}
-        <div class="buttons">
-            <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
-            <button type="button" disabled={!list.value?.page.continuationToken} onClick={() => setMarks([...marks, list.value!.page.continuationToken])}>Next page</button>
-        </div>
+        <Pages of={list.value?.page} marks={marks} setMarks={setMarks} />
         {dialog && !dialog.delete && <Form title="New folder" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
             await (await directory()).createSubdirectory(String(form.get('name')));
             list.reload();

@@ -5,46 +5,23 @@ import type { PageProps } from './app.tsx';
 import { queueService } from './clients.ts';
 import { time } from './format.ts';
 import { hrefOf } from './route.ts';
-import { Crumbs, Facts, Field, Form, Problem, Table, useAction, useLoad } from './ui.tsx';
+import { Crumbs, Facts, Field, Form, Listing, Pages, Problem, Table, useAction, useLoad } from './ui.tsx';
 
 const PAGE = 200;
 const MESSAGES = 32; // the most that the service shows at once
 
 function Queues({ account }: { account: string }) {
     const [marks, setMarks] = useState<string[]>([]);
-    const [dialog, setDialog] = useState<{ delete?: string }>();
     const list = useLoad(async () => {
         const pages = (await queueService(account)).listQueues().byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
         return (await pages.next()).value as ServiceListQueuesSegmentResponse;
     }, [account, marks]);
 
-    return <>
-        <h1>Queues</h1>
-        <div class="tools">
-            <button type="button" class="primary" onClick={() => setDialog({})}>New queue</button>
-            <button type="button" onClick={list.reload}>Reload</button>
-        </div>
-        <Problem of={list.problem} />
-        {list.busy && !list.value && <p>Loading…</p>}
-        {list.value && <Table label="Queues" head={['Name', 'Actions']} empty="There are no queues.">
-            {(list.value.queueItems ?? []).map(({ name }) => <tr key={name}>
-                <td class="name"><a href={hrefOf('queues', [account, name])}>{name}</a></td>
-                <td><button type="button" class="plain" aria-label={`Delete ${name}`} onClick={() => setDialog({ delete: name })}>Delete</button></td>
-            </tr>)}
-        </Table>}
-        <div class="buttons">
-            <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
-            <button type="button" disabled={!list.value?.continuationToken} onClick={() => setMarks([...marks, list.value!.continuationToken!])}>Next page</button>
-        </div>
-        {dialog && !dialog.delete && <Form title="New queue" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
-            await (await queueService(account)).createQueue(String(form.get('name')));
-            list.reload();
-        }}><Field label="Name" name="name" required hint="3 to 63 lower-case letters, digits and dashes." /></Form>}
-        {dialog?.delete && <Form title={`Delete ${dialog.delete}?`} action="Delete" danger onClose={() => setDialog(undefined)} onDone={async () => {
-            await (await queueService(account)).deleteQueue(dialog.delete!);
-            list.reload();
-        }}><p>Its messages go with it.</p></Form>}
-    </>;
+    return <Listing title="Queues" one="queue" list={list} pages={<Pages of={list.value} marks={marks} setMarks={setMarks} />}
+        rows={(list.value?.queueItems ?? []).map(({ name }) => ({ name, href: hrefOf('queues', [account, name]) }))}
+        fields={<Field label="Name" name="name" required hint="3 to 63 lower-case letters, digits and dashes." />} warning="Its messages go with it."
+        create={async (_form, name) => (await queueService(account)).createQueue(name)}
+        remove={async (name) => (await queueService(account)).deleteQueue(name)} />;
 }
 
 /** Messages that were received are hidden from others for so long, and can be deleted meanwhile. */

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { tableClient, tableService } from './clients.ts';
 import { hrefOf } from './route.ts';
-import { Crumbs, Field, Form, Problem, Table, useLoad } from './ui.tsx';
+import { Crumbs, Field, Form, Listing, Pages, Problem, Table, useLoad } from './ui.tsx';
 
 const PAGE = 100;
 const COLUMNS_MAX = 30;
@@ -14,43 +14,16 @@ type Page<T> = T[] & { continuationToken?: string };
 
 function Tables({ account }: { account: string }) {
     const [marks, setMarks] = useState<string[]>([]);
-    const [dialog, setDialog] = useState<{ delete?: string }>();
     const list = useLoad(async () => {
         const pages = (await tableService(account)).listTables().byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
         return ((await pages.next()).value ?? []) as Page<TableItem>;
     }, [account, marks]);
 
-    return <>
-        <h1>Tables</h1>
-        <div class="tools">
-            <button type="button" class="primary" onClick={() => setDialog({})}>New table</button>
-            <button type="button" onClick={list.reload}>Reload</button>
-        </div>
-        <Problem of={list.problem} />
-        {list.busy && !list.value && <p>Loading…</p>}
-        {list.value && <Table label="Tables" head={['Name', 'Actions']} empty="There are no tables.">
-            {list.value.map(({ name = '' }) => <tr key={name}>
-                <td class="name"><a href={hrefOf('tables', [account, name])}>{name}</a></td>
-                <td><button type="button" class="plain" aria-label={`Delete ${name}`} onClick={() => setDialog({ delete: name })}>Delete</button></td>
-            </tr>)}
-        </Table>}
-        <Pages of={list.value} marks={marks} setMarks={setMarks} />
-        {dialog && !dialog.delete && <Form title="New table" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
-            await (await tableClient(account, String(form.get('name')))).createTable();
-            list.reload();
-        }}><Field label="Name" name="name" required hint="3 to 63 letters and digits, a letter first." /></Form>}
-        {dialog?.delete && <Form title={`Delete ${dialog.delete}?`} action="Delete" danger onClose={() => setDialog(undefined)} onDone={async () => {
-            await (await tableService(account)).deleteTable(dialog.delete!);
-            list.reload();
-        }}><p>Its entities go with it.</p></Form>}
-    </>;
-}
-
-function Pages({ of, marks, setMarks }: { of: { continuationToken?: string } | undefined; marks: string[]; setMarks: (marks: string[]) => void }) {
-    return <div class="buttons">
-        <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
-        <button type="button" disabled={!of?.continuationToken} onClick={() => setMarks([...marks, of!.continuationToken!])}>Next page</button>
-    </div>;
+    return <Listing title="Tables" one="table" list={list} pages={<Pages of={list.value} marks={marks} setMarks={setMarks} />}
+        rows={(list.value ?? []).map(({ name = '' }) => ({ name, href: hrefOf('tables', [account, name]) }))}
+        fields={<Field label="Name" name="name" required hint="3 to 63 letters and digits, a letter first." />} warning="Its entities go with it."
+        create={async (_form, name) => (await tableClient(account, name)).createTable()}
+        remove={async (name) => (await tableService(account)).deleteTable(name)} />;
 }
 
 // ---- entities ----

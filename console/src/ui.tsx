@@ -118,6 +118,51 @@ export function Table({ label, head, children, empty }: { label: string; head: s
     </div>;
 }
 
+/** The way through a list by pages: `marks` are those that the pages shown so far began at, but the first. */
+export function Pages({ of, marks, setMarks }: { of: { continuationToken?: string } | undefined; marks: string[]; setMarks: (marks: string[]) => void }) {
+    return <div class="buttons">
+        <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
+        <button type="button" disabled={!of?.continuationToken} onClick={() => setMarks([...marks, of!.continuationToken!])}>Next page</button>
+    </div>;
+}
+
+/** What an account has of a kind: by pages, with a form for another one, and one to delete each. */
+export function Listing({ title, one, head = [], rows, list, search, pages, fields, warning, create, remove }: {
+    title: string; one: string; head?: string[]; rows: { name: string; href: string; cells?: ComponentChildren[] }[]; list: Loaded<unknown>;
+    search?: ComponentChildren; pages: ComponentChildren; fields: ComponentChildren; warning: string;
+    create: (form: FormData, name: string) => Promise<unknown>; remove: (name: string) => Promise<unknown>;
+}) {
+    const [dialog, setDialog] = useState<{ delete?: string }>();
+    const close = () => setDialog(undefined);
+
+    return <>
+        <h1>{title}</h1>
+        <div class="tools">
+            {search}
+            <button type="button" class="primary" onClick={() => setDialog({})}>New {one}</button>
+            <button type="button" onClick={list.reload}>Reload</button>
+        </div>
+        <Problem of={list.problem} />
+        {list.busy && !list.value && <p>Loading…</p>}
+        {!!list.value && <Table label={title} head={['Name', ...head, 'Actions']} empty={`There are no ${title.toLowerCase()}.`}>
+            {rows.map(({ name, href, cells = [] }) => <tr key={name}>
+                <td class="name"><a href={href}>{name}</a></td>
+                {cells.map((cell, i) => <td key={i}>{cell}</td>)}
+                <td><button type="button" class="plain" aria-label={`Delete ${name}`} onClick={() => setDialog({ delete: name })}>Delete</button></td>
+            </tr>)}
+        </Table>}
+        {pages}
+        {dialog && !dialog.delete && <Form title={`New ${one}`} action="Create" onClose={close} onDone={async (form) => {
+            await create(form, String(form.get('name')));
+            list.reload();
+        }}>{fields}</Form>}
+        {dialog?.delete && <Form title={`Delete ${dialog.delete}?`} action="Delete" danger onClose={close} onDone={async () => {
+            await remove(dialog.delete!);
+            list.reload();
+        }}><p>{warning}</p></Form>}
+    </>;
+}
+
 /** The way to where one is: [text, href].. */
 export function Crumbs({ of }: { of: [string, string][] }) {
     return <nav class="crumbs" aria-label="Path"><ol>
