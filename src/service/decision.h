@@ -17,6 +17,8 @@
 #ifndef LAGRA_SERVICE_DECISION_H
 #define LAGRA_SERVICE_DECISION_H
 
+#include <stddef.h>
+
 #include "auth/permit.h"
 #include "concurrency/conditions.h"
 #include "concurrency/lease.h"
@@ -124,6 +126,10 @@ struct decision {
     /* Those that are open. At the end, since what lies behind them need not be zeroed: struct flow. */
     struct decision_part parts[DECISION_PARTS_MAX];
 };
+_Static_assert(offsetof(struct decision, parts) +
+                       sizeof(struct decision_part[DECISION_PARTS_MAX]) ==
+                   sizeof(struct decision),
+               "arena_alloc_head() zeroes what is before the parts");
 
 /* Opens one more partition as it is now, until the attempt ends. With `changes` (changes_new()) it is
  * changed by them; with NULL it is a guard. The newest part may be closed again by decision_leave(). */

@@ -368,6 +368,10 @@ static enum http_step run(struct flow *flow)
 
 /* ---- head ---- */
 
+_Static_assert(offsetof(struct flow, work.decision) + sizeof(struct decision) ==
+                   sizeof(struct flow),
+               "what flow_new() does not zero is at the end");
+
 static struct flow *flow_new(struct exchange *exchange)
 {
     struct flow *flow =

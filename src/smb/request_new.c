@@ -20,6 +20,10 @@ struct smb_message *message_new(struct smb_connection *connection, struct arena 
     return message;
 }
 
+_Static_assert(offsetof(struct smb_request, decision) + sizeof(struct decision) ==
+                   sizeof(struct smb_request),
+               "what message_add() does not zero is at the end");
+
 struct smb_request *message_add(struct smb_message *message, struct smb_request *last)
 {
     struct smb_request *request = arena_alloc_head(message->arena, sizeof *request,
