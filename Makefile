@@ -28,10 +28,10 @@ smoke: ## build, and test what has changed since main: two minutes
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/smoke.mjs --build build-test
 
-console-test: ## the web console in Debian's Chromium (ARGS="pages", PICTURES=docs/pictures)
+console-test: ## the web console in Debian's Chromium, and what takes minutes there (ARGS="pages", PICTURES=docs/pictures)
 	@tools/prepare test
 	@tools/compile build-test -Dgates=true
-	@LAGRA_BINARY=$(CURDIR)/build-test/lagra CONSOLE_PICTURES=$(PICTURES) tools/node tests/console/run.mjs $(ARGS)
+	@LAGRA_BINARY=$(CURDIR)/build-test/lagra CONSOLE_PICTURES=$(PICTURES) tools/node tests/console/run.mjs --long $(ARGS)
 
 works-with: ## clients that others have written (docs/works-with.md): installs them, 2.3 GiB
 	@tools/prepare works-with

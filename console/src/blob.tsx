@@ -1,6 +1,7 @@
 // One blob: what it is, what is in it, and what can be done with it.
 import type { BlobClient, BlobGetPropertiesResponse } from '@azure/storage-blob';
 import { useState } from 'preact/hooks';
+import { Lease } from './access.tsx';
 import { containerOf } from './clients.ts';
 import { bytes, time } from './format.ts';
 import { Preview } from './preview.tsx';
@@ -46,6 +47,13 @@ function Properties({ of }: { of: BlobGetPropertiesResponse }) {
         ['Copy', of.copyStatus && `${of.copyStatus} ${of.copyProgress ?? ''}`], ['Version', of.versionId]]} />;
 }
 
+/** Where the server itself reads a blob, or a snapshot of it, that is copied. */
+async function sourceOf(session: Session, account: string, container: string, name: string, snapshot?: string) {
+    const path = `${container}/${name.split('/').map(encodeURIComponent).join('/')}`;
+
+    return `${ownUrl(session, 'blob', account)}/${path}?${snapshot ? `snapshot=${encodeURIComponent(snapshot)}&` : ''}${await signatureOf(account)}`;
+}
+
 type Dialogs = 'metadata' | 'tags' | 'headers' | 'tier' | 'copy' | 'sas' | 'delete';
 
 /** What is edited: each writes if the blob is still as it was shown, or says that it is not. */
@@ -88,7 +96,7 @@ function Editors({ dialog, session, account, container, name, loaded, onClose, o
         </Form>;
     case 'copy':
         return <Form {...form} title="Copy" action="Copy" onDone={then(async (data) => {
-            const source = `${ownUrl(session, 'blob', account)}/${container}/${name.split('/').map(encodeURIComponent).join('/')}?${await signatureOf(account)}`;
+            const source = await sourceOf(session, account, container, name);
             const to = (await containerOf(account, String(data.get('container')))).getBlobClient(String(data.get('name')));
             await (await to.beginCopyFromURL(source, { conditions: data.get('over') ? {} : { ifNoneMatch: '*' } })).pollUntilDone();
         })}>
@@ -114,6 +122,7 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
     const loaded = useLoad(() => load(account, container, name), [account, container, name]);
     const [dialog, setDialog] = useState<Dialogs>();
     const [snapshot, setSnapshot] = useState('');
+    const [promoted, setPromoted] = useState<string>();
     const { value } = loaded;
     const act = async (work: () => Promise<unknown>) => {
         await work();
@@ -131,6 +140,7 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
                 .filter(([id]) => id !== 'tier' || value.properties.blobType === 'BlockBlob')
                 .map(([id, text]) => <button key={id} type="button" onClick={() => setDialog(id)}>{text}</button>)}
             {value && <button type="button" onClick={() => void attempt(() => value.client.createSnapshot())}>Snapshot</button>}
+            <Lease state={value?.properties.leaseState} name={name} onBreak={() => act(() => value!.client.getBlobLeaseClient().breakLease(0))} />
             <button type="button" onClick={loaded.reload}>Reload</button>
             <button type="button" onClick={onClose}>Close</button>
         </div>
@@ -147,6 +157,7 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
                     <td>{one.snapshot}</td><td class="number">{bytes(one.size)}</td>
                     <td>
                         <button type="button" class="plain" aria-label={`Show ${one.snapshot}`} onClick={() => setSnapshot(snapshot === one.snapshot ? '' : one.snapshot)}>{snapshot === one.snapshot ? 'Show the blob' : 'Show'}</button>
+                        <button type="button" class="plain" aria-label={`Promote ${one.snapshot}`} onClick={() => setPromoted(one.snapshot)}>Promote</button>
                         <button type="button" class="plain" aria-label={`Delete ${one.snapshot}`} onClick={() => void attempt(() => value.client.withSnapshot(one.snapshot).delete())}>Delete</button>
                     </td>
                 </tr>)}
@@ -156,6 +167,10 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
                 type={value.properties.contentType ?? ''} size={value.properties.contentLength ?? 0} isArchived={value.properties.accessTier === 'Archive'} />
             <Editors dialog={dialog} session={session} account={account} container={container} name={name} loaded={value}
                 onClose={() => setDialog(undefined)} onDone={loaded.reload} onGone={onGone} />
+            {promoted && <Form title="Promote the snapshot?" action="Promote" danger onClose={() => setPromoted(undefined)} onDone={() => act(async () => {
+                const source = await sourceOf(session, account, container, name, promoted);
+                await (await value.client.beginCopyFromURL(source, { conditions: { ifMatch: value.properties.etag } })).pollUntilDone();
+            })}><p>The blob becomes what it was at {promoted}. What it is now is in no snapshot, unless one was made.</p></Form>}
         </>}
     </aside>;
 }

@@ -2,12 +2,14 @@
 import type { ContainerListBlobHierarchySegmentResponse } from '@azure/storage-blob';
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
+import { ContainerAccess } from './access.tsx';
 import { Blob } from './blob.tsx';
 import { Containers } from './containers.tsx';
 import { containerOf } from './clients.ts';
 import { bytes, time } from './format.ts';
 import { go, hrefOf } from './route.ts';
 import { Crumbs, Field, Form, Pages, Problem, Table, useLoad } from './ui.tsx';
+import { Sas } from './sas.tsx';
 import { Uploads } from './upload.tsx';
 
 const PAGE = 500;
@@ -92,6 +94,7 @@ export default function Blobs({ session, account, route }: PageProps) {
     const [, container, prefix = ''] = route.parts;
     const blob = route.query.get('blob');
     const [gone, setGone] = useState(0);
+    const [dialog, setDialog] = useState<'access' | 'sas'>();
 
     if (!container)
         return <Containers key={account} account={account} />;
@@ -99,6 +102,12 @@ export default function Blobs({ session, account, route }: PageProps) {
         <Crumbs of={[['Containers', hrefOf('blobs', [account])], [container, hrefOf('blobs', [account, container])],
             ...foldersOf(prefix).map((folder): [string, string] => [lastOf(folder), hrefOf('blobs', [account, container, folder])])]} />
         <h1>{lastOf(prefix) || container}</h1>
+        <p class="buttons">
+            <button type="button" onClick={() => setDialog('access')}>Access…</button>
+            <button type="button" onClick={() => setDialog('sas')}>Link to the container…</button>
+        </p>
+        {dialog === 'access' && <ContainerAccess account={account} container={container} onClose={() => setDialog(undefined)} />}
+        {dialog === 'sas' && <Sas session={session} account={account} container={container} onClose={() => setDialog(undefined)} />}
         <div class={blob === null ? '' : 'columns'}>
             <List key={`${account}/${container}/${prefix}/${gone}`} account={account} container={container} prefix={prefix} chosen={blob} />
             {blob !== null && <Blob key={`${container}/${blob}`} session={session} account={account} container={container} name={blob}

@@ -1,5 +1,5 @@
 // Clients of the official SDKs for the services, by way of the management port. Each page loads the SDK that it uses.
-import { dataUrl, signatureOf } from './server.ts';
+import { ask, dataUrl, signatureOf } from './server.ts';
 
 /** A request that fails is tried once more, soon: somebody waits for it. */
 const retryOptions = { maxTries: 2, retryDelayInMs: 200, maxRetryDelayInMs: 1000 };
@@ -11,6 +11,38 @@ export async function blobService(account: string) {
 
 export async function containerOf(account: string, container: string) {
     return (await blobService(account)).getContainerClient(container);
+}
+
+/** The string to sign of a request for the access or policies of a container. rest: Authorize-with-Shared-Key */
+function stringToSign(account: string, method: string, url: URL, headers: [string, string][], length: number): string {
+    const of = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
+    const plain = ['content-encoding', 'content-language', 'content-length', 'content-md5', 'content-type', 'date', 'if-modified-since', 'if-match',
+        'if-none-match', 'if-unmodified-since', 'range'].map((name) => (name === 'content-length' ? length || '' : of.get(name) ?? ''));
+    const own = [...of].filter(([name]) => name.startsWith('x-ms-')).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}:${value.trim()}`);
+    const query = [...url.searchParams].map(([name, value]) => `${name.toLowerCase()}:${value}`).sort();
+
+    return [method, ...plain, ...own, `/${account}${url.pathname.slice('/console/data/blob'.length)}`, ...query].join('\n');
+}
+
+/** A container whose access and policies are asked for: by requests that the server signs with the account's key, since no
+ *  shared access signature can do that. */
+export async function containerForAccess(account: string, container: string) {
+    const { AnonymousCredential, ContainerClient, newPipeline } = await import('@azure/storage-blob');
+    const pipeline = newPipeline(new AnonymousCredential(), { retryOptions });
+
+    pipeline.factories.push({
+        create: (next) => ({
+            sendRequest: async (request) => {
+                request.headers.set('x-ms-date', new Date().toUTCString());
+                const headers = request.headers.headersArray().map(({ name, value }): [string, string] => [name, value]);
+                const text = stringToSign(account, request.method, new URL(request.url), headers, new TextEncoder().encode(String(request.body ?? '')).length);
+                const { signature } = await ask<{ signature: string }>('sign-request', { account, text });
+                request.headers.set('authorization', `SharedKey ${account}:${signature}`);
+                return next.sendRequest(request);
+            },
+        }),
+    });
+    return new ContainerClient(`${dataUrl('blob', account)}/${container}`, pipeline);
 }
 
 export async function queueService(account: string) {

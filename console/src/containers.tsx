@@ -1,7 +1,8 @@
 // The containers of an account: a page of them at a time, to make and to delete.
 import type { ServiceListContainersSegmentResponse } from '@azure/storage-blob';
 import { useState } from 'preact/hooks';
-import { blobService } from './clients.ts';
+import { ACCESS, ContainerAccess, Lease } from './access.tsx';
+import { blobService, containerOf } from './clients.ts';
 import { time } from './format.ts';
 import { hrefOf } from './route.ts';
 import { Choice, Field, Listing, Pages, useLoad } from './ui.tsx';
@@ -22,7 +23,9 @@ export function Containers({ account }: { account: string }) {
         setPrefix(wanted);
     };
 
-    return <Listing title="Containers" one="container" head={['Modified', 'Access', 'Lease']} list={list}
+    const [accessOf, setAccessOf] = useState<string>();
+
+    return <><Listing title="Containers" one="container" head={['Modified', 'Access', 'Lease']} list={list}
         search={<form role="search" onSubmit={(event) => {
             event.preventDefault();
             look(String(new FormData(event.currentTarget).get('prefix')));
@@ -35,11 +38,26 @@ export function Containers({ account }: { account: string }) {
             ({ name, href: hrefOf('blobs', [account, name]), cells: [time(lastModified), publicAccess ? `public: ${publicAccess}` : 'private', leaseState] }))}
         fields={<>
             <Field label="Name" name="name" required hint="3 to 63 lower-case letters, digits and dashes." />
-            <Choice label="Public access" name="access" of={[['', 'none'], ['blob', 'blobs can be read'], ['container', 'blobs can be read and listed']]} />
+            <Choice label="Public access" name="access" of={ACCESS} />
         </>} warning="All blobs in it go with it."
         create={async (form, name) => {
             const access = String(form.get('access'));
             await (await blobService(account)).createContainer(name, { access: access ? access as Access : undefined });
         }}
-        remove={async (name) => (await blobService(account)).deleteContainer(name)} />;
+        remove={async (name) => (await blobService(account)).deleteContainer(name)}
+        actions={(name) => {
+            const state = list.value?.containerItems.find((item) => item.name === name)?.properties.leaseState;
+            return <>
+                <button type="button" class="plain" aria-label={`Access to ${name}`} onClick={() => setAccessOf(name)}>Access</button>
+                <Lease state={state} name={name} onBreak={async () => {
+                    await (await containerOf(account, name)).getBlobLeaseClient().breakLease(0);
+                    list.reload();
+                }} />
+            </>;
+        }} />
+        {accessOf && <ContainerAccess account={account} container={accessOf} onClose={() => {
+            setAccessOf(undefined);
+            list.reload();
+        }} />}
+    </>;
 }

@@ -87,12 +87,12 @@ export function Form({ title, action, danger, onDone, onClose, children }: {
     </Dialog>;
 }
 
-export function Field({ label, name, value, type = 'text', hint, required, rows, pattern }: {
-    label: string; name: string; value?: string; type?: string; hint?: string; required?: boolean; rows?: number; pattern?: string;
+export function Field({ label, name, value, type = 'text', hint, required, rows, pattern, step }: {
+    label: string; name: string; value?: string; type?: string; hint?: string; required?: boolean; rows?: number; pattern?: string; step?: string;
 }) {
     return <label class="field"><span>{label}</span>
         {rows ? <textarea name={name} rows={rows} required={required} spellcheck={false}>{value}</textarea>
-            : <input name={name} type={type} defaultValue={value} required={required} pattern={pattern} autocomplete="off" spellcheck={false} />}
+            : <input name={name} type={type} defaultValue={value} required={required} pattern={pattern} step={step} autocomplete="off" spellcheck={false} />}
         {hint && <small>{hint}</small>}
     </label>;
 }
@@ -127,10 +127,11 @@ export function Pages({ of, marks, setMarks }: { of: { continuationToken?: strin
 }
 
 /** What an account has of a kind: by pages, with a form for another one, and one to delete each. */
-export function Listing({ title, one, head = [], rows, list, search, pages, fields, warning, create, remove }: {
+export function Listing({ title, one, head = [], rows, list, search, pages, fields, warning, create, remove, actions }: {
     title: string; one: string; head?: string[]; rows: { name: string; href: string; cells?: ComponentChildren[] }[]; list: Loaded<unknown>;
     search?: ComponentChildren; pages: ComponentChildren; fields: ComponentChildren; warning: string;
     create: (form: FormData, name: string) => Promise<unknown>; remove: (name: string) => Promise<unknown>;
+    actions?: (name: string) => ComponentChildren;
 }) {
     const [dialog, setDialog] = useState<{ delete?: string }>();
     const close = () => setDialog(undefined);
@@ -148,7 +149,7 @@ export function Listing({ title, one, head = [], rows, list, search, pages, fiel
             {rows.map(({ name, href, cells = [] }) => <tr key={name}>
                 <td class="name"><a href={href}>{name}</a></td>
                 {cells.map((cell, i) => <td key={i}>{cell}</td>)}
-                <td><button type="button" class="plain" aria-label={`Delete ${name}`} onClick={() => setDialog({ delete: name })}>Delete</button></td>
+                <td>{actions?.(name)}<button type="button" class="plain" aria-label={`Delete ${name}`} onClick={() => setDialog({ delete: name })}>Delete</button></td>
             </tr>)}
         </Table>}
         {pages}

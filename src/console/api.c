@@ -94,6 +94,7 @@ static const struct api_operation operations[] = {
     { "session",  { NULL },                     BY_USER,   show_session },
     { "sas",      { "account" },                BY_USER,   api_sas },
     { "make-sas", { "account", "service", "container", "object", "query" }, BY_USER, api_make_sas },
+    { "sign-request", { "account", "text" },    BY_USER,   api_sign_request },
     { "figures",  { "since" },                  BY_CLOCK,  show_figures },
 };
 /* clang-format on */

@@ -71,5 +71,6 @@ enum http_step api_sign_in(struct api_call *call);
 enum http_step api_sign_out(struct api_call *call);
 enum http_step api_sas(struct api_call *call);
 enum http_step api_make_sas(struct api_call *call);
+enum http_step api_sign_request(struct api_call *call);
 
 #endif

@@ -177,6 +177,35 @@ enum http_step api_sas(struct api_call *call)
     return sign(call, account, &making);
 }
 
+/* Whether the text is a request's string to sign, for the access and the policies of a container, queue, table or share:
+ * the only requests that a shared access signature cannot make. rest: Authorize-with-Shared-Key */
+static bool is_for_access(struct bytes text)
+{
+    static const char resource[] = "\ncomp:acl";
+
+    return (bytes_has_prefix(text, bytes_from_string("GET\n")) ||
+            bytes_has_prefix(text, bytes_from_string("PUT\n"))) &&
+           memmem(text.ptr, text.len, resource, sizeof resource - 1);
+}
+
+/* For a request that the page makes with the account's key, which it does not have. */
+enum http_step api_sign_request(struct api_call *call)
+{
+    const struct account *account = find_account(call);
+    struct bytes text = call->given[1];
+    uint8_t signature[ACCOUNT_SIGNATURE_SIZE];
+
+    if (!account)
+        return api_fail(call, 404, "AccountNotFound", "There is no such account in this session.");
+    if (!is_for_access(text))
+        return api_fail(call, 400, "InvalidArgument", "Only requests with comp=acl are signed.");
+    if (!account_sign(account, call->session.key, text, signature))
+        return api_fail(call, 401, "NotSignedIn", "The key is no longer one of the account.");
+    json_write_member(&call->out, "signature",
+                      base64_encode(call->exchange->arena, bytes_of(signature, sizeof signature)));
+    return api_answer(call);
+}
+
 /* For the maker of signatures: whatever its user has put together for others. */
 enum http_step api_make_sas(struct api_call *call)
 {

@@ -153,6 +153,82 @@ test('files are uploaded by blocks, shown, changed, copied and deleted', async (
     assert.equal(await service.getContainerClient('photos').exists(), true);
 });
 
+test('access, policies and the lease of a container that exists are changed, unless somebody else has changed them', async (t) => {
+    const { page, client, look } = await start(t, 'shared');
+    await client.setAccessPolicy('blob', [{ id: 'readers', accessPolicy: { expiresOn: new Date('2099-01-02T03:04:05Z'), permissions: 'r' } }]);
+    await look();
+    await press(page, 'Access…');
+    await page.waitForSelector('dialog select[name=access]');
+    assert.equal(await page.$eval('dialog select[name=access]', ({ value }) => value), 'blob');
+    await isAccessible(page);
+    await press(page, 'Add a policy', 'dialog');
+    await fill(page, { 'policy-1': 'writers', 'permissions-1': 'rw', 'from-1': '2026-01-02T03:04:05' });
+    await page.select('dialog select[name=access]', 'container');
+    await press(page, 'Save', 'dialog');
+    await page.waitForFunction(() => !document.querySelector('dialog'));
+    const { blobPublicAccess, signedIdentifiers } = await client.getAccessPolicy();
+    assert.equal(blobPublicAccess, 'container');
+    assert.deepEqual(signedIdentifiers.map(({ id, accessPolicy }) => [id, accessPolicy.permissions, accessPolicy.expiresOn?.toISOString()]),
+        [['readers', 'r', '2099-01-02T03:04:05.000Z'], ['writers', 'rw', undefined]]);
+
+    await press(page, 'Access…');
+    await page.waitForSelector('dialog select[name=access]');
+    const { lastModified } = await client.getProperties();
+    await page.waitForFunction((at) => Date.now() > at + 2000, {}, lastModified.getTime()); // its condition knows seconds
+    await client.setAccessPolicy(undefined, signedIdentifiers);
+    await fill(page, { 'policy-0': '' });
+    await press(page, 'Save', 'dialog');
+    await sees(page, 'ConditionNotMet', 'dialog');
+    await press(page, 'Cancel', 'dialog');
+    assert.equal((await client.getAccessPolicy()).signedIdentifiers.length, 2);
+    await press(page, 'Access…');
+    await fill(page, { 'policy-0': '' });
+    await press(page, 'Save', 'dialog');
+    await page.waitForFunction(() => !document.querySelector('dialog'));
+    const after = await client.getAccessPolicy();
+    assert.deepEqual([after.blobPublicAccess, after.signedIdentifiers.map(({ id }) => id)], [undefined, ['writers']]);
+
+    await client.getBlobLeaseClient().acquireLease(-1);
+    await press(page, 'Containers', '.crumbs');
+    await sees(page, 'leased', 'table');
+    await press(page, 'Break the lease…');
+    await press(page, 'Break it', 'dialog');
+    await sees(page, 'broken', 'table');
+    assert.equal((await client.getProperties()).leaseState, 'broken');
+    await isAccessible(page);
+});
+
+test('the lease of a blob is broken; a snapshot is promoted and deleted', async (t) => {
+    const { page, client, look } = await start(t, 'states');
+    const blob = client.getBlockBlobClient('a/b.txt');
+    await blob.upload('first', 5);
+    const { snapshot } = await blob.createSnapshot();
+    await blob.upload('second', 6);
+    await blob.getBlobLeaseClient().acquireLease(-1);
+    await look('/a%2F?blob=a%2Fb.txt');
+    await press(page, 'Break the lease…');
+    await press(page, 'Break it', 'dialog');
+    await page.waitForFunction(() => /Lease\s+broken/.test(document.querySelector('aside')?.innerText));
+    assert.equal((await blob.getProperties()).leaseState, 'broken');
+    await sees(page, 'second', 'aside pre');
+    await page.locator(`button[aria-label="Promote ${snapshot}"]`).click();
+    await isAccessible(page);
+    await blob.setMetadata({ by: 'another' }); // in another window
+    await press(page, 'Promote', 'dialog');
+    await sees(page, 'ConditionNotMet', 'dialog');
+    await press(page, 'Cancel', 'dialog');
+    await press(page, 'Reload', 'aside');
+    await sees(page, 'another', 'aside');
+    await page.locator(`button[aria-label="Promote ${snapshot}"]`).click();
+    await press(page, 'Promote', 'dialog');
+    await sees(page, 'first', 'aside pre');
+    assert.equal(String(await blob.downloadToBuffer()), 'first');
+    await page.locator(`button[aria-label="Delete ${snapshot}"]`).click();
+    await page.waitForFunction(() => !document.querySelector('aside tbody tr'));
+    assert.equal(await blob.withSnapshot(snapshot).exists(), false);
+    assert.equal(await blob.exists(), true);
+});
+
 test('a link that the console makes opens what it is for, and no more', async (t) => {
     const { page, client, look } = await start(t, 'links');
     await client.getBlockBlobClient('a b/ü.txt').upload('content', 7);

@@ -2,6 +2,7 @@
 // docs/console.md; decisions: 550, 551, 552
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
 import https from 'node:https';
@@ -176,6 +177,19 @@ test('a signature is made of the fields that its user has chosen, if they are we
     for (const wrong of [fields('sv=2022-11-02&sr=b&sp=r&se=tomorrow'), fields('sv=1'), { ...fields('sv=2022-11-02'), service: 'x' }, { account }])
         assert.equal((await visitor.ask('make-sas', wrong)).status, 400, JSON.stringify(wrong));
     assert.equal((await visitor.ask('make-sas', { ...fields('sv=2022-11-02&sr=b&sp=r&se=2099-01-01'), account: 'other' })).status, 404);
+});
+
+test('a request is signed for access and policies alone, of an account of the session', async (t) => {
+    const { url } = await startServer(t);
+    const visitor = new Visitor(url);
+    await visitor.signIn();
+    const text = (method, query) => `${method}${'\n'.repeat(12)}x-ms-date:now\n/${account}/${account}/c\n${query}`;
+    const made = await visitor.ask('sign-request', { account, text: text('PUT', 'comp:acl\nrestype:container') });
+    assert.equal(made.json.signature, createHmac('sha256', Buffer.from(key, 'base64')).update(text('PUT', 'comp:acl\nrestype:container')).digest('base64'));
+    for (const wrong of [text('PUT', 'comp:metadata'), text('DELETE', 'comp:acl'), text('rw', 'comp:acl'), ''])
+        assert.equal((await visitor.ask('sign-request', { account, text: wrong })).status, 400, wrong);
+    assert.equal((await visitor.ask('sign-request', { account: 'other', text: text('GET', 'comp:acl') })).status, 404);
+    assert.equal((await new Visitor(url).ask('sign-request', { account, text: text('GET', 'comp:acl') })).status, 401);
 });
 
 test('off means off; a port that others reach has it with a certificate alone; metrics go on as they did', async (t) => {

@@ -107,6 +107,11 @@ export async function closeBrowser() {
 
 export async function signInByKey(page, url) {
     await page.goto(`${url}/console/`);
+    await signInAgain(page);
+}
+
+/** On the page as it is, which asks for it. */
+export async function signInAgain(page) {
     await page.locator('input[name=account]').fill(account);
     await page.locator('input[name=key]').fill(key);
     await page.locator('button[type=submit]').click();
@@ -132,6 +137,22 @@ export async function press(page, text, within = 'body') {
 export async function fill(page, fields, within = 'dialog') {
     for (const [name, value] of Object.entries(fields))
         await page.locator(`${within} [name="${name}"]`).fill(value);
+}
+
+/** Drops files and folders of this machine on an element, as from a file manager. */
+export async function drop(page, selector, paths) {
+    const element = await page.waitForSelector(selector);
+    const { x, y, width, height } = await element.boundingBox();
+    const client = await page.createCDPSession();
+    const at = { x: x + width / 2, y: y + height / 2, data: { items: [], files: paths, dragOperationsMask: 1 } };
+    for (const type of ['dragEnter', 'dragOver', 'drop'])
+        await client.send('Input.dispatchDragEvent', { type, ...at });
+    await client.detach();
+}
+
+/** So many bytes a second go up at most; 0: as many as there can be. */
+export async function slowUploads(page, bytesPerSecond) {
+    await page.emulateNetworkConditions({ upload: bytesPerSecond || -1, download: -1, latency: 0 });
 }
 
 /** No violation of accessibility rules, in the page as it is now. */
