@@ -53,6 +53,7 @@ static void write_watched(struct analytics *a, struct watched *w, instant now, b
     if (is_last)
         return;
     metrics_finish_hours(a, w, now);
+    capacity_begin(a, w, now);
     retention_apply(a, w, now);
 }
 
@@ -136,6 +137,7 @@ struct analytics *analytics_start(const struct endpoint_set *endpoints, struct s
     a->every_s = every_s;
     lock_init(&a->lock, RANK_ANALYTICS);
     lock_condition_init(&a->changed);
+    lock_condition_init(&a->stops);
     collect_into(a);
     act_on_settings(a);
     if (thread_start(&a->thread, run, a))
@@ -149,8 +151,10 @@ void analytics_stop(struct analytics *a)
     lock_take(&a->lock);
     a->stopping = true;
     pthread_cond_signal(&a->changed);
+    pthread_cond_signal(&a->stops);
     lock_give(&a->lock);
     thread_join(&a->thread);
+    capacity_join(a);
     write_all(a, true);
     collect_into(NULL);
     for (size_t i = 0; i < WATCHED_BUCKETS; i++) {
@@ -162,6 +166,7 @@ void analytics_stop(struct analytics *a)
         }
     }
     pthread_cond_destroy(&a->changed);
+    pthread_cond_destroy(&a->stops);
     lock_release(&a->lock);
     free(a);
 }

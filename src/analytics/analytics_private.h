@@ -51,6 +51,7 @@ struct watched {
     unsigned next_number;  /* of a blob in that hour */
     instant summed_until;  /* hours before it have their sums, of no requests too */
     instant expired_until; /* what is older was looked for */
+    instant capacity_day;  /* which was counted last, or is being counted */
 };
 
 #define WATCHED_BUCKETS 256u
@@ -61,11 +62,16 @@ struct analytics {
     const struct accounts *accounts;
     unsigned every_s;
     struct lock lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed;                   /* waited for by the thread */
+    pthread_cond_t stops;                     /* by the one that counts */
     struct watched *watched[WATCHED_BUCKETS]; /* listed under lock, by the thread alone */
     size_t pending_bytes, tally_count;        /* under lock, as all below */
     bool stopping, is_full, is_stale;         /* is_stale: properties of some account were set */
     struct thread thread;
+    /* The thread that counts what an account keeps: one at a time, begun and joined by the other. */
+    struct watched *counted; /* of whom; NULL: it was joined */
+    bool has_counted;        /* under lock: it ends */
+    struct thread counter;
 };
 
 /* ---- collect.c ---- */
@@ -99,6 +105,13 @@ void api_tally_free(struct analytics *analytics, struct api_tally *tally);
 enum error ask(struct analytics *analytics, const struct account *account, const char *service,
                struct arena *arena, struct own_request *asked, struct own_answer *ret_answer);
 
+/* ---- capacity.c ---- */
+
+/* Once a day, where sums of hours are wanted: begins to count what the Blob service of the account keeps. */
+void capacity_begin(struct analytics *analytics, struct watched *watched, instant now);
+/* Waits for the end of a count; while the server stops that is soon. */
+void capacity_join(struct analytics *analytics);
+
 /* ---- logs.c, metrics.c, retention.c ---- */
 
 /* Makes $logs, if it is not there. */
@@ -106,6 +119,18 @@ enum error logs_make(struct analytics *analytics, const struct account *account)
 /* Writes the part as a blob. */
 enum error logs_write(struct analytics *analytics, struct watched *watched,
                       const struct log_part *part);
+/* An entity of a table of metrics. */
+struct metrics_place {
+    const char *table; /* "$MetricsHourPrimaryTransactions", without the service */
+    instant at;        /* begins its day, hour or minute */
+    const struct watched *watched;
+};
+/* row: raw, as in a URL. returns OK: it is there; E_TableNotFound, E_ResourceNotFound .. */
+enum error metrics_find(struct analytics *analytics, struct arena *arena,
+                        const struct metrics_place *place, struct bytes row);
+/* In the place of what there is; makes the table. */
+enum error metrics_put(struct analytics *analytics, struct arena *arena,
+                       const struct metrics_place *place, struct bytes row, struct bytes json);
 /* Adds to the entities of the hour and the minute. */
 void metrics_write(struct analytics *analytics, struct watched *watched,
                    const struct collected *collected);

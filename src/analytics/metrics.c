@@ -11,22 +11,16 @@ static const struct http_header json_headers[] = {
     { BYTES("accept"), BYTES("application/json;odata=nometadata"), BYTES("accept") },
 };
 
-/* An entity that is added to. */
-struct place {
-    const char *table; /* "$MetricsHourPrimaryTransactions", without the service */
-    instant at;        /* begins its hour or minute */
-    const struct watched *watched;
-};
-
 /* "Blob" */
-static struct bytes table_name(struct arena *arena, const struct place *place)
+static struct bytes table_name(struct arena *arena, const struct metrics_place *place)
 {
     const char *service = place->watched->service_name;
 
     return arena_printf(arena, "%s%c%s", place->table, service[0] - 'a' + 'A', service + 1);
 }
 
-static enum error make_table(struct analytics *a, struct arena *arena, const struct place *place)
+static enum error make_table(struct analytics *a, struct arena *arena,
+                             const struct metrics_place *place)
 {
     struct own_request asked = {
         .method = METHOD_POST, .path = BYTES("Tables"), .headers = json_headers, .header_count = 2
@@ -50,9 +44,10 @@ static struct bytes key_of(struct arena *arena, instant at)
                         text + 14);
 }
 
-static enum error ask_entity(struct analytics *a, struct arena *arena, const struct place *place,
-                             struct bytes row, struct own_request *asked,
-                             struct own_answer *ret_answer)
+/* row: raw, as in a URL */
+static enum error ask_entity(struct analytics *a, struct arena *arena,
+                             const struct metrics_place *place, struct bytes row,
+                             struct own_request *asked, struct own_answer *ret_answer)
 {
     asked->path = arena_printf(arena, "%.*s(PartitionKey='%.*s',RowKey='%.*s')",
                                BYTES_ARG(table_name(arena, place)),
@@ -63,16 +58,15 @@ static enum error ask_entity(struct analytics *a, struct arena *arena, const str
 }
 
 /* What is stored of it is added. returns OK, and where there is nothing of it */
-static enum error read_stored(struct analytics *a, struct arena *arena, const struct place *place,
-                              struct bytes row, struct tally *tally)
+static enum error read_stored(struct analytics *a, struct arena *arena,
+                              const struct metrics_place *place, struct bytes row,
+                              struct tally *tally)
 {
     struct own_request asked = { .method = METHOD_GET };
     struct own_answer answer;
     enum error e = ask_entity(a, arena, place, row, &asked, &answer);
 
-    if (e == E_TableNotFound)
-        return make_table(a, arena, place);
-    if (e == E_ResourceNotFound)
+    if (e == E_TableNotFound || e == E_ResourceNotFound)
         return OK;
     if (!e && !tally_read(arena, answer.response.body, tally))
         log_line(LOG_WARN, "an entity of table %.*s is not what metrics are stored as: begun anew",
@@ -80,20 +74,38 @@ static enum error read_stored(struct analytics *a, struct arena *arena, const st
     return e;
 }
 
-/* row: raw, as in a URL */
-static void add(struct analytics *a, const struct place *place, struct bytes row,
+enum error metrics_find(struct analytics *a, struct arena *arena, const struct metrics_place *place,
+                        struct bytes row)
+{
+    struct own_request asked = { .method = METHOD_GET };
+    struct own_answer answer;
+
+    return ask_entity(a, arena, place, row, &asked, &answer);
+}
+
+enum error metrics_put(struct analytics *a, struct arena *arena, const struct metrics_place *place,
+                       struct bytes row, struct bytes json)
+{
+    struct own_request asked = { .method = METHOD_PUT, .body = json };
+    struct own_answer answer;
+    enum error e = ask_entity(a, arena, place, row, &asked, &answer);
+
+    if (e != E_TableNotFound)
+        return e;
+    e = make_table(a, arena, place);
+    asked = (struct own_request){ .method = METHOD_PUT, .body = json };
+    return e ? e : ask_entity(a, arena, place, row, &asked, &answer);
+}
+
+static void add(struct analytics *a, const struct metrics_place *place, struct bytes row,
                 const struct tally *more)
 {
     struct arena *arena = arena_new(STEP_ARENA_MAX);
     struct tally tally = *more;
-    struct own_request asked = { .method = METHOD_PUT };
-    struct own_answer answer;
     enum error e = read_stored(a, arena, place, row, &tally);
 
-    if (!e) {
-        asked.body = tally_write(arena, &tally);
-        e = ask_entity(a, arena, place, row, &asked, &answer);
-    }
+    if (!e)
+        e = metrics_put(a, arena, place, row, tally_write(arena, &tally));
     if (e)
         event_log_lost(EVENTS_ANALYTICS, 1, error_code(e));
     arena_free(arena);
@@ -101,7 +113,7 @@ static void add(struct analytics *a, const struct place *place, struct bytes row
 
 /* ---- an interval ---- */
 
-static void add_all(struct analytics *a, const struct place *place,
+static void add_all(struct analytics *a, const struct metrics_place *place,
                     const struct analytics_metrics *metrics, const struct collected *collected)
 {
     if (!metrics->enabled)
@@ -123,10 +135,10 @@ static instant begin_of(instant at, uint64_t seconds)
 
 void metrics_write(struct analytics *a, struct watched *w, const struct collected *collected)
 {
-    struct place minute = { "$MetricsMinutePrimaryTransactions", begin_of(collected->tallied, 60),
-                            w };
-    struct place hour = { "$MetricsHourPrimaryTransactions", begin_of(collected->tallied, 3600),
-                          w };
+    struct metrics_place minute = { "$MetricsMinutePrimaryTransactions",
+                                    begin_of(collected->tallied, 60), w };
+    struct metrics_place hour = { "$MetricsHourPrimaryTransactions",
+                                  begin_of(collected->tallied, 3600), w };
 
     add_all(a, &minute, &collected->minute, collected);
     add_all(a, &hour, &collected->hour, collected);
@@ -138,7 +150,8 @@ void metrics_finish_hours(struct analytics *a, struct watched *w, instant now)
 {
     static const struct tally none = { .ingress = 0 };
     instant hour = begin_of(now, 3600);
-    struct place last = { "$MetricsHourPrimaryTransactions", hour - 3600 * TICKS_PER_SECOND, w };
+    struct metrics_place last = { "$MetricsHourPrimaryTransactions", hour - 3600 * TICKS_PER_SECOND,
+                                  w };
     bool is_over = w->summed_until != 0 && w->summed_until < hour;
 
     w->summed_until = hour;

@@ -127,7 +127,11 @@ static bool expire_metrics(struct analytics *a, struct watched *w, struct arena 
 static bool expire_hours(struct analytics *a, struct watched *w, struct arena *arena,
                          instant before)
 {
-    return expire_metrics(a, w, arena, "Hour", before);
+    bool is_done = expire_metrics(a, w, arena, "Hour", before);
+
+    if (strcmp(w->service_name, "blob") == 0)
+        is_done &= expire_entities(a, w, arena, "$MetricsCapacityBlob", before);
+    return is_done;
 }
 
 static bool expire_minutes(struct analytics *a, struct watched *w, struct arena *arena,

@@ -18,15 +18,19 @@ static bool is_container(const struct space_record *record, struct guid *ret_spa
     return true;
 }
 
-/* Snapshots have bytes, and are no objects of their own. A blob that was never committed is not there. */
+/* Snapshots have bytes, and are no objects of their own. Nor is a blob that was never committed. */
 static void count_blob(const struct space_record *record, struct usage *usage)
 {
     struct blob blob;
     bool is_base = bytes_is(record->record_key, KEY_OF_BASE);
 
     if ((!is_base && !bytes_has_prefix(record->record_key, blob_snapshot_prefix)) ||
-        !blob_decode(record->value, &blob) || blob.uncommitted)
+        !blob_decode(record->value, &blob))
         return;
+    if (blob.uncommitted) {
+        usage->uncommitted++;
+        return;
+    }
     usage->objects += is_base;
     usage->bytes += blob.content.length;
 }

@@ -62,18 +62,14 @@ static enum analytics_who who_of(const struct call *call, bool *ret_is_bearer)
     return call_query(call, "sig").ptr ? WHO_SAS : WHO_ANONYMOUS;
 }
 
-static enum analytics_outcome outcome_of(const struct flow *flow, bool was_cut)
+static enum analytics_outcome outcome_of(int status, enum error error)
 {
-    const struct response *response = &flow->exchange->response;
-    int status = response->status;
-
-    if (was_cut || status == 0)
+    if (status == 0)
         return OUTCOME_NETWORK;
     if (status == 503)
         return OUTCOME_THROTTLING;
     if (status >= 500)
-        return flow->work.answer.error == E_OperationTimedOut ? OUTCOME_SERVER_TIMEOUT
-                                                              : OUTCOME_SERVER_OTHER;
+        return error == E_OperationTimedOut ? OUTCOME_SERVER_TIMEOUT : OUTCOME_SERVER_OTHER;
     if (status == 401 || status == 403)
         return OUTCOME_AUTHORIZATION;
     return status >= 300 ? OUTCOME_CLIENT_OTHER : OUTCOME_SUCCESS;
@@ -86,10 +82,10 @@ static bool is_of_interest(const struct analytics_event *event)
            event->status >= 500 || event->status == 304;
 }
 
-static void fill(const struct flow *flow, uint64_t now_ns, struct analytics_event *event)
+/* What it was, and what it was answered. */
+static void describe(const struct call *call, int status, enum error error,
+                     struct analytics_event *event)
 {
-    const struct call *call = &flow->work.call;
-    struct exchange_sent sent = exchange_sent(flow->exchange);
     const struct operation *operation = operation_of(call);
     uint32_t bits = wanted(call);
 
@@ -100,23 +96,36 @@ static void fill(const struct flow *flow, uint64_t now_ns, struct analytics_even
         .operation = operation,
         .kind = kind_of(call, operation),
         .is_counted = bits & ANALYTICS_METRICS,
-        .error = flow->work.answer.error,
-        .status = sent.head_bytes > 0 ? flow->exchange->response.status : 0,
+        .outcome = outcome_of(status, error),
+        .error = error,
+        .status = status,
         .says_code = call_since(call, "2017-04-17"),
         .ended = clock_wall(),
-        .all_ns = now_ns - flow->began_ns,
-        .received = flow->intake.received,
-        .sent = sent.body_bytes,
-        .request_head_bytes = call->request->head_bytes,
-        .response_head_bytes = sent.head_bytes,
         .content_length = call->request->content_length,
         .request = call->request_id,
     };
+    event->who = who_of(call, &event->is_bearer);
+    event->is_logged = bits & event->kind && is_of_interest(event);
+}
+
+static void fill(const struct flow *flow, uint64_t now_ns, struct analytics_event *event)
+{
+    const struct call *call = &flow->work.call;
+    struct exchange_sent sent = exchange_sent(flow->exchange);
+
+    describe(call, sent.head_bytes > 0 ? flow->exchange->response.status : 0,
+             flow->work.answer.error, event);
+    if (!sent.is_whole) {
+        event->outcome = OUTCOME_NETWORK;
+        event->is_logged = event->is_logged && is_of_interest(event);
+    }
+    event->all_ns = now_ns - flow->began_ns;
+    event->received = flow->intake.received;
+    event->sent = sent.body_bytes;
+    event->request_head_bytes = call->request->head_bytes;
+    event->response_head_bytes = sent.head_bytes;
     if (flow->times.is_timed)
         event->wire_ns = flow->times.spent_ns[AT_BODY] + flow->times.spent_ns[AT_SEND];
-    event->who = who_of(call, &event->is_bearer);
-    event->outcome = outcome_of(flow, !sent.is_whole);
-    event->is_logged = bits & event->kind && is_of_interest(event);
 }
 
 /* ---- its texts ---- */
@@ -276,6 +285,58 @@ static void put(struct analytics_event *event, const struct bytes texts[ANALYTIC
     }
 }
 
+/* ---- to the log ---- */
+
+static bool is_wanted(const struct call *call)
+{
+    return wanted(call) & (ANALYTICS_LOGS | ANALYTICS_METRICS) &&
+           event_logs_on() & 1u << EVENTS_ANALYTICS;
+}
+
+/* An entity group transaction is one request: the lists of operations and of transactions that are paid for have no
+ * other. A part of a Blob Batch counts as one. decision: 576 */
+struct bytes analytics_of_part(const struct work *whole, const struct work *part,
+                               const struct response *response)
+{
+    struct bytes texts[ANALYTICS_TEXTS] = { { NULL, 0 } };
+    struct analytics_event event, *kept;
+    size_t size = 0;
+
+    if (whole->transaction || !is_wanted(&part->call))
+        return bytes_of(NULL, 0);
+    describe(&part->call, response->status, part->answer.error, &event);
+    if (!event.is_logged && !event.is_counted)
+        return bytes_of(NULL, 0);
+    if (event.is_logged)
+        size = collect_texts(&part->call, response, texts);
+    kept = arena_alloc(whole->call.arena, sizeof event + size);
+    *kept = event;
+    put(kept, texts);
+    return bytes_of(kept, sizeof event + size);
+}
+
+/* They end when the batch does, and their bytes are among its own. */
+static void log_parts(const struct work *work, const struct analytics_event *whole)
+{
+    if (work->answer.error)
+        return;
+    for (const struct logged_part *kept = work->logged; kept; kept = kept->next) {
+        size_t size = kept->analytics.len;
+        struct analytics_event *event =
+            kept->analytics.ptr ? event_begin(1u << EVENTS_ANALYTICS, size) : NULL;
+
+        if (!event)
+            continue;
+        memcpy(event, kept->analytics.ptr, size);
+        event->ended = whole->ended;
+        event->all_ns = whole->all_ns;
+        event->wire_ns = whole->wire_ns;
+        if (whole->outcome == OUTCOME_NETWORK)
+            event->outcome = OUTCOME_NETWORK;
+        event_finish();
+    }
+}
+
 void analytics_log(const struct flow *flow, uint64_t now_ns)
 {
     const struct call *call = &flow->work.call;
@@ -283,18 +344,18 @@ void analytics_log(const struct flow *flow, uint64_t now_ns)
     struct analytics_event event, *left;
     size_t size = 0;
 
-    if (!(wanted(call) & (ANALYTICS_LOGS | ANALYTICS_METRICS)) ||
-        !(event_logs_on() & 1u << EVENTS_ANALYTICS))
+    if (!is_wanted(call))
         return;
     fill(flow, now_ns, &event);
-    if (!event.is_logged && !event.is_counted)
-        return;
     if (event.is_logged)
         size = collect_texts(call, &flow->exchange->response, texts);
-    left = event_begin(1u << EVENTS_ANALYTICS, sizeof event + size);
-    if (!left)
-        return;
-    *left = event;
-    put(left, texts);
-    event_finish();
+    left = event.is_logged || event.is_counted
+               ? event_begin(1u << EVENTS_ANALYTICS, sizeof event + size)
+               : NULL;
+    if (left) {
+        *left = event;
+        put(left, texts);
+        event_finish();
+    }
+    log_parts(&flow->work, &event);
 }

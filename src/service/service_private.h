@@ -45,7 +45,7 @@ struct work {
     attempt_fn *attempt;             /* deciding_operation(), or that of a transaction */
     struct call call;
     struct problem problem;
-    struct logged_part *logged; /* of a batch: its parts that were answered: access_parts.c */
+    struct logged_part *logged; /* of a batch: its parts that were answered */
     bool is_grouped;            /* part of a batch: decided, and to be committed with others */
     enum error error;           /* what it ended in instead of a result; OK: nothing */
     struct cors cors;
@@ -403,9 +403,21 @@ void request_log(const struct flow *flow);
 
 /* ---- Storage Analytics: analytics_event.c ---- */
 
+/* A part of a batch that was answered, and what logs are told of it once the batch is over. */
+struct logged_part {
+    struct logged_part *next;
+    const struct work *part;
+    struct bytes event; /* of the server's logs; ptr NULL: nothing, as below */
+    bool is_audited;
+    struct bytes analytics; /* of Storage Analytics */
+};
+
 /* Whose it is is known: if its account wants to know, it is measured where its time goes. */
 void analytics_begins(struct flow *flow);
-/* The request is over: it is told to Storage Analytics, if its account asked for that. */
+/* The event of a part of a batch that was answered; ptr NULL: its account does not want to know. */
+struct bytes analytics_of_part(const struct work *whole, const struct work *part,
+                               const struct response *response);
+/* The request is over: it is told to Storage Analytics, if its account asked for that, and so are its parts. */
 void analytics_log(const struct flow *flow, uint64_t now_ns);
 
 /* ---- logs of requests: access_log.c ---- */

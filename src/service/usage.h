@@ -12,7 +12,8 @@
 struct service;
 
 struct usage {
-    uint64_t objects; /* blobs, messages, entities, files */
+    uint64_t objects;     /* blobs, messages, entities, files */
+    uint64_t uncommitted; /* blobs of uncommitted blocks alone: no objects */
     uint64_t bytes;
     uint64_t quota_bytes; /* of a share; 0: none */
 };

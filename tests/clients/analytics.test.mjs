@@ -1,5 +1,5 @@
 // Storage Analytics: logs of requests as blobs of $logs, their sums as entities of tables $Metrics.., as Set Service
-// Properties asks for them. docs/logs.md, "Storage Analytics"; decisions 510 to 515
+// Properties asks for them. docs/logs.md, "Storage Analytics"; decisions 510 to 515, 575, 576
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -244,6 +244,95 @@ test('sums of an hour and a minute, of a service and of its operations', async (
     });
     assert.ok((await collect(again.table('$MetricsMinutePrimaryTransactionsTable').listEntities()))
         .some((at) => at.rowKey === 'system;All'), 'what Storage Analytics asks for itself');
+});
+
+test('what blobs take, as two entities a day', { skip: existsSync(wall) ? false : 'the library that sets the clock is not built' }, async (t) => {
+    // rest: Storage-Analytics-Metrics-Table-Schema; decision: 575
+    const folder = await mkdtemp(path.join(tmpdir(), 'lagra-analytics-'));
+    const file = path.join(folder, 'wall');
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(file, '0');
+    const server = await start(t, { env: { LD_PRELOAD: wall, WALL_FILE: file } });
+    const { blobs, table } = clients(server);
+    const rows = async (from) => (await collect(from('$MetricsCapacityBlob').listEntities()).catch(() => []))
+        .map((at) => [at.partitionKey, at.rowKey, ...[at.Capacity, at.ContainerCount, at.ObjectCount].map(Number)]);
+    const dayAfter = (days) => `${new Date(Date.now() + days * DAY_S * 1000).toISOString().slice(0, 10).replaceAll('-', '')}T0000`;
+
+    await blobs.setProperties({ minuteMetrics: metrics() });
+    const container = blobs.getContainerClient('photos');
+    await container.create();
+    await blobs.getContainerClient('empty').create();
+    await container.getBlockBlobClient('five').upload('12345', 5);
+    await container.getBlobClient('five').createSnapshot();
+    await container.getBlockBlobClient('five').upload('1234567', 7);
+    await container.getPageBlobClient('pages').create(1024);
+    await container.getBlockBlobClient('begun').stageBlock('AAAA', 'not committed', 13);
+    await until(async () => (await collect(table('$MetricsMinutePrimaryTransactionsBlob').listEntities()).catch(() => [])).length > 0);
+    assert.deepEqual(await rows(table), [], 'sums of minutes have none');
+    await blobs.setProperties({ hourMetrics: metrics() });
+    await until(async () => (await rows(table)).length === 2);
+    const today = dayAfter(0);
+    const first = [[today, 'analytics', 0, 0, 0], [today, 'data', 5 + 7 + 1024, 2, 3]];
+    assert.deepEqual(await rows(table), first);
+
+    // Once a day, whatever is started meanwhile; the next day has what there is then, and the logs.
+    await container.getBlockBlobClient('more').upload('1', 1);
+    await server.stop({ keep: true });
+    await server.restart();
+    const again = clients(server);
+    await again.blobs.setProperties({ hourMetrics: metrics(), blobAnalyticsLogging: logging() });
+    await until(async () => (await collect(again.logs.listBlobsFlat()).catch(() => [])).length > 0);
+    await delay(1500);
+    assert.deepEqual(await rows(again.table), first);
+    await again.blobs.setProperties({ hourMetrics: metrics(), blobAnalyticsLogging: logging({ read: false, write: false, deleteProperty: false }) });
+    // Requests that were signed today are refused tomorrow.
+    const [, , logs, data] = await until(async () => {
+        await writeFile(file, String(DAY_S));
+        await delay(2500);
+        await writeFile(file, '0');
+        const all = await rows(again.table);
+        return all.length === 4 && all;
+    });
+    assert.deepEqual(data, [dayAfter(1), 'data', 5 + 7 + 1024 + 1, 2, 4]);
+    assert.deepEqual([logs[0], logs[1], logs[3]], [dayAfter(1), 'analytics', 1]);
+    assert.ok(logs[2] > 100 && logs[4] > 0, String(logs));
+});
+
+test('parts of a Blob Batch: lines and counts of their own, beside that of the batch', async (t) => {
+    // "a batch of size 100 requests .. a total of 101 transactions". source: azure-batchapiforblob; decision: 576
+    const { blobs, logs, table } = clients(await start(t));
+    const container = blobs.getContainerClient('photos');
+    await container.create();
+    const names = Array.from({ length: 11 }, (_, i) => `b${i}`);
+    for (const name of names.slice(1))
+        await container.getBlockBlobClient(name).upload('x', 1);
+    await blobs.setProperties({ blobAnalyticsLogging: logging(), hourMetrics: metrics() });
+    await until(() => logs.exists());
+    await delay(200);
+    const answer = await blobs.getBlobBatchClient().deleteBlobs(names.map((name) => container.getBlobClient(name).url), credential);
+    assert.deepEqual([answer.subResponsesSucceededCount, answer.subResponsesFailedCount], [10, 1]);
+
+    const named = (lines, name) => lines.filter((line) => line[2] === name);
+    const lines = await until(async () => {
+        const all = await linesOf(logs, 'blob').catch(() => []);
+        return named(all, 'DeleteBlob').length >= names.length && named(all, 'BlobBatch').length > 0 && all;
+    });
+    const parts = named(lines, 'DeleteBlob');
+    assert.equal(named(lines, 'BlobBatch').filter((line) => line[3] === 'Success').length, 1);
+    assert.deepEqual(parts.map((line) => [line[3], line[4], line[7], line[12]]).sort(), names.map((name, i) =>
+        [i === 0 ? 'BlobNotFound' : 'Success', i === 0 ? '404' : '202', 'authenticated', `"/devstoreaccount1/photos/${name}"`]).sort());
+    assert.equal(new Set(lines.map((line) => line[13])).size, lines.length, 'a request id each');
+    assert.ok(parts.every((line) => line.length === 30 && Number(line[5]) >= Number(line[6])));
+
+    const ofHour = async (name) => (await collect(table('$MetricsHourPrimaryTransactionsBlob').listEntities()).catch(() => []))
+        .filter(({ rowKey }) => rowKey === name);
+    const sum = (rows, column) => rows.reduce((all, at) => all + Number(at[column]), 0);
+    await until(async () => sum(await ofHour('user;DeleteBlob'), 'TotalRequests') === names.length);
+    const deletes = await ofHour('user;DeleteBlob');
+    assert.deepEqual(['Success', 'ClientOtherError', 'TotalIngress', 'TotalEgress'].map((column) => sum(deletes, column)), [10, 1, 0, 0]);
+    const [batch] = await ofHour('user;BlobBatch');
+    assert.deepEqual([batch.TotalRequests, batch.Success].map(Number), [1, 1]);
+    assert.ok(Number(batch.TotalIngress) > 1000, 'the bytes of its parts are its own');
 });
 
 test('what the elements may say', async (t) => {
