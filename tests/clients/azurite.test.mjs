@@ -8,8 +8,11 @@ import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { TableClient } from '@azure/data-tables';
 import { BlobServiceClient } from '@azure/storage-blob';
+import { QueueServiceClient } from '@azure/storage-queue';
 import { freePorts } from '../lib/server.mjs';
+import { DEVELOPMENT } from '../lib/sign.mjs';
 import { credential, once, pattern } from './setup.mjs';
 
 const binary = process.env.LAGRA_BINARY;
@@ -146,6 +149,33 @@ test('in a container: every address, the published key, and it is said', async (
     assert.match(command.errors, /extentMemoryLimit has no effect/);
     assert.match(command.errors, /AZURITE_DB has no effect/);
     await command.stop('SIGTERM');
+});
+
+test('as the modules of Testcontainers start it, and by the connection strings that they make', async (t) => {
+    // source: testcontainers-node, -dotnet, -java, -python and -go, modules azurite and azure; docs/works-with.md
+    const hosts = ['--blobHost', '0.0.0.0', '--queueHost', '0.0.0.0', '--tableHost', '0.0.0.0'];
+    const { key } = DEVELOPMENT;
+    const ownCommand = [...hosts, '--fileHost', '0.0.0.0', '--filePort', '0']; // the image's own command
+    for (const [module, words, env, account = DEVELOPMENT.account] of [
+        ['node', [...hosts, '--inMemoryPersistence', '--extentMemoryLimit', '64', '--skipApiVersionCheck'], {}],
+        ['node, another account', hosts, { AZURITE_ACCOUNTS: `mine:${key}` }, 'mine'],
+        ['dotnet', [...hosts, '--inMemoryPersistence', '--extentMemoryLimit', '64'], {}],
+        ['java', hosts, {}],
+        ['python', ownCommand, { AZURITE_ACCOUNTS: `${DEVELOPMENT.account}:${key}` }],
+        ['go', [...hosts, '--inMemoryPersistence', '--skipApiVersionCheck', '--disableProductStyleUrl'], {}],
+    ]) {
+        const command = await Command.start(t, 'azurite', [...ANY_PORTS, '--location', 'kept', ...words], env);
+        await command.line(/Table service is successfully listening/);
+        const [blob, queue, table] = ['Blob', 'Queue', 'Table'].map((name) =>
+            Number(command.output.match(new RegExp(`${name} service is successfully listening at \\S+:(\\d+)`))[1]));
+        const at = (port) => `http://127.0.0.1:${port}/${account}`;
+        const text = `DefaultEndpointsProtocol=http;AccountName=${account};AccountKey=${key};BlobEndpoint=${at(blob)};` +
+            `QueueEndpoint=${at(queue)};TableEndpoint=${at(table)};`;
+        await roundTrip(BlobServiceClient.fromConnectionString(text, once), 'module');
+        assert.equal((await QueueServiceClient.fromConnectionString(text, once).getQueueClient('module').create())._response.status, 201, module);
+        await TableClient.fromConnectionString(text, 'module', { allowInsecureConnection: true }).createTable();
+        await command.stop('SIGTERM');
+    }
 });
 
 test('environment: AZURITE_ACCOUNTS, AZURITE_SKIP_API_VERSION_CHECK', async (t) => {
