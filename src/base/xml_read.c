@@ -8,7 +8,9 @@
 
 #include "base/ids.h"
 
-#define DEPTH_LIMIT 64
+#define DEPTH_LIMIT   64
+/* Debian 13 has newer functions, and warns of those of Debian 12. */
+#define EXPAT_VERSION (100 * XML_MAJOR_VERSION + XML_MINOR_VERSION)
 
 /* An element that has not ended. */
 struct frame {
@@ -110,13 +112,17 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
 
 /* Against names that are made to share one place of a hash table. Expat would ask the kernel and the
  * environment for it with each document. Never 0, which expat takes for no salt: it contains a version. */
-static unsigned long new_salt(void)
+static void set_salt(XML_Parser parser)
 {
     struct guid random = guid_new();
+#if EXPAT_VERSION >= 208
+    XML_SetHashSalt16Bytes(parser, random.b);
+#else
     unsigned long salt;
 
     memcpy(&salt, random.b, sizeof salt);
-    return salt;
+    XML_SetHashSalt(parser, salt);
+#endif
 }
 
 static XML_Parser new_parser(void)
@@ -125,14 +131,32 @@ static XML_Parser new_parser(void)
 
     if (!parser)
         out_of_memory(sizeof(void *));
-    XML_SetHashSalt(parser, new_salt());
+    set_salt(parser);
     return parser;
+}
+
+static unsigned long line_of(XML_Parser parser)
+{
+#if EXPAT_VERSION >= 209
+    return XML_GetCurrentLineNumber64(parser);
+#else
+    return XML_GetCurrentLineNumber(parser);
+#endif
+}
+
+static unsigned long column_of(XML_Parser parser)
+{
+#if EXPAT_VERSION >= 209
+    return XML_GetCurrentColumnNumber64(parser);
+#else
+    return XML_GetCurrentColumnNumber(parser);
+#endif
 }
 
 static void tell_error(const struct building *b, struct xml_error *ret_error)
 {
-    ret_error->line = XML_GetCurrentLineNumber(b->parser);
-    ret_error->position = XML_GetCurrentColumnNumber(b->parser) + 1;
+    ret_error->line = line_of(b->parser);
+    ret_error->position = column_of(b->parser) + 1;
     ret_error->reason = b->refused ? b->refused : XML_ErrorString(XML_GetErrorCode(b->parser));
 }
 
@@ -169,8 +193,8 @@ static void XMLCALL on_end_passed(void *data, const XML_Char *name)
     (void)name;
     if (f->ends_left == 0 || --f->ends_left > 0)
         return;
-    f->line = XML_GetCurrentLineNumber(f->parser);
-    f->position = XML_GetCurrentColumnNumber(f->parser) + sizeof "</";
+    f->line = line_of(f->parser);
+    f->position = column_of(f->parser) + sizeof "</";
     XML_StopParser(f->parser, XML_FALSE);
 }
 

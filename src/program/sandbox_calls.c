@@ -23,9 +23,9 @@ static const char *const calls[] = {
     /* memory */
     "brk", "madvise", "mincore", "mmap", "mprotect", "mremap", "munmap",
     /* threads, and what the process is */
-    "arch_prctl", "exit", "exit_group", "futex", "get_robust_list", "getegid", "geteuid", "getgid",
-    "getpid", "getpriority", "getrusage", "gettid", "getuid", "membarrier", "prctl", "prlimit64",
-    "restart_syscall", "rseq", "sched_getaffinity", "sched_getattr", "sched_getparam",
+    "arch_prctl", "exit", "exit_group", "futex", "get_robust_list", "getcpu", "getegid", "geteuid",
+    "getgid", "getpid", "getpriority", "getrusage", "gettid", "getuid", "membarrier", "prctl",
+    "prlimit64", "restart_syscall", "rseq", "sched_getaffinity", "sched_getattr", "sched_getparam",
     "sched_getscheduler", "sched_setaffinity", "sched_setattr", "sched_setscheduler", "sched_yield",
     "set_robust_list", "set_tid_address", "setpriority", "sysinfo", "tgkill", "uname",
     /* signals and time */

@@ -117,7 +117,7 @@ enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd)
     char header[HEADER_SIZE];
     char name[NAME_SIZE];
     enum store_result result;
-    size_t size;
+    size_t size = 0;
     int fd;
 
     make_name(name, id);

@@ -103,7 +103,7 @@ static enum store_result open_candidate(const struct proof *proof, uint64_t numb
     enum store_result result = STORE_OK;
     char name[RECORDS_NAME_SIZE];
     uint64_t crc = 0;
-    int restored;
+    int restored = -1;
 
     records_file_name(name, RECORDS_MANIFEST, number);
     candidate.fd = openat(proof->records, name, O_RDONLY | O_CLOEXEC);
