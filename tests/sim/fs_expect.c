@@ -63,6 +63,15 @@ static struct fs_expected pass(const struct fs_ask *ask, const struct fs_state *
     return beside_opens(state, node, &use);
 }
 
+/* Nothing is made in a directory that is to be deleted. decision: 338 */
+static struct fs_expected beside_name(const struct fs_state *state, const struct fs_path *path)
+{
+    unsigned parent = fs_find_parent(state, path);
+
+    return state->nodes[parent].is_delete_pending ? refusal(409, "SMBDeletePending")
+                                                  : (struct fs_expected){ .code = NULL };
+}
+
 static const struct fs_lease no_lease = { .state = FS_AVAILABLE };
 
 /* Also of a copy, whose length is that of its source. */
@@ -75,8 +84,8 @@ static struct fs_expected expect_create(const struct fs_ask *ask, const struct f
     if (!refused.code && ask->op != FS_CREATE_DIRECTORY)
         refused =
             of_lease(is_there ? &state->nodes[node].lease : &no_lease, ask->lease, true, true);
-    if (!refused.code && is_there)
-        refused = pass(ask, state, node);
+    if (!refused.code)
+        refused = is_there ? pass(ask, state, node) : beside_name(state, &ask->path);
     if (refused.code)
         return refused;
     if (is_there && ask->op == FS_CREATE_DIRECTORY)
@@ -98,8 +107,8 @@ static struct fs_expected expect_rename(const struct fs_ask *ask, const struct f
     const struct fs_use stays = { .share = MAY_RWD }, goes = fs_use_of_source(ask);
     struct fs_expected refused = look_up(state, &ask->path, &to);
 
-    if (!refused.code && to < FS_NODES)
-        refused = beside_opens(state, to, &stays);
+    if (!refused.code)
+        refused = to < FS_NODES ? beside_opens(state, to, &stays) : beside_name(state, &ask->path);
     if (!refused.code)
         refused = look_for(state, &ask->source, is_directory, &from);
     if (refused.code)

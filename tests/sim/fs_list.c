@@ -9,13 +9,6 @@
 
 /* ---- an entry, as it is shown ---- */
 
-struct shown {
-    bool is_directory, is_other_case;
-    unsigned char name;
-    uint64_t id, length, etag;
-    bool has_length, has_etag, has_times, has_attributes, has_key;
-};
-
 bool fs_element(const char *from, const char *to, const char *name, char *text, size_t size)
 {
     char open[40];
@@ -31,7 +24,7 @@ bool fs_element(const char *from, const char *to, const char *name, char *text, 
     return true;
 }
 
-static bool read_name(const char *text, struct shown *shown)
+static bool read_name(const char *text, struct fs_shown *shown)
 {
     for (unsigned i = 0; i < 2 * FS_NAMES; i++) {
         if (strcmp(text, fs_name_bytes[i % 2][i / 2]) == 0) {
@@ -44,12 +37,12 @@ static bool read_name(const char *text, struct shown *shown)
 }
 
 /* The next entry; NULL: there are no more. */
-static const char *next_entry(const char *at, struct shown *ret_shown, const char **ret_why)
+static const char *next_entry(const char *at, struct fs_shown *ret_shown, const char **ret_why)
 {
     const char *file = strstr(at, "<File>"), *directory = strstr(at, "<Directory>"), *end;
     char text[80];
 
-    *ret_shown = (struct shown){ .is_directory = directory && (!file || directory < file) };
+    *ret_shown = (struct fs_shown){ .is_directory = directory && (!file || directory < file) };
     at = ret_shown->is_directory ? directory : file;
     if (!at)
         return NULL;
@@ -69,7 +62,7 @@ static const char *next_entry(const char *at, struct shown *ret_shown, const cha
 }
 
 /* What was asked for is shown, and of files their length, of directories nothing that was not. */
-static const char *compare_form(const struct fs_ask *ask, const struct shown *shown)
+static const char *compare_form(const struct fs_ask *ask, const struct fs_shown *shown)
 {
     unsigned include = ask->page.include;
 
@@ -86,7 +79,7 @@ static const char *compare_form(const struct fs_ask *ask, const struct shown *sh
 
 /* ---- a page of a directory ---- */
 
-static bool is_node(const struct shown *shown, const struct fs_node *node)
+static bool is_node(const struct fs_shown *shown, const struct fs_node *node)
 {
     if (node->is_directory != shown->is_directory ||
         (node->file_id != 0 && node->file_id != shown->id))
@@ -97,7 +90,7 @@ static bool is_node(const struct shown *shown, const struct fs_node *node)
 }
 
 /* Was it so, of the node of that id, in a state from `oldest` on? */
-static bool was_node(const struct shown *shown, uint64_t id, const struct fs_state *oldest)
+static bool was_node(const struct fs_shown *shown, uint64_t id, const struct fs_state *oldest)
 {
     const struct fs_state *state = fs_state_at(world->commits);
 
@@ -112,7 +105,7 @@ static bool was_node(const struct shown *shown, uint64_t id, const struct fs_sta
 }
 
 /* What came to have the name since, in that directory. */
-static bool is_later(const struct shown *shown, const struct fs_node *entry, uint64_t directory,
+static bool is_later(const struct fs_shown *shown, const struct fs_node *entry, uint64_t directory,
                      const struct fs_state *oldest)
 {
     for (const struct fs_state *state = fs_state_at(world->commits); state != oldest;
@@ -130,7 +123,7 @@ static bool is_later(const struct shown *shown, const struct fs_node *entry, uin
 }
 
 /* Was it deleted since, and was there a moment in which nothing had its name? */
-static bool has_gone(const struct fs_node *entry, uint64_t directory, const struct fs_state *oldest)
+bool fs_has_gone(const struct fs_node *entry, uint64_t directory, const struct fs_state *oldest)
 {
     bool is_deleted = false, is_free = false;
 
@@ -178,11 +171,11 @@ static bool hides_any(const struct fs_state *view, unsigned directory,
     return false;
 }
 
-static const char *compare_entry(const struct fs_ask *ask, const struct shown *shown,
+static const char *compare_entry(const struct fs_ask *ask, const struct fs_shown *shown,
                                  const struct fs_state *state, const struct fs_state *view,
                                  const struct fs_node *entry, uint64_t directory)
 {
-    const char *why = compare_form(ask, shown);
+    const char *why = ask ? compare_form(ask, shown) : NULL;
 
     if (why)
         return why;
@@ -192,6 +185,12 @@ static const char *compare_entry(const struct fs_ask *ask, const struct shown *s
     if (!view->is_kept && is_later(shown, entry, directory, state))
         return NULL;
     return "an entry with properties that it never had";
+}
+
+const char *fs_compare_shown(const struct fs_shown *shown, const struct fs_state *state,
+                             const struct fs_node *entry, uint64_t directory)
+{
+    return compare_entry(NULL, shown, state, state, entry, directory);
 }
 
 /* The names of a page, in order: those from the marker's on, and the one that the next begins with. */
@@ -244,7 +243,7 @@ const char *fs_compare_files(const struct fs_ask *ask, const struct fs_state *st
     struct names names;
     struct fs_ask asked = *ask;
     const char *why = NULL, *at = (const char *)answer->body;
-    struct shown shown;
+    struct fs_shown shown;
 
     answer->body[answer->body_size] = '\0';
     if (hides)
@@ -262,7 +261,7 @@ const char *fs_compare_files(const struct fs_ask *ask, const struct fs_state *st
             why = compare_entry(ask, &shown, state, view, entry, view->nodes[directory].id);
             at = why ? at : next_entry(at, &shown, &why);
         } else if (hidden == HIDDEN_NOT && !(hides && ask->page.max > 0) &&
-                   (view->is_kept || !has_gone(entry, view->nodes[directory].id, state))) {
+                   (view->is_kept || !fs_has_gone(entry, view->nodes[directory].id, state))) {
             why = "an entry is missing";
         }
     }
@@ -279,7 +278,7 @@ const char *fs_learn_files(const struct fs_ask *ask, const struct fs_state *stat
     const struct fs_state *view = fs_view(&ask->snapshot, state);
     unsigned directory = fs_find(view, &ask->path);
     const char *why = NULL, *at = (const char *)answer->body;
-    struct shown shown;
+    struct fs_shown shown;
 
     while (!why && (at = next_entry(at, &shown, &why))) {
         unsigned child = fs_child_of(view, directory, shown.name);

@@ -46,6 +46,9 @@ struct fs_use fs_use_of(const struct fs_ask *ask)
         use.needs_no_open = true;
         use.strips = use.waits_for = CACHES_H;
         break;
+    case FS_LIST_FILES:
+        use.ignores_pending = true;
+        break;
     default:
         break;
     }

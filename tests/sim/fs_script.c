@@ -66,6 +66,11 @@ struct fs_path fs_script_known_path(struct draws *draws)
     return draw_known(draws, false);
 }
 
+struct fs_path fs_script_known_directory(struct draws *draws)
+{
+    return draw_known(draws, true);
+}
+
 /* In a directory that is there. */
 struct fs_path fs_script_path_in_known(struct draws *draws)
 {

@@ -7,13 +7,15 @@
 static unsigned make_node(const struct sm_ask *ask, struct fs_state *state)
 {
     unsigned at = fs_free_place(state);
-    struct fs_node made = {
-        .exists = true, .id = ++state->ids, .version = state->since, .content = state->since
-    };
+    struct fs_node made = { .exists = true,
+                            .is_directory = ask->kind == SM_DIRECTORY,
+                            .id = ++state->ids,
+                            .version = state->since,
+                            .content = state->since };
 
     /* Its path is looked up before it has a place there. */
     fs_set_path(state, &ask->path, &made);
-    made.permission = fs_inherited(state->nodes[made.parent].permission, false);
+    made.permission = fs_inherited(state->nodes[made.parent].permission, made.is_directory);
     fs_add_permission(state, made.permission);
     state->nodes[at] = made;
     return at;
@@ -39,7 +41,9 @@ static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *ex
         overwrite(ask, state, &state->nodes[at]);
     if (expected->node < FS_NODES)
         fs_ask_others(state, &passes, false);
-    holds = fs_grant(state, state->nodes[at].id, ask->caching, ask->key == 0);
+    holds = state->nodes[at].is_directory
+                ? 0
+                : fs_grant(state, state->nodes[at].id, ask->caching, ask->key == 0);
     while (i < FS_OPENS && state->opens[i].id > 0)
         i++;
     if (i == FS_OPENS)
@@ -87,7 +91,7 @@ static void write_slots(const struct sm_ask *ask, struct fs_node *node, uint64_t
     node->copy = NULL;
 }
 
-/* The file goes with the last one, if it is to. MS-FSA 2.1.5.5 */
+/* The file goes with the last one, if it is to; a directory, if it is empty. MS-FSA 2.1.5.5 */
 static void close_open(struct fs_state *state, struct fs_node *node, uint64_t id)
 {
     struct fs_open *open = fs_open_in(state, id);
@@ -96,7 +100,7 @@ static void close_open(struct fs_state *state, struct fs_node *node, uint64_t id
     fs_end_open(state, open);
     if (fs_is_open(state, node))
         return;
-    if (node->is_delete_pending)
+    if (node->is_delete_pending && !fs_has_children(state, (unsigned)(node - state->nodes)))
         node->exists = false;
     node->is_delete_pending = false;
 }

@@ -14,6 +14,7 @@ enum sm_op {
     SM_SET_LENGTH,
     SM_FLUSH,
     SM_QUERY, /* its length, and whether it is to be deleted */
+    SM_LIST,  /* of a directory: some of its names */
     SM_LOCK,
     SM_UNLOCK,
     SM_SET_DELETE, /* that it is deleted with its last handle, or not */
@@ -39,6 +40,24 @@ enum sm_disposition {
     SM_DISPOSITIONS
 };
 
+/* MS-SMB2 2.2.13 "CreateOptions" */
+enum sm_kind { SM_ANY_KIND, SM_FILE, SM_DIRECTORY };
+
+/* How far a list of a directory has come: "." and "..", then its names in their order. */
+enum { SM_DOT, SM_DOT_DOT, SM_FIRST_NAME, SM_LIST_END = SM_FIRST_NAME + FS_NAMES };
+/* What is listed by. MS-FSA 2.1.4.4 */
+#define SM_PATTERNS 14u
+struct sm_pattern {
+    const char *text;
+    unsigned holds; /* bits of the places above */
+};
+extern const struct sm_pattern sm_patterns[SM_PATTERNS];
+struct sm_scan {
+    unsigned pattern, from;
+    bool has_begun;
+    unsigned sure; /* bits: names that were there when it came so far, which it may not miss */
+};
+
 /* A handle, as its client knows it. */
 struct sm_handle {
     uint64_t open; /* of the model; 0: none */
@@ -49,19 +68,29 @@ struct sm_ask {
     enum sm_op op;
     struct fs_path path; /* of an open; the new one of a rename */
     enum sm_disposition disposition;
+    enum sm_kind kind;
     unsigned access, share;  /* MAY_* */
     struct sm_handle handle; /* of what goes by one */
     unsigned from, to;       /* slots */
     unsigned seed;
     unsigned length; /* slots */
     bool write_through;
-    bool deletes;      /* the open, when it is closed; or what is to be set */
-    bool replaces;     /* what has the new name */
-    unsigned caching;  /* CACHES_*, that an open asks for; 0: nothing */
-    uint64_t key;      /* of its lease; 0: it asks for an oplock */
-    bool is_durable;   /* the open is to outlast its connection */
-    bool is_exclusive; /* a lock, */
-    uint64_t waits_ns; /* which waits so long, and is then cancelled; 0: it does not */
+    bool deletes;        /* the open, when it is closed; or what is to be set */
+    bool replaces;       /* what has the new name */
+    unsigned caching;    /* CACHES_*, that an open asks for; 0: nothing */
+    uint64_t key;        /* of its lease; 0: it asks for an oplock */
+    bool is_durable;     /* the open is to outlast its connection */
+    bool is_exclusive;   /* a lock, */
+    uint64_t waits_ns;   /* which waits so long, and is then cancelled; 0: it does not */
+    struct sm_scan scan; /* of a list; pattern: of one that begins, or begins anew */
+    bool restarts, is_single;
+};
+
+/* An entry of a list. */
+struct sm_entry {
+    unsigned place; /* of sm_scan */
+    bool is_other_case, is_directory;
+    uint64_t file_id, length;
 };
 
 struct sm_reply {
@@ -71,6 +100,8 @@ struct sm_reply {
     uint64_t length; /* of what was opened, or asked for */
     bool is_delete_pending;
     unsigned caching; /* CACHES_* that an open was given */
+    struct sm_entry entries[SM_LIST_END];
+    unsigned entry_count;
 };
 
 /* Those that the model knows. MS-ERREF 2.3.1 */
@@ -94,6 +125,11 @@ struct sm_reply {
 #define SM_DELETE_PENDING     0xC0000056u
 #define SM_DISK_FULL          0xC000007Fu
 #define SM_IS_A_DIRECTORY     0xC00000BAu
+#define SM_NOT_A_DIRECTORY    0xC0000103u
+#define SM_NOT_EMPTY          0xC0000101u
+#define SM_NO_SUCH_FILE       0xC000000Fu
+#define SM_NO_MORE_FILES      0x80000006u
+#define SM_CANNOT_DELETE      0xC0000121u
 #define SM_FILE_CLOSED        0xC0000128u
 #define SM_IO_ERROR           0xC00000E9u
 #define SM_NO_RESOURCES       0xC000009Au

@@ -88,6 +88,19 @@ static struct sm_expected expect_open(const struct fs_slot *slot, const struct s
     }
 }
 
+/* The handles that a rename of a directory looks at are those that there were when it began. */
+static bool was_closed_below(const struct fs_slot *slot, uint64_t directory)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+
+    while (sm_is_open_below(state, directory)) {
+        if (state->since <= slot->before || !state->older)
+            return false;
+        state = state->older;
+    }
+    return true;
+}
+
 static void say_commit(const struct fs_slot *slot, unsigned number)
 {
     char asked[400];
@@ -173,6 +186,10 @@ void sm_judge_committed(struct fs_slot *slot, unsigned number)
         return;
     }
     if (expected.status == SM_DISK_FULL && fs_may_pass_quota(slot))
+        expected =
+            (struct sm_expected){ .changes = true,
+                                  .node = (unsigned)(node - fs_state_at(world->commits)->nodes) };
+    if (expected.is_by_below && was_closed_below(slot, node->id))
         expected =
             (struct sm_expected){ .changes = true,
                                   .node = (unsigned)(node - fs_state_at(world->commits)->nodes) };

@@ -7,6 +7,7 @@
 #include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_opens.h"
+#include "sm_list.h"
 #include "world.h"
 
 #define KEPT_MAX_NS (300 * UINT64_C(1000000000))
@@ -60,8 +61,12 @@ struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state 
 
     if (ask->disposition == SM_CREATE)
         return refusal(SM_NAME_COLLISION);
-    if (node->is_directory)
+    if (node->is_directory && ask->kind == SM_FILE)
         return refusal(SM_IS_A_DIRECTORY);
+    if (!node->is_directory && ask->kind == SM_DIRECTORY)
+        return refusal(SM_NOT_A_DIRECTORY);
+    if (node->is_directory && replaces(ask))
+        return refusal(SM_INVALID_PARAMETER);
     fs_passes_begin();
     bar = fs_beside_opens(state, node, &use);
     if (bar == FS_DELETE_IS_PENDING)
@@ -79,18 +84,29 @@ struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state 
                                                                             : OPENED };
 }
 
+/* Nothing is made in a directory that is to be deleted. */
+static struct sm_expected expect_new(const struct sm_ask *ask, const struct fs_node *parent)
+{
+    if (!makes(ask))
+        return refusal(SM_NAME_NOT_FOUND);
+    if (parent->is_delete_pending)
+        return refusal(SM_DELETE_PENDING);
+    return (struct sm_expected){ .changes = true, .node = FS_NODES, .action = CREATED };
+}
+
 static struct sm_expected expect_open(const struct sm_ask *ask, const struct fs_state *state,
                                       bool has_waited)
 {
-    unsigned at;
+    unsigned parent, at;
 
-    if (fs_find_parent(state, &ask->path) == FS_NODES)
+    if (ask->kind == SM_DIRECTORY && replaces(ask))
+        return refusal(SM_INVALID_PARAMETER);
+    parent = fs_find_parent(state, &ask->path);
+    if (parent == FS_NODES)
         return refusal(SM_PATH_NOT_FOUND);
     at = fs_find(state, &ask->path);
-    if (at < FS_NODES)
-        return sm_expect_at(ask, state, at, has_waited);
-    return makes(ask) ? (struct sm_expected){ .changes = true, .node = FS_NODES, .action = CREATED }
-                      : refusal(SM_NAME_NOT_FOUND);
+    return at < FS_NODES ? sm_expect_at(ask, state, at, has_waited)
+                         : expect_new(ask, &state->nodes[parent]);
 }
 
 /* ---- by a handle ---- */
@@ -99,8 +115,8 @@ static struct sm_expected expect_open(const struct sm_ask *ask, const struct fs_
 static unsigned access_for(enum sm_op op)
 {
     static const unsigned needed[SM_OPS] = {
-        [SM_READ] = MAY_R,  [SM_WRITE] = MAY_W,      [SM_SET_LENGTH] = MAY_W,
-        [SM_FLUSH] = MAY_W, [SM_SET_DELETE] = MAY_D, [SM_RENAME] = MAY_D,
+        [SM_READ] = MAY_R,       [SM_WRITE] = MAY_W,  [SM_SET_LENGTH] = MAY_W, [SM_FLUSH] = MAY_W,
+        [SM_SET_DELETE] = MAY_D, [SM_RENAME] = MAY_D, [SM_LIST] = MAY_R,
     };
 
     return needed[op];
@@ -175,6 +191,10 @@ static enum fs_bar take_handles(const struct sm_ask *ask, const struct fs_state 
 static struct sm_expected expect_delete(const struct sm_ask *ask, const struct fs_state *state,
                                         struct sm_expected expected, bool has_waited)
 {
+    if (expected.node == FS_ROOT)
+        return refusal(SM_CANNOT_DELETE);
+    if (ask->deletes && fs_has_children(state, expected.node))
+        return refusal(SM_NOT_EMPTY);
     expected.changes = state->nodes[expected.node].is_delete_pending != ask->deletes;
     if (expected.changes && ask->deletes &&
         take_handles(ask, state, expected.node, has_waited) == FS_OTHERS_CACHE)
@@ -182,30 +202,47 @@ static struct sm_expected expect_delete(const struct sm_ask *ask, const struct f
     return expected;
 }
 
+/* Whoever has the directory open must bear that a name comes into it. MS-FSA 2.1.5.15.11 */
+static enum fs_bar add_name(const struct fs_state *state, unsigned directory)
+{
+    const struct fs_use use = { .access = MAY_W, .share = MAY_R | MAY_W };
+
+    return fs_beside_opens(state, &state->nodes[directory], &use);
+}
+
+bool sm_is_open_below(const struct fs_state *state, uint64_t directory)
+{
+    const struct fs_node *above = fs_node_of(state, directory);
+
+    for (unsigned i = 0; i < FS_OPENS && above; i++) {
+        const struct fs_node *node =
+            state->opens[i].id > 0 ? fs_node_of(state, state->opens[i].node) : NULL;
+
+        if (node && node != above &&
+            fs_is_below(state, (unsigned)(node - state->nodes), (unsigned)(above - state->nodes)))
+            return true;
+    }
+    return false;
+}
+
 /* What has the new name goes, if it is a file that nobody has open, nor has leased. MS-FSA 2.1.5.15.12 */
-static struct sm_expected expect_rename(const struct sm_ask *ask, const struct fs_state *state,
-                                        struct sm_expected expected, bool has_waited)
+static struct sm_expected expect_replaced(const struct sm_ask *ask, const struct fs_state *state,
+                                          struct sm_expected expected)
 {
     const struct fs_use goes = { .access = MAY_D,
                                  .share = MAY_RWD,
                                  .needs_no_open = true,
                                  .strips = CACHES_H,
                                  .waits_for = CACHES_H };
-    unsigned at;
+    unsigned at = fs_find(state, &ask->path);
     enum fs_bar bar;
 
-    if (fs_find_parent(state, &ask->path) == FS_NODES)
-        return refusal(SM_PATH_NOT_FOUND);
-    bar = take_handles(ask, state, expected.node, has_waited);
-    if (bar != FS_NOTHING_BARS)
-        return bar == FS_OTHERS_CACHE ? waiting(expected.node) : refusal(SM_DELETE_PENDING);
-    at = fs_find(state, &ask->path);
-    expected.changes = true;
     if (at == FS_NODES || at == expected.node)
         return expected;
     if (!ask->replaces)
         return refusal(SM_NAME_COLLISION);
-    if (state->nodes[at].is_directory || state->nodes[at].lease.state == FS_LEASED)
+    if (state->nodes[at].is_directory || state->nodes[expected.node].is_directory ||
+        state->nodes[at].lease.state == FS_LEASED)
         return refusal(SM_ACCESS_DENIED);
     bar = fs_beside_opens(state, &state->nodes[at], &goes);
     if (bar == FS_OTHERS_CACHE)
@@ -213,6 +250,34 @@ static struct sm_expected expect_rename(const struct sm_ask *ask, const struct f
     if (bar == FS_DELETE_IS_PENDING)
         return refusal(SM_DELETE_PENDING);
     return bar == FS_NOTHING_BARS ? expected : refusal(SM_ACCESS_DENIED);
+}
+
+static struct sm_expected expect_rename(const struct sm_ask *ask, const struct fs_state *state,
+                                        struct sm_expected expected, bool has_waited)
+{
+    unsigned to = fs_find_parent(state, &ask->path), node = expected.node;
+    enum fs_bar bar;
+
+    if (node == FS_ROOT)
+        return refusal(SM_ACCESS_DENIED);
+    if (to == FS_NODES)
+        return refusal(SM_PATH_NOT_FOUND);
+    if (fs_is_below(state, to, node))
+        return refusal(SM_INVALID_PARAMETER);
+    bar = take_handles(ask, state, node, has_waited);
+    if (bar == FS_OTHERS_CACHE)
+        return waiting(node);
+    if (bar == FS_NOTHING_BARS)
+        bar = add_name(state, to);
+    if (bar != FS_NOTHING_BARS)
+        return refusal(bar == FS_DELETE_IS_PENDING ? SM_DELETE_PENDING : SM_SHARING_VIOLATION);
+    expected.changes = true;
+    expected = expect_replaced(ask, state, expected);
+    if (expected.changes && sm_is_open_below(state, state->nodes[node].id)) {
+        expected = refusal(SM_ACCESS_DENIED);
+        expected.is_by_below = true;
+    }
+    return expected;
 }
 
 static struct sm_expected expect_by_handle(const struct sm_ask *ask, const struct fs_state *state,
@@ -317,10 +382,13 @@ const char *sm_compare(const struct sm_ask *ask, const struct reply *answer,
         return NULL;
     if (expected.changes)
         return "an answer without a commit";
-    if (answer->smb.status != expected.status)
+    if (answer->smb.status != expected.status &&
+        !(ask->op == SM_LIST && expected.status == SM_SUCCESS))
         return "another status";
     if (ask->op == SM_QUERY && expected.status == SM_SUCCESS)
         return compare_query(&state->nodes[expected.node], answer);
+    if (ask->op == SM_LIST && expected.status == SM_SUCCESS)
+        return sm_list_compare(ask, answer, state, &state->nodes[expected.node]);
     return ask->op == SM_READ && expected.status == SM_SUCCESS
                ? compare_bytes(ask, &state->nodes[expected.node], answer)
                : NULL;

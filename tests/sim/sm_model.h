@@ -8,6 +8,7 @@
 struct sm_expected {
     uint32_t status;
     bool changes, waits; /* for others */
+    bool is_by_below;    /* refused since something below the directory is open */
     unsigned node;       /* that it is about; FS_NODES: none */
     unsigned action;     /* of an open */
 };
@@ -15,6 +16,8 @@ struct sm_expected {
 /* has_waited: it has, and goes on when nobody is asked for anything any more */
 struct sm_expected sm_expect(const struct sm_ask *ask, const struct fs_state *state,
                              bool has_waited);
+/* Is anything below the directory with this id open? */
+bool sm_is_open_below(const struct fs_state *state, uint64_t directory);
 /* Of an open, whose path may have led to the node a moment ago. */
 struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state *state,
                                 unsigned node, bool has_waited);

@@ -7,12 +7,14 @@
 
 #include "scheduler.h"
 #include "sm_link.h"
+#include "sm_list.h"
 #include "smb/wire.h"
 #include "world.h"
 
 /* MS-SMB2 2.2.13.1.1: beside reading attributes */
 static const uint32_t rights[3] = { 0x00000001, 0x00000002, 0x00010000 };
 #define RIGHTS_ALWAYS   0x00100080u /* READ_ATTRIBUTES, SYNCHRONIZE */
+#define DIRECTORY       0x00000001u
 #define NON_DIRECTORY   0x00000040u
 #define WRITE_THROUGH   0x00000001u
 #define INFO_FILE       1u
@@ -101,6 +103,7 @@ static void put_durable(struct wire_writer *w, const struct sm_ask *ask)
 
 static void put_open(struct wire_writer *w, const struct sm_ask *ask)
 {
+    static const uint32_t kinds[] = { [SM_FILE] = NON_DIRECTORY, [SM_DIRECTORY] = DIRECTORY };
     uint32_t access = RIGHTS_ALWAYS;
     size_t size_at, contexts;
 
@@ -115,7 +118,7 @@ static void put_open(struct wire_writer *w, const struct sm_ask *ask)
     wire_put_u32(w, 0);
     wire_put_u32(w, ask->share);
     wire_put_u32(w, (uint32_t)ask->disposition);
-    wire_put_u32(w, NON_DIRECTORY | (ask->deletes ? DELETE_ON_CLOSE : 0));
+    wire_put_u32(w, kinds[ask->kind] | (ask->deletes ? DELETE_ON_CLOSE : 0));
     wire_put_u16(w, SMB_HEADER_SIZE + 56);
     size_at = wire_place(w);
     wire_put_u16(w, 0);
@@ -258,6 +261,7 @@ static const struct {
     [SM_SET_LENGTH] = { SMB_SET_INFO, put_length },
     [SM_FLUSH] = { SMB_FLUSH, put_close },
     [SM_QUERY] = { SMB_QUERY_INFO, put_query },
+    [SM_LIST] = { SMB_QUERY_DIRECTORY, sm_list_write },
     [SM_LOCK] = { SMB_LOCK, put_lock },
     [SM_UNLOCK] = { SMB_LOCK, put_unlock },
     [SM_SET_DELETE] = { SMB_SET_INFO, put_delete },
@@ -351,6 +355,8 @@ static void read_answer(const struct sm_ask *ask, const struct sm_message *messa
         read_bytes(&r, answer);
     if (ask->op == SM_QUERY)
         read_query(&r, &answer->smb);
+    if (ask->op == SM_LIST)
+        sm_list_read(&r, &answer->smb);
     if (!wire_ok(&r))
         world_fail("an answer of SMB is shorter than its body: command %u", message->command);
 }
@@ -396,8 +402,8 @@ void sm_request_send(unsigned slot, const struct ask *ask, struct reply *ret_ans
 void sm_ask_format(const struct sm_ask *ask, char *to, size_t size)
 {
     static const char *const names[SM_OPS] = {
-        "nothing", "Open", "Return", "Read",       "Write",  "Set length", "Flush",
-        "Query",   "Lock", "Unlock", "Set delete", "Rename", "Close",      "Hang up",
+        "nothing", "Open", "Return", "Read",       "Write",  "Set length", "Flush",   "Query",
+        "List",    "Lock", "Unlock", "Set delete", "Rename", "Close",      "Hang up",
     };
     static const char *const dispositions[SM_DISPOSITIONS] = {
         "SUPERSEDE", "OPEN", "CREATE", "OPEN_IF", "OVERWRITE", "OVERWRITE_IF",
@@ -410,10 +416,18 @@ void sm_ask_format(const struct sm_ask *ask, char *to, size_t size)
         used += (size_t)snprintf(path + used, sizeof path - used, "\\%s",
                                  fs_name_bytes[ask->path.cases >> i & 1][ask->path.names[i]]);
     if (ask->op == SM_OPEN)
-        (void)snprintf(to, size, "SMB Open %s of '%s' for %s shared %s%s, %s %u",
-                       dispositions[ask->disposition], path, masks[ask->access], masks[ask->share],
-                       ask->deletes ? " deleting" : "", ask->key > 0 ? "lease" : "oplock",
-                       ask->caching);
+        (void)snprintf(to, size, "SMB Open %s of %s'%s' for %s shared %s%s, %s %u",
+                       dispositions[ask->disposition],
+                       ask->kind == SM_FILE        ? "file "
+                       : ask->kind == SM_DIRECTORY ? "directory "
+                                                   : "",
+                       path, masks[ask->access], masks[ask->share], ask->deletes ? " deleting" : "",
+                       ask->key > 0 ? "lease" : "oplock", ask->caching);
+    else if (ask->op == SM_LIST)
+        (void)snprintf(to, size, "SMB List '%s' from %u%s%s by open %llu, sure of %x",
+                       sm_patterns[ask->scan.pattern].text, ask->scan.from,
+                       ask->restarts ? " anew" : "", ask->is_single ? " one" : "",
+                       (unsigned long long)ask->handle.open, ask->scan.sure);
     else
         (void)snprintf(
             to, size,

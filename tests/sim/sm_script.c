@@ -6,6 +6,7 @@
 #include "draws.h"
 #include "fs_opens.h"
 #include "fs_script.h"
+#include "sm_list.h"
 #include "world.h"
 
 #define HANDLES_MAX 3u
@@ -16,7 +17,8 @@ static struct known {
     struct sm_handle handle; /* open 0: free */
     unsigned access, caching;
     uint64_t key; /* of its lease, if it is durable; else 0 */
-    bool has_written;
+    bool has_written, is_directory;
+    struct sm_scan scan;
     struct {
         unsigned from, to;
     } locks[LOCKS_MAX]; /* to 0: none */
@@ -104,6 +106,13 @@ static void come_back(unsigned client, const struct reply *answer)
     lost[client] = (struct known){ .key = 0 };
 }
 
+static bool is_directory(uint64_t open)
+{
+    const struct fs_node *node = fs_opened_node(fs_state_at(world->commits), open);
+
+    return node && node->is_directory;
+}
+
 void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct reply *answer,
                         uint64_t open)
 {
@@ -124,7 +133,10 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
                                            .volatile_id = answer->smb.volatile_id },
                                .access = ask->access,
                                .caching = answer->smb.caching,
-                               .key = ask->is_durable ? ask->key : 0 };
+                               .key = ask->is_durable ? ask->key : 0,
+                               .is_directory = is_directory(open) };
+    if (ask->op == SM_LIST && one)
+        one->scan = sm_list_scan(ask, answer, &one->scan);
     if (ask->op == SM_WRITE && status == SM_SUCCESS && one)
         one->has_written = true;
     if ((ask->op == SM_LOCK || ask->op == SM_UNLOCK) && status == SM_SUCCESS && one)
@@ -136,9 +148,9 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
 /* ---- draws ---- */
 
 static const unsigned weights[SM_OPS] = {
-    [SM_OPEN] = 16,      [SM_READ] = 12,  [SM_WRITE] = 16, [SM_SET_LENGTH] = 4,
-    [SM_FLUSH] = 4,      [SM_QUERY] = 4,  [SM_LOCK] = 9,   [SM_UNLOCK] = 6,
-    [SM_SET_DELETE] = 2, [SM_RENAME] = 7, [SM_CLOSE] = 13, [SM_HANG_UP] = 2,
+    [SM_OPEN] = 16,  [SM_READ] = 12,  [SM_WRITE] = 16,  [SM_SET_LENGTH] = 4, [SM_FLUSH] = 4,
+    [SM_QUERY] = 4,  [SM_LIST] = 4,   [SM_LOCK] = 9,    [SM_UNLOCK] = 6,     [SM_SET_DELETE] = 2,
+    [SM_RENAME] = 7, [SM_CLOSE] = 13, [SM_HANG_UP] = 2,
 };
 
 /* One that can do it, most often. */
@@ -166,7 +178,16 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
     static const enum sm_disposition likely[] = { SM_OPEN_THERE, SM_OPEN_THERE, SM_OPEN_IF,
                                                   SM_OPEN_IF };
 
-    ask->path = draw(draws, 4) == 0 ? fs_script_new_path(draws) : fs_script_known_path(draws);
+    bool is_of_directory = draw(draws, 4) == 0;
+
+    ask->kind = draw(draws, 8) == 0    ? SM_ANY_KIND
+                : draw(draws, 20) == 0 ? (enum sm_kind)draw(draws, 3)
+                : is_of_directory      ? SM_DIRECTORY
+                                       : SM_FILE;
+    ask->path = draw(draws, 4) == 0   ? fs_script_path_in_known(draws)
+                : !is_of_directory    ? fs_script_known_path(draws)
+                : draw(draws, 8) == 0 ? (struct fs_path){ .depth = 0 }
+                                      : fs_script_known_directory(draws);
     ask->access = draw(draws, 3) == 0 ? draw(draws, 8) : accesses[draw(draws, 4)];
     ask->share = draw(draws, 3) == 0 ? draw(draws, 8) : MAY_RWD;
     ask->disposition = draw(draws, 2) == 0 ? (enum sm_disposition)draw(draws, SM_DISPOSITIONS)
@@ -182,12 +203,21 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
         ask->deletes = true;
         ask->access |= MAY_D;
     }
+    if (ask->kind == SM_DIRECTORY && draw(draws, 10) > 0) {
+        ask->disposition = likely[draw(draws, 4)];
+        ask->access |= draw(draws, 2) == 0 ? MAY_R : 0;
+    }
+    if (ask->path.depth == 0) {
+        ask->disposition = SM_OPEN_THERE;
+        ask->kind = SM_ANY_KIND;
+        ask->deletes = false;
+    }
 }
 
 /* What it wants of a handle. */
 static unsigned access_for(enum sm_op op)
 {
-    return op == SM_READ                            ? MAY_R
+    return op == SM_READ || op == SM_LIST           ? MAY_R
            : op == SM_RENAME || op == SM_SET_DELETE ? MAY_D
            : op == SM_CLOSE || op == SM_QUERY       ? 0
                                                     : MAY_W;
@@ -210,6 +240,28 @@ static void draw_particular(struct draws *draws, struct sm_ask *ask, const struc
     if (ask->op == SM_RENAME)
         ask->path =
             draw(draws, 3) == 0 ? fs_script_known_path(draws) : fs_script_path_in_known(draws);
+    if (handle->is_directory && ask->path.depth > 2)
+        ask->path.depth = 2; /* no deeper trees than can be asked for */
+    ask->scan = handle->scan;
+    ask->restarts = draw(draws, 4) == 0;
+    ask->is_single = draw(draws, 2) == 0;
+    if (!ask->scan.has_begun || ask->restarts)
+        ask->scan = (struct sm_scan){ .pattern = draw(draws, 2) * draw(draws, SM_PATTERNS),
+                                      .has_begun = ask->scan.has_begun,
+                                      .sure = ~0u };
+}
+
+/* What can be done by a directory's handle, and by a file's alone. */
+static enum sm_op suited(struct draws *draws, enum sm_op op, const struct known *handle)
+{
+    static const enum sm_op of_directories[] = { SM_LIST, SM_LIST, SM_LIST, SM_QUERY,
+                                                 SM_SET_DELETE };
+    bool is_of_files = op == SM_READ || op == SM_WRITE || op == SM_SET_LENGTH || op == SM_FLUSH ||
+                       op == SM_LOCK || op == SM_UNLOCK;
+
+    if (handle && handle->is_directory && is_of_files)
+        return of_directories[draw(draws, 5)];
+    return handle && !handle->is_directory && op == SM_LIST ? SM_READ : op;
 }
 
 static void draw_slots(struct draws *draws, struct sm_ask *ask)
@@ -255,6 +307,7 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     draw_slots(&draws, smb);
     smb->write_through = draw(&draws, 3) == 0;
     handle = draw_handle(&draws, client, access_for(smb->op));
+    smb->op = suited(&draws, smb->op, handle);
     /* Locks of a handle that is away go with it: in an order that the model does not know. */
     if (smb->op == SM_LOCK && handle && handle->key > 0)
         smb->op = SM_WRITE;
