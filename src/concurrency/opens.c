@@ -19,7 +19,8 @@ static const struct file_use rest_uses[REST_USES] = {
                         .strips = CACHING_ALL, .waits_for = CACHING_WRITE,
                         .needs_writable = true },
     [REST_RENAMES]  = { .access = ACCESS_DELETE, .share = ACCESS_ALL,
-                        .strips = CACHING_HANDLE, .waits_for = CACHING_HANDLE },
+                        .strips = CACHING_HANDLE, .waits_for = CACHING_HANDLE,
+                        .takes_names = true },
     [REST_DELETES]  = { .access = ACCESS_DELETE, .share = ACCESS_ALL,
                         .strips = CACHING_HANDLE, .waits_for = CACHING_HANDLE,
                         .needs_no_open = true },
@@ -53,18 +54,20 @@ static bool may_be_closed(const struct file_opens *opens, const struct file_open
 }
 
 /* What is left of a caching without that. Rule 19 */
-static uint8_t left_of(const struct file_caching *caching, uint8_t strips)
+static uint8_t left_of(const struct file_caching *caching, uint8_t strips, bool takes_names)
 {
     uint8_t left = caching->breaks_to & (uint8_t)~strips;
 
-    return caching->is_oplock && left != caching->breaks_to ? left & CACHING_READ : left;
+    if (!caching->is_oplock || left == caching->breaks_to)
+        return left;
+    return takes_names ? 0 : left & CACHING_READ;
 }
 
 /* Marks what one caching has to give up; sent once. */
 static void strip(struct opens_verdict *verdict, const struct file_opens *opens, uint16_t number,
-                  uint8_t strips, struct caching_break *breaks)
+                  uint8_t strips, bool takes_names, struct caching_break *breaks)
 {
-    uint8_t to = left_of(&opens->cachings[number], strips);
+    uint8_t to = left_of(&opens->cachings[number], strips, takes_names);
 
     for (size_t i = 0; i < verdict->break_count; i++)
         if (breaks[i].caching == number)
@@ -89,7 +92,7 @@ static struct opens_verdict judge_sharing(const struct file_opens *opens,
         if (!may_be_closed(opens, open, own))
             return (struct opens_verdict){ .error = E_SharingViolation };
         verdict.waits = true;
-        strip(&verdict, opens, open->caching, CACHING_HANDLE, breaks);
+        strip(&verdict, opens, open->caching, CACHING_HANDLE, false, breaks);
     }
     return verdict;
 }
@@ -117,7 +120,7 @@ static struct opens_verdict judge_caching(const struct file_opens *opens,
         if (caching->holds & use->waits_for ||
             (use->has_waited && caching->holds != caching->breaks_to))
             verdict.waits = true;
-        strip(&verdict, opens, (uint16_t)i, use->strips, breaks);
+        strip(&verdict, opens, (uint16_t)i, use->strips, use->takes_names, breaks);
     }
     return verdict;
 }

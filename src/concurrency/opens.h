@@ -73,7 +73,8 @@ struct file_use {
     bool is_open;         /* comes from SMB: a lease of REST shuts out writers */
     bool spares_leases;   /* strips and waits for oplocks alone */
     bool changes_data;    /* by a handle: its own level II oplock goes, too */
-    bool has_waited;      /* for others: it goes on once no break is under way any more */
+    bool takes_names; /* of an oplock that caches handles nothing is left: the file is renamed */
+    bool has_waited;  /* for others: it goes on once no break is under way any more */
 };
 
 /* What operations of the File REST API need: semantics 8.2, 8.4. Those of a file that is replaced or

@@ -20,19 +20,9 @@ enum store_result gate_read_opens(struct tree *tree, struct snapshot *before,
         result = tree_read_state(tree);
     if (!result && tree->state.closed)
         result = STORE_CONFLICT; /* as tree_open() */
-    if (!result && !open_set_decode(arena, value, tree->state.reopened, ret_set))
+    if (!result && !open_set_decode(arena, value, tree->state.reopened, tree->d->now, ret_set))
         result = record_is_unknown("the record of what is open of a file", value);
     return result;
-}
-
-enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_part *part,
-                     uint64_t node)
-{
-    enum store_result result;
-
-    *gate = (struct file_gate){ .d = tree->d, .part = part, .node = node };
-    result = gate_read_opens(tree, part->before, &gate->set);
-    return result ? decision_fail_store(tree->d, result) : OK;
 }
 
 static struct changes *changes_of(struct file_gate *gate)
@@ -51,6 +41,31 @@ enum error gate_read_locks(struct file_gate *gate)
                                  &gate->lock_count);
     gate->has_locks = !result;
     return result ? decision_fail_store(gate->d, result) : OK;
+}
+
+/* Locks of opens that do not count any more are none. */
+static enum error forget_left_locks(struct file_gate *gate)
+{
+    size_t count = gate->set.lock_count;
+    enum error e = gate_read_locks(gate);
+
+    if (e)
+        return e;
+    gate->set.lock_count = gate->lock_count;
+    gate->locks_changed = gate->lock_count < count;
+    return OK;
+}
+
+enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_part *part,
+                     uint64_t node)
+{
+    enum store_result result;
+
+    *gate = (struct file_gate){ .d = tree->d, .part = part, .node = node };
+    result = gate_read_opens(tree, part->before, &gate->set);
+    if (result)
+        return decision_fail_store(tree->d, result);
+    return gate->set.left_count > 0 && gate->set.lock_count > 0 ? forget_left_locks(gate) : OK;
 }
 
 enum error gate_drop_locks(struct file_gate *gate, uint64_t owner)

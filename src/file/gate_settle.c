@@ -66,22 +66,6 @@ static bool has_nobody(const struct file_gate *gate, uint16_t caching)
     return has_one;
 }
 
-/* What was asked for before a restart, nobody answers any more. */
-static bool lose_asked(struct file_gate *gate)
-{
-    bool lost = false;
-
-    for (size_t i = 0; i < gate->set.caching_count; i++) {
-        struct caching_entry *entry = &gate->set.cachings[i];
-
-        if (!caching_is_breaking(entry) || !has_nobody(gate, (uint16_t)i))
-            continue;
-        caching_settle(entry, entry->caching.breaks_to);
-        gate->is_changed = lost = true;
-    }
-    return lost;
-}
-
 /* Those that persist stay, without what is asked for. */
 static bool lose(struct file_gate *gate, const struct caching_break *broken)
 {
@@ -118,7 +102,5 @@ enum error gate_settle_away(struct file_gate *gate, const struct file_use *use,
     for (size_t i = 0; i < verdict->break_count && !e; i++)
         if (lose(gate, &breaks[i]))
             *ret_again = true;
-    if (!e && verdict->waits && lose_asked(gate))
-        *ret_again = true;
     return e;
 }

@@ -118,13 +118,16 @@ static bool decode_open(struct decoder *in, uint8_t version, const struct open_s
     return true;
 }
 
-static bool counts(const struct open_entry *open, uint64_t closed)
+/* One of an earlier process counts as long as its client may come back. In the process that it was left in it is
+ * closed when that is over, with all that comes of it. */
+static bool counts(const struct open_entry *open, uint64_t closed, instant now)
 {
-    return open->id > closed && (open->persists || open->epoch == open_epoch());
+    return open->id > closed &&
+           (open->epoch == open_epoch() || (open->persists && open->away_until > now));
 }
 
 static bool decode_opens(struct decoder *in, uint8_t version, struct arena *arena, uint64_t closed,
-                         struct open_set *set)
+                         instant now, struct open_set *set)
 {
     uint64_t count = decode_u64(in), before = 0;
 
@@ -138,7 +141,7 @@ static bool decode_opens(struct decoder *in, uint8_t version, struct arena *aren
         if (!decode_open(in, version, set, &open) || open.id <= before)
             return false;
         before = open.id;
-        if (counts(&open, closed))
+        if (counts(&open, closed, now))
             set->opens[set->open_count++] = open;
         else
             set->left[set->left_count++] = open;
@@ -168,7 +171,20 @@ static void drop_cachings(struct open_set *set)
     set->caching_count = kept;
 }
 
-bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed,
+/* What was asked of clients by an earlier process none of them can answer any more: they have given it up. */
+static void settle_asked(struct open_set *set)
+{
+    bool is_answered[CACHINGS_MAX] = { false };
+
+    for (size_t i = 0; i < set->open_count; i++)
+        if (set->opens[i].epoch == open_epoch() && set->opens[i].open.caching != NO_CACHING)
+            is_answered[set->opens[i].open.caching] = true;
+    for (size_t i = 0; i < set->caching_count; i++)
+        if (!is_answered[i])
+            caching_settle(&set->cachings[i], set->cachings[i].caching.breaks_to);
+}
+
+bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed, instant now,
                      struct open_set *ret_set)
 {
     struct open_set set = { .open_count = 0 };
@@ -183,9 +199,10 @@ bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed,
     pending = decode_u8(&in);
     locks = decode_u64(&in);
     if (pending > 1 || locks > BYTE_LOCKS_MAX || !decode_cachings(&in, version, arena, &set) ||
-        !decode_opens(&in, version, arena, closed, &set) || !decoder_ok(&in))
+        !decode_opens(&in, version, arena, closed, now, &set) || !decoder_ok(&in))
         return false;
     drop_cachings(&set);
+    settle_asked(&set);
     set.is_delete_pending = pending && set.open_count > 0;
     set.lock_count = set.open_count > 0 ? locks : 0;
     *ret_set = set;

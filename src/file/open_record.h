@@ -15,7 +15,8 @@
  * below the restoration's (decision: 379). They need no clean-up: the next write of the record leaves them out.
  *
  * An open whose client has lost its connection may be kept for a while: it is *away*, until an instant that its
- * entry has. One that persists is away, too, from the start of a process that is not its own.
+ * entry has. One that persists is away, too, from the start of a process that is not its own. When its time is over
+ * then it does not count any more, and what it was asked to give up by its own process it has given up.
  *
  * No record is trusted: malformed ones are logged, and STORE_CORRUPT. Any thread. */
 #ifndef LAGRA_FILE_OPEN_RECORD_H
@@ -96,8 +97,8 @@ void byte_locks_write(struct changes *changes, struct arena *arena, const struct
                       size_t count);
 
 /* closed: opens with an id up to this have been closed, though they are still in the record (struct tree_state,
- * `reopened`). False: it is malformed. */
-bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed,
+ * `reopened`). now: those that persist, of an earlier process, do not count when their time is over. False: it is malformed. */
+bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed, instant now,
                      struct open_set *ret_set);
 bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock **ret_locks,
                        size_t *ret_count);

@@ -234,7 +234,7 @@ enum smb_step smb_create_decided(struct smb_request *request)
     open->mode = create->options & OPTIONS_MODE;
     if (open->handle.snapshot > 0)
         keep_path(open, request->message->arena, &create->open);
-    if (create->open.lasts)
+    if (create->open.lasts || open->durable.kind == DURABLE_PERSISTENT) /* ms-smb2: 3.3.5.9.10 */
         request->lasting = LASTING;
     /* Its session or tree has ended meanwhile, or its lease is of another file. ms-smb2: 3.3.5.9.8 */
     if (request->tree->ends || request->session->state != SESSION_VALID) {

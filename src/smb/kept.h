@@ -1,7 +1,8 @@
 /* Handles that are kept although their client has lost its connection: how many there may be, and their end when
  * nobody comes back to them. What they are lies in the records of their files (file/handle_away.h); here is when
  * they are to be closed. After a restart there is nothing here: a persistent handle that nobody comes back to
- * then is in nobody's way once its time is over, and goes with the next change of what is open of its file.
+ * then counts no more once its time is over, nor do its locks and what it was to delete (open_set_decode()); it goes
+ * with the next change of what is open of its file.
  *
  * Nothing here runs by itself but for the thread of kept_start(): tests call kept_close_overdue(). */
 #ifndef LAGRA_SMB_KEPT_H

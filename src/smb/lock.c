@@ -116,5 +116,7 @@ enum smb_step smb_lock_decided(struct smb_request *request)
 
     if (!status && keeps_sequences(request))
         lock_sequence_done(open_lock_sequences(request->open), &lock->sequence);
+    if (!status && request->open->durable.kind == DURABLE_PERSISTENT)
+        request->lasting = LASTING; /* it is found again after a restart, as its handle is */
     return smb_refuse(request, !status && lock->is_cut ? STATUS_INVALID_PARAMETER : status);
 }

@@ -239,6 +239,8 @@ static enum request_state await_others(struct smb_request *request)
     deciding_end(d);
     if (request->is_cancelled)
         return refuse(request, request->cancelled_with);
+    if (clock_now() >= d->waits_until) /* nothing has changed: that decides it */
+        return DECIDE;
     status = park(request);
     if (status)
         return refuse(request, status);

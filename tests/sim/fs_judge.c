@@ -50,6 +50,8 @@ void fs_judge_asked(unsigned slot, const struct ask *ask)
     slots[slot] =
         (struct fs_slot){ .ask = ask, .before = world->commits, .wall_steps = world->wall_steps };
     fs_seen_clear(slot);
+    if (ask->smb.then_count > 0)
+        sm_judge_asked(&slots[slot], slot);
 }
 
 bool fs_judge_has_committed(unsigned slot)

@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine.h"
 #include "fs_copy.h"
 #include "fs_deleted.h"
+#include "fs_opens.h"
 #include "world.h"
 
 /* In the world; set before any life begins. */
@@ -227,23 +229,16 @@ const struct fs_node *fs_node_of(const struct fs_state *state, uint64_t id)
     return NULL;
 }
 
-/* Where the process goes on, a handle that is away keeps its file from being deleted. */
-static bool stays_pending(const struct fs_state *state, uint64_t node)
-{
-    for (unsigned i = 0; i < FS_OPENS; i++)
-        if (state->opens[i].id > 0 && state->opens[i].node == node && state->opens[i].is_away)
-            return world->has_started;
-    return false;
-}
-
 void fs_forget_opens(void)
 {
     for (struct fs_state *state = model->newest; state; state = state->older) {
+        if (world->has_started)
+            fs_close_away(state);
+        else
+            fs_opens_of_before(state);
         for (unsigned i = 0; i < FS_NODES; i++)
             state->nodes[i].is_delete_pending =
-                state->nodes[i].is_delete_pending && stays_pending(state, state->nodes[i].id);
-        memset(state->opens, 0, sizeof state->opens);
-        memset(state->locks, 0, sizeof state->locks);
+                state->nodes[i].is_delete_pending && fs_is_open(state, &state->nodes[i]);
     }
 }
 
@@ -271,6 +266,7 @@ struct fs_state *fs_next_state(uint64_t commit)
     state->older = model->newest;
     state->since = commit;
     state->at_ns = world->now_ns;
+    state->sequence = engine_sequence();
     model->newest = state;
     return state;
 }

@@ -25,8 +25,10 @@ struct fs_open {
     uint64_t key; /* of the lease; 0: none */
     bool is_oplock;
     unsigned holds, told, breaks_to;
-    bool is_durable;
-    bool is_away; /* its client has lost the connection, and may come back */
+    bool is_durable, persists;
+    uint64_t create;   /* by which its client asks for it again */
+    bool is_of_before; /* its process has ended, and its client has not come back */
+    bool is_away;      /* its client has lost the connection, and may come back */
     uint64_t away_ns;
 };
 
@@ -83,7 +85,8 @@ struct fs_state {
     struct fs_node nodes[FS_NODES];
     struct fs_open opens[FS_OPENS];
     struct fs_lock locks[FS_LOCKS];
-    uint64_t at_ns; /* when it began */
+    uint64_t at_ns;    /* when it began */
+    uint64_t sequence; /* of the record engine, once it was committed */
 };
 
 struct fs_expected {
@@ -153,7 +156,8 @@ unsigned fs_snapshot_count(void);
 /* The path of a node. False: it is longer than FS_DEPTH. */
 bool fs_path_of(const struct fs_state *state, unsigned node, struct fs_path *ret_path);
 unsigned fs_node_count(const struct fs_state *state);
-/* Of all states: nothing is open any more. */
+/* Of all states, when a process has begun: nothing is open but what persists, and its clients are away. When the last
+ * client has left: nothing is open any more. */
 void fs_forget_opens(void);
 /* Inside the model: a state after the newest, as that is; of its snapshots. */
 struct fs_state *fs_next_state(uint64_t commit);

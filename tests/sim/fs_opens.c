@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "world.h"
+
+#define LATE_NS (200 * UINT64_C(1000000000))
+
 static bool takes_lease(const struct fs_ask *ask)
 {
     return ask->op == FS_LEASE_FILE && ask->act == ACT_ACQUIRE;
@@ -67,6 +71,7 @@ struct fs_use fs_use_of_source(const struct fs_ask *ask)
     return (struct fs_use){ .access = is_renamed ? MAY_D : MAY_R,
                             .share = MAY_RWD,
                             .changes_nothing = !is_renamed,
+                            .takes_names = is_renamed,
                             .strips = strips,
                             .waits_for = strips };
 }
@@ -84,16 +89,18 @@ static bool bears(const struct fs_open *open, const struct fs_use *use)
 #define NO_BREAK 8u
 
 /* What is left to a client of what it may keep. An oplock that is broken leaves reading at most. */
-static unsigned left_of(const struct fs_open *open, unsigned strips)
+static unsigned left_of(const struct fs_open *open, unsigned strips, bool takes_names)
 {
     unsigned left = open->breaks_to & ~strips;
 
-    return open->is_oplock && left != open->breaks_to ? left & CACHES_R : left;
+    if (!open->is_oplock || left == open->breaks_to)
+        return left;
+    return takes_names ? 0 : left & CACHES_R;
 }
 
-static void strip(const struct fs_open *open, unsigned strips, unsigned *to)
+static void strip(const struct fs_open *open, unsigned strips, bool takes_names, unsigned *to)
 {
-    unsigned left = left_of(open, strips);
+    unsigned left = left_of(open, strips, takes_names);
 
     *to = left == open->breaks_to ? NO_BREAK : left;
 }
@@ -113,7 +120,7 @@ static enum fs_bar judge_sharing(const struct fs_state *state, uint64_t node,
         if (open->id == use->own || !(open->holds & CACHES_H))
             return FS_IS_NOT_SHARED;
         bar = FS_OTHERS_CACHE;
-        strip(open, CACHES_H, &to[i]);
+        strip(open, CACHES_H, false, &to[i]);
     }
     return bar;
 }
@@ -136,7 +143,7 @@ static enum fs_bar judge_caching(const struct fs_state *state, uint64_t node,
             continue;
         if ((open->holds & use->waits_for) || (use->has_waited && open->holds != open->breaks_to))
             bar = FS_OTHERS_CACHE;
-        strip(open, use->strips, &to[i]);
+        strip(open, use->strips, use->takes_names, &to[i]);
     }
     return bar;
 }
@@ -171,13 +178,42 @@ static bool end_away(struct fs_state *state, uint64_t node, const struct fs_use 
         struct fs_open *open = &state->opens[i];
         bool is_asked = to[i] != NO_BREAK && open->holds != CACHES_R;
 
-        if (open->id == 0 || open->node != node || !open->is_away ||
+        if (open->id == 0 || open->node != node || !open->is_away || open->persists ||
             (bears(open, use) && !is_asked))
             continue;
         fs_end_open(state, open);
         has_ended = true;
     }
     return has_ended;
+}
+
+static void keep_only(struct fs_open *open, unsigned caching)
+{
+    open->holds = open->told = open->breaks_to = caching;
+}
+
+/* One that persists stays, and loses at once what it would be asked for. */
+static bool take_from_away(struct fs_state *state, uint64_t node, const unsigned to[FS_OPENS])
+{
+    bool has_lost = false;
+
+    for (unsigned i = 0; i < FS_OPENS; i++) {
+        struct fs_open *open = &state->opens[i];
+
+        if (open->id == 0 || open->node != node || !open->is_away || to[i] == NO_BREAK)
+            continue;
+        keep_only(open, to[i]);
+        has_lost = true;
+    }
+    return has_lost;
+}
+
+void fs_leave_open(struct fs_open *open)
+{
+    keep_only(open, open->breaks_to);
+    open->is_away = true;
+    open->away_ns = world->now_ns;
+    open->volatile_id = 0;
 }
 
 static bool has_away(const struct fs_state *state, uint64_t node)
@@ -193,13 +229,105 @@ static enum fs_bar judge(struct fs_state *state, uint64_t node, const struct fs_
                          unsigned to[FS_OPENS], bool *ret_ended)
 {
     enum fs_bar bar = judge_once(state, node, use, to);
+    bool again = true;
 
     *ret_ended = false;
-    while (end_away(state, node, use, to)) {
-        *ret_ended = true;
-        bar = judge_once(state, node, use, to);
+    while (again) {
+        again = end_away(state, node, use, to);
+        if (bar != FS_IS_NOT_SHARED)
+            again = take_from_away(state, node, to) || again;
+        *ret_ended = *ret_ended || again;
+        if (again)
+            bar = judge_once(state, node, use, to);
     }
     return bar;
+}
+
+/* ---- a process has begun ---- */
+
+/* Does a read of all of the file pass what is open of it? */
+static bool bear_a_read(const struct fs_state *state, uint64_t node)
+{
+    static const struct fs_use reads = { .access = MAY_R, .share = MAY_RWD };
+
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].node == node &&
+            !bears(&state->opens[i], &reads))
+            return false;
+    return true;
+}
+
+static void leave_process(struct fs_open *open)
+{
+    fs_leave_open(open);
+    open->is_of_before = true;
+}
+
+void fs_close_open(struct fs_state *state, struct fs_open *open)
+{
+    unsigned at = (unsigned)(fs_node_of(state, open->node) - state->nodes);
+    struct fs_node *node = &state->nodes[at];
+
+    node->is_delete_pending = node->is_delete_pending || open->deletes;
+    fs_end_open(state, open);
+    if (fs_is_open(state, node))
+        return;
+    if (node->is_delete_pending && !fs_has_children(state, at))
+        node->exists = false;
+    node->is_delete_pending = false;
+}
+
+void fs_close_away(struct fs_state *state)
+{
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].is_of_before)
+            fs_end_open(state, &state->opens[i]);
+    for (unsigned i = 0; i < FS_NODES; i++)
+        if (!fs_is_open(state, &state->nodes[i]))
+            state->nodes[i].is_delete_pending = false;
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].is_away)
+            fs_close_open(state, &state->opens[i]);
+}
+
+void fs_opens_of_before(struct fs_state *state)
+{
+    for (unsigned i = 0; i < FS_OPENS; i++) {
+        if (state->opens[i].id == 0)
+            continue;
+        if (state->opens[i].persists)
+            leave_process(&state->opens[i]);
+        else
+            fs_end_open(state, &state->opens[i]);
+    }
+    for (unsigned i = 0; i < FS_OPENS; i++) {
+        struct fs_open *open = &state->opens[i];
+        const struct fs_node *node = open->id > 0 ? fs_node_of(state, open->node) : NULL;
+        bool is_looked_at = node && !node->is_delete_pending &&
+                            (bear_a_read(state, node->id) || node->lease.id > 0 || fs_is_large());
+
+        if (is_looked_at && (open->holds & CACHES_W))
+            keep_only(open, left_of(open, CACHES_W, false));
+    }
+}
+
+bool fs_is_late(void)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].persists && state->opens[i].is_away &&
+            world->now_ns > state->opens[i].away_ns + LATE_NS)
+            return true;
+    return false;
+}
+
+const struct fs_open *fs_open_created(const struct fs_state *state, uint64_t create)
+{
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].create == create && create > 0)
+            return &state->opens[i];
+    return NULL;
 }
 
 static struct fs_passes passes;

@@ -13,6 +13,7 @@ struct fs_use {
     unsigned strips, waits_for;
     bool ignores_pending;
     bool changes_nothing; /* of what it is about: a read of REST */
+    bool takes_names;     /* renames: of an oplock that caches handles nothing is left */
     bool has_waited;      /* an open of SMB: goes on when no break is under way any more */
     bool changes_data;    /* by a handle, whose own level II oplock goes, too */
     uint64_t own;         /* the open whose caching it spares; 0: none */
@@ -73,6 +74,20 @@ const struct fs_open *fs_open_of(const struct fs_state *state, uint64_t id);
 struct fs_open *fs_open_in(struct fs_state *state, uint64_t id);
 /* Its file; NULL: it is closed. */
 const struct fs_node *fs_opened_node(const struct fs_state *state, uint64_t id);
+/* Its client has lost the connection. What it was asked for it has given up by that. */
+void fs_leave_open(struct fs_open *open);
+/* A process has begun: those that persist are there, without their clients. What their clients could have written
+ * back is looked for by a read of each file (fs_judge_take_stock()), so they have lost that. */
+void fs_opens_of_before(struct fs_state *state);
+/* The file goes with the last one, if it is to; a directory, if it is empty. MS-FSA 2.1.5.5 */
+void fs_close_open(struct fs_state *state, struct fs_open *open);
+/* Nobody has come back in time, nor will: what is kept is closed. Of what persists of an earlier process nobody knows,
+ * so nothing is deleted with it. */
+void fs_close_away(struct fs_state *state);
+/* The client of one that persists is away so long that it is soon too late for it. */
+bool fs_is_late(void);
+/* The newest open that was asked for by that; NULL: there is none. */
+const struct fs_open *fs_open_created(const struct fs_state *state, uint64_t create);
 /* With its locks. */
 void fs_end_open(struct fs_state *state, struct fs_open *open);
 const struct fs_open *fs_open_of_client(const struct fs_state *state, unsigned client,

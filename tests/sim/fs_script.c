@@ -4,6 +4,7 @@
 #include "draws.h"
 #include "fs_copy.h"
 #include "fs_deleted.h"
+#include "fs_opens.h"
 #include "sm_link.h"
 #include "sm_script.h"
 #include "world.h"
@@ -351,6 +352,8 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         fs->op = fs_pending(0) && draw(&draws, 4) == 0 ? FS_ABORT_COPY : FS_COPY_FILE;
     if (is_creation(fs->op) && fs_node_count(fs_state_at(world->commits)) > NODES_ENOUGH)
         fs->op = draw(&draws, 2) == 0 ? FS_DELETE_FILE : FS_DELETE_DIRECTORY;
+    if (fs_is_late())
+        fs->op = FS_HEAD_SHARE;
     draw_share(&draws, fs);
     draw_snapshot(&draws, fs);
     draw_path(&draws, fs);

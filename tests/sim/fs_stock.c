@@ -2,16 +2,21 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine.h"
 #include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_model.h"
 #include "judge.h"
+#include "scheduler.h"
 #include "sm_judge.h"
+#include "sm_link.h"
 #include "world.h"
 
 /* Every path that was there in a state that the crash may have left is asked for as a directory and as
  * a file, and with the id of its lease, since nothing else shows whose that is. */
 #define STOCK_MAX 480u
+/* Longer than a handle is kept. */
+#define KEPT_NS   (360 * UINT64_C(1000000000))
 
 static struct stock {
     struct ask ask;
@@ -106,19 +111,31 @@ static unsigned first_difference(const struct fs_state *state, const char **ret_
     return i;
 }
 
-/* The newest commit that the crash may have left whose state is the one that was found. */
+/* Which commits the crash has left is known of the record engine, where the disk is not damaged. */
+static bool may_be_left(const struct fs_state *state)
+{
+    return world->has_started || world->was_damaged || state->sequence <= engine_opened_at();
+}
+
+/* The newest commit that the crash has left: its state has to be the one that was found. Of a damaged disk, of those
+ * that it may have left. */
 static uint64_t find_survivor(void)
 {
     char asked[300];
 
     for (const struct fs_state *state = fs_state_at(world->commits);; state = state->older) {
         const char *why = NULL;
-        unsigned differs = first_difference(state, &why);
+        unsigned differs = may_be_left(state) ? first_difference(state, &why) : stock_count;
 
-        if (differs == stock_count)
+        if (differs == stock_count && may_be_left(state))
             return state->since;
-        if (state->since > world->acknowledged && state->older)
+        if (state->since > world->acknowledged && state->older &&
+            (!may_be_left(state) || world->has_started || world->was_damaged))
             continue;
+        if (!may_be_left(state)) {
+            why = "it is not there";
+            differs = 0;
+        }
         ask_format(&stock[differs].ask, asked, sizeof asked);
         world_fail("after a %s the state is none that there was since commit %" PRIu64
                    ", the newest acknowledged; %" PRIu64 " was the last\n  %s: %d %s\n  %s",
@@ -141,6 +158,17 @@ static void adopt(const struct stock *one, const struct fs_state *state)
         world_fail("after a start: %s", why);
 }
 
+/* Nobody comes back any more. */
+static void close_away(void)
+{
+    int before = request_slot();
+
+    sched_sleep(KEPT_NS);
+    request_set_slot(SLOTS_MAX - 1);
+    sm_link_close_away();
+    request_set_slot(before);
+}
+
 bool fs_judge_take_stock(struct server *server, bool may_fail)
 {
     uint64_t survivor;
@@ -148,6 +176,8 @@ bool fs_judge_take_stock(struct server *server, bool may_fail)
     if (world->has_started && !fs_copies_wait(server))
         return false;
     sm_judge_end_life();
+    if (world->has_started && (world->plan.faults & FAULT_SMB))
+        close_away();
     fs_forget_opens(); /* their process has ended, or all clients have left */
     list_stock();
     for (unsigned i = 0; i < stock_count; i++) {

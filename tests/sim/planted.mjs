@@ -20,6 +20,9 @@ const build = new Build(options.build);
 /** Two thirds of the clients come by SMB. */
 const SMB = ['--faults', '2048', '--clients', '9', '--operations', '60'];
 
+/** And the server's process ends now and then. */
+const PERSISTENT = [...SMB, '--faults', '2050', '--lives', '20'];
+
 /** Of files that are long enough for a copy to be pending, which one seed in five has. */
 const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations', '100'];
 
@@ -508,6 +511,26 @@ const DEFECTS = [
         change: [['close->close.deleted || request->open->has_written', 'close->close.deleted']] },
     { name: 'read-of-what-a-crash-takes', service: 'file', file: 'src/smb/commands.c', args: [...SMB, '--faults', '2050', '--lives', '20'],
         change: [['ROW(READ,             49,  FILE,     COMPOUND,   SEEN', 'ROW(READ,             49,  FILE,     COMPOUND,   COMMITTED']] },
+    { name: 'name-made-in-a-directory-that-goes', service: 'file', file: 'src/file/handle_open.c', args: SMB,
+        change: [['    return e ? e : gate_add_name(&gate, false);', '    return e;']] },
+    { name: 'directory-renamed-above-an-open-file', service: 'file', file: 'src/file/handle_rename.c', args: SMB,
+        change: [['decision_fail_store(d, result) : E_AuthorizationPermissionMismatch;', 'decision_fail_store(d, result) : OK;']] },
+    { name: 'directory-with-names-to-be-deleted', service: 'file', file: 'src/file/handle_info.c', args: SMB,
+        change: [['    return count > 0 ? E_DirectoryNotEmpty : OK;', '    return OK;']] },
+    { name: 'list-goes-on-at-its-beginning', service: 'file', file: 'src/file/handle_list.c', args: SMB,
+        change: [['list->next.name.ptr ? list->next.name : page->pattern.prefix;', 'page->pattern.prefix;']] },
+    { name: 'pattern-without-its-last-marks', service: 'file', file: 'src/file/name_pattern.c', args: SMB,
+        change: [['!strchr("*<>\\"", pattern.ptr[i])', '!strchr("*<\\"", pattern.ptr[i])']] },
+    { name: 'persistent-open-not-awaited', service: 'file', file: 'src/smb/create.c', args: PERSISTENT,
+        change: [['create->open.lasts || open->durable.kind == DURABLE_PERSISTENT', 'create->open.lasts']] },
+    { name: 'lock-of-a-persistent-handle-not-awaited', service: 'file', file: 'src/smb/lock.c', args: PERSISTENT,
+        change: [['        request->lasting = LASTING; /*', '        request->lasting = COMMITTED; /*']] },
+    { name: 'persistent-handle-never-over', service: 'file', file: 'src/file/open_record.c', args: PERSISTENT,
+        change: [['open->away_until > now', '(open->away_until > now || now > 0)']] },
+    { name: 'break-of-an-earlier-process-under-way', service: 'file', file: 'src/file/open_record.c', args: PERSISTENT,
+        change: [['        if (!is_answered[i])', '        if (!is_answered[i] && i > CACHINGS_MAX)']] },
+    { name: 'locks-of-an-earlier-process-counted', service: 'file', file: 'src/file/gate.c', args: PERSISTENT,
+        change: [['    gate->set.lock_count = gate->lock_count;\n    gate->locks_changed = gate->lock_count < count;', '    (void)count;']] },
     { name: 'not-equal-finds-equal', service: 'table', file: 'src/table/filter_ranges.c',
         change: [['    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);\n        add_interval(&to, c->field, behind, none);',
             '    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);']] },

@@ -56,6 +56,8 @@ static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *ex
                                         .share = ask->share,
                                         .deletes = ask->deletes,
                                         .is_durable = ask->is_durable && (holds & CACHES_H),
+                                        .persists = ask->persists && !state->nodes[at].is_directory,
+                                        .create = ask->create,
                                         .key = ask->key,
                                         .is_oplock = ask->key == 0,
                                         .holds = holds,
@@ -64,19 +66,19 @@ static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *ex
     return state->opens[i].id;
 }
 
-/* Its client has lost the connection: it is kept if that caches the handle, and was not asked for anything.
- * MS-SMB2 3.3.7.1 */
+/* Its client has lost the connection: it is kept if it persists, or if the client caches the handle and was not asked
+ * for anything. MS-SMB2 3.3.7.1 */
 bool sm_leave(struct fs_state *state, uint64_t id)
 {
     struct fs_open *open = fs_open_in(state, id);
     const struct fs_node *node = fs_node_of(state, open->node);
 
-    if (!open->is_durable || !(open->holds & CACHES_H) || open->told != open->holds ||
-        open->deletes || node->is_delete_pending)
+    bool may_stay = open->persists ||
+                    (open->is_durable && (open->holds & CACHES_H) && open->told == open->holds);
+
+    if (!may_stay || open->deletes || node->is_delete_pending)
         return false;
-    open->is_away = true;
-    open->away_ns = world->now_ns;
-    open->volatile_id = 0;
+    fs_leave_open(open);
     return true;
 }
 
@@ -89,20 +91,6 @@ static void write_slots(const struct sm_ask *ask, struct fs_node *node, uint64_t
     if (ask->to > node->length)
         node->length = ask->to;
     node->copy = NULL;
-}
-
-/* The file goes with the last one, if it is to; a directory, if it is empty. MS-FSA 2.1.5.5 */
-static void close_open(struct fs_state *state, struct fs_node *node, uint64_t id)
-{
-    struct fs_open *open = fs_open_in(state, id);
-
-    node->is_delete_pending = node->is_delete_pending || open->deletes;
-    fs_end_open(state, open);
-    if (fs_is_open(state, node))
-        return;
-    if (node->is_delete_pending && !fs_has_children(state, (unsigned)(node - state->nodes)))
-        node->exists = false;
-    node->is_delete_pending = false;
 }
 
 static void lock(const struct sm_ask *ask, struct fs_state *state)
@@ -133,8 +121,8 @@ uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, 
 
     switch ((int)ask->op) {
     case SM_RETURN:
-        open = fs_open_in(state, ask->handle.open);
-        open->is_away = false;
+        open = fs_open_in(state, fs_open_created(state, ask->create)->id);
+        open->is_away = open->is_of_before = false;
         open->volatile_id = volatile_id;
         return open->id;
     case SM_OPEN:
@@ -158,7 +146,7 @@ uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, 
         fs_move(state, &ask->path, node);
         break;
     case SM_CLOSE:
-        close_open(state, node, ask->handle.open);
+        fs_close_open(state, fs_open_in(state, ask->handle.open));
         break;
     default:
         break;

@@ -24,6 +24,9 @@ enum sm_op {
     SM_OPS
 };
 
+/* Requests that go as one frame: an open, and what is asked by it. MS-SMB2 3.3.5.2.7.2 */
+#define SM_PARTS 3u
+
 /* What a client may keep to itself: what it has read, its handle, what it has not written yet. */
 enum { CACHES_R = 1, CACHES_H = 2, CACHES_W = 4, CACHES_ALL = 7 };
 /* What an open may do, and what others may do beside it. */
@@ -66,6 +69,8 @@ struct sm_handle {
 
 struct sm_ask {
     enum sm_op op;
+    enum sm_op then[SM_PARTS - 1]; /* of an open: by its handle, in the same frame */
+    unsigned then_count;
     struct fs_path path; /* of an open; the new one of a rename */
     enum sm_disposition disposition;
     enum sm_kind kind;
@@ -79,7 +84,9 @@ struct sm_ask {
     bool replaces;       /* what has the new name */
     unsigned caching;    /* CACHES_*, that an open asks for; 0: nothing */
     uint64_t key;        /* of its lease; 0: it asks for an oplock */
-    bool is_durable;     /* the open is to outlast its connection */
+    bool is_durable;     /* the open is to outlast its connection, */
+    bool persists;       /* and the server */
+    uint64_t create;     /* GUID of what it asks for, or comes back to; 0: none */
     bool is_exclusive;   /* a lock, */
     uint64_t waits_ns;   /* which waits so long, and is then cancelled; 0: it does not */
     struct sm_scan scan; /* of a list; pattern: of one that begins, or begins anew */
@@ -95,7 +102,8 @@ struct sm_entry {
 
 struct sm_reply {
     uint32_t status;
-    unsigned action; /* CreateAction */
+    uint32_t statuses[SM_PARTS]; /* of each part */
+    unsigned action;             /* CreateAction */
     uint64_t persistent, volatile_id;
     uint64_t length; /* of what was opened, or asked for */
     bool is_delete_pending;
@@ -137,6 +145,8 @@ struct sm_reply {
 #define SM_DATA_ERROR         0xC000003Eu
 #define SM_IO_TIMEOUT         0xC00000B5u
 
+/* A part of what is asked in one frame, as if it was asked alone, by that handle. 0: the open */
+struct sm_ask sm_part(const struct sm_ask *ask, unsigned part, const struct sm_handle *handle);
 /* For people. */
 void sm_ask_format(const struct sm_ask *ask, char *to, size_t size);
 

@@ -7,6 +7,7 @@
 #include "fs_opens.h"
 #include "sm_link.h"
 #include "sm_model.h"
+#include "sm_request.h"
 #include "sm_script.h"
 #include "sm_seen.h"
 #include "world.h"
@@ -27,6 +28,7 @@ static struct sm_plain {
 void sm_judge_begin(void)
 {
     plain = world_alloc(sizeof *plain);
+    sm_script_begin();
 }
 
 void sm_judge_begin_life(void)
@@ -101,6 +103,38 @@ static bool was_closed_below(const struct fs_slot *slot, uint64_t directory)
     return true;
 }
 
+/* ---- several in one frame: each is a request of its own ---- */
+
+static struct sm_frame {
+    struct ask asks[SM_PARTS];
+    struct fs_slot slots[SM_PARTS];
+} frames[CLIENTS_MAX];
+
+void sm_judge_asked(const struct fs_slot *slot, unsigned number)
+{
+    static const struct sm_handle none = { .open = 0 };
+    struct sm_frame *frame = &frames[number];
+
+    for (unsigned i = 0; i <= slot->ask->smb.then_count; i++) {
+        frame->asks[i] = *slot->ask;
+        frame->asks[i].smb = sm_part(&slot->ask->smb, i, &none);
+        frame->slots[i] = *slot;
+        frame->slots[i].ask = &frame->asks[i];
+    }
+}
+
+/* By the handle that the open has made. */
+static struct fs_slot *part_of(struct fs_slot *slot, unsigned number, unsigned part)
+{
+    struct sm_frame *frame = &frames[number];
+
+    if (slot->ask->smb.then_count == 0)
+        return slot;
+    if (part > 0)
+        frame->asks[part].smb.handle.open = frame->slots[0].open;
+    return &frame->slots[part];
+}
+
 static void say_commit(const struct fs_slot *slot, unsigned number)
 {
     char asked[400];
@@ -164,16 +198,21 @@ static uint64_t apply(const struct sm_ask *ask, const struct sm_expected *expect
     if (open > 0)
         node = fs_open_of(fs_state_at(commit), open)->node;
     why = tell(seen, commit, is_written, node);
-    if (why)
-        world_fail("%s: ETag %" PRIX64 ", id %" PRIX64 ", commit %" PRIu64, why, seen->etag,
-                   seen->node, commit);
+    if (why) {
+        char asked[300];
+
+        sm_ask_format(ask, asked, sizeof asked);
+        world_fail("%s: ETag %" PRIX64 ", id %" PRIX64 ", commit %" PRIu64 " of client %u: %s", why,
+                   seen->etag, seen->node, commit, seen->client, asked);
+    }
     return open;
 }
 
-void sm_judge_committed(struct fs_slot *slot, unsigned number)
+void sm_judge_committed(struct fs_slot *all, unsigned number)
 {
-    const struct sm_ask *ask = &slot->ask->smb;
     struct sm_seen seen = sm_seen(number);
+    struct fs_slot *slot = part_of(all, number, sm_link_part_of(number, seen.message_id));
+    const struct sm_ask *ask = &slot->ask->smb;
     struct sm_expected expected =
         ask->op == SM_OPEN ? expect_open(slot, ask, &seen)
                            : sm_expect(ask, fs_state_at(world->commits), seen.has_waited);
@@ -271,6 +310,30 @@ static bool says_cannot(uint32_t status)
            status == SM_DATA_ERROR || status == SM_IO_TIMEOUT || status == SM_DISK_FULL;
 }
 
+/* In the same frame. */
+static bool has_written_before(const struct fs_slot *slot, unsigned number)
+{
+    const struct sm_frame *frame = &frames[number];
+    bool has_written = false;
+
+    for (unsigned i = 0; i < SM_PARTS; i++) {
+        const struct fs_slot *at = &frame->slots[i];
+
+        if (at == slot)
+            return has_written;
+        has_written = has_written || (at->ask && at->ask->smb.op == SM_WRITE && at->commit > 0);
+    }
+    return false;
+}
+
+/* Then a crash must leave it. */
+static bool persists(uint64_t id)
+{
+    const struct fs_open *open = fs_open_of(fs_state_at(world->commits), id);
+
+    return open && open->persists;
+}
+
 /* Is the commit durable when it is answered? */
 static bool is_lasting(const struct fs_slot *slot, unsigned number)
 {
@@ -280,12 +343,14 @@ static bool is_lasting(const struct fs_slot *slot, unsigned number)
     case SM_RETURN:
         return false;
     case SM_OPEN:
-        return slot->action != 1;
+        return slot->action != 1 || persists(slot->open);
     case SM_WRITE:
         return ask->write_through;
     case SM_CLOSE:
-        return sm_script_has_written(number, ask->handle.open) || slot->has_deleted;
+        return sm_script_has_written(number, ask->handle.open) || slot->has_deleted ||
+               has_written_before(slot, number);
     case SM_LOCK:
+        return persists(ask->handle.open);
     case SM_UNLOCK:
     case SM_SET_DELETE:
         return false;
@@ -360,6 +425,33 @@ static void judge_cut(const struct fs_slot *slot, const struct reply *answer, bo
         fs_judge_fail(slot, answer, "an SMB client is cut off");
 }
 
+static void judge_one(struct fs_slot *slot, unsigned number, const struct reply *answer,
+                      bool may_fail)
+{
+    world->checks++;
+    if (says_cannot(answer->smb.status) && may_fail)
+        world->refused++;
+    else if (slot->commit > 0)
+        judge_commit(slot, number, answer);
+    else
+        judge_view(slot, answer);
+}
+
+/* What is asked by an open that has failed fails as it did. */
+static void judge_all(struct fs_slot *slot, unsigned number, const struct reply *answer,
+                      bool may_fail)
+{
+    for (unsigned i = 0; i <= slot->ask->smb.then_count; i++) {
+        struct reply of = *answer;
+
+        of.smb.status = slot->ask->smb.then_count > 0 ? answer->smb.statuses[i] : of.smb.status;
+        if (i == 0 || answer->smb.statuses[0] == SM_SUCCESS)
+            judge_one(part_of(slot, number, i), number, &of, may_fail);
+        else if (of.smb.status != answer->smb.statuses[0] && !may_fail)
+            fs_judge_fail(slot, &of, "another status than that of the open before it");
+    }
+}
+
 void sm_judge_answered(struct fs_slot *slot, unsigned number, const struct reply *answer,
                        bool may_fail)
 {
@@ -367,13 +459,7 @@ void sm_judge_answered(struct fs_slot *slot, unsigned number, const struct reply
     if (!answer->came) {
         judge_cut(slot, answer, may_fail);
     } else if (slot->ask->smb.op != SM_HANG_UP) {
-        world->checks++;
-        if (says_cannot(answer->smb.status) && may_fail)
-            world->refused++;
-        else if (slot->commit > 0)
-            judge_commit(slot, number, answer);
-        else
-            judge_view(slot, answer);
+        judge_all(slot, number, answer, may_fail);
     }
-    sm_script_answered(number, &slot->ask->smb, answer, slot->open);
+    sm_script_answered(number, &slot->ask->smb, answer, part_of(slot, number, 0)->open);
 }

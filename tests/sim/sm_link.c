@@ -18,10 +18,12 @@
 #include "sm_script.h"
 #include "sm_ask.h"
 #include "smb/connection.h"
+#include "smb/kept.h"
 #include "smb/smb_private.h"
 #include "world.h"
 
 #define FRAME_SIZE   4u
+#define NEXT_AT      20u /* NextCommand. MS-SMB2 2.2.1.2 */
 #define ARENA_MAX    ((size_t)64 << 20)
 #define MESSAGES_MAX 64u
 #define BREAKS_MAX   64u
@@ -49,7 +51,9 @@ struct link {
     unsigned break_count;
     /* What is sent next. */
     struct text text;
-    uint64_t next_id, sent_id;
+    uint64_t next_id, sent_ids[SM_PARTS];
+    unsigned sent_count;
+    size_t last_at; /* where the last message of the frame begins */
     /* What the server has said. */
     uint64_t session_id;
     uint32_t tree_id;
@@ -73,6 +77,12 @@ void sm_link_open(const struct endpoint *endpoint)
     if (!waiting_start())
         world_fail("the thread of those who wait does not start");
     service = smb_service_new(&options, endpoint->store, endpoint->accounts, endpoint->pool);
+}
+
+void sm_link_close_away(void)
+{
+    if (service)
+        kept_close_overdue(service->kept, clock_now());
 }
 
 void sm_link_close(void)
@@ -267,8 +277,7 @@ static void take_message(struct link *link, struct bytes bytes)
     if (link->message_count == MESSAGES_MAX)
         world_fail("more than %u messages wait for an SMB client", MESSAGES_MAX);
     wire_reader_init(&r, bytes);
-    if (!smb_header_read(&r, &header) || !(header.flags & SMB_FLAG_RESPONSE) ||
-        header.next_command > 0)
+    if (!smb_header_read(&r, &header) || !(header.flags & SMB_FLAG_RESPONSE))
         world_fail("an SMB answer without its header");
     if (header.command == SMB_OPLOCK_BREAK && header.message_id == UINT64_MAX) {
         take_break(link, &bytes);
@@ -290,13 +299,27 @@ static void take_message(struct link *link, struct bytes bytes)
                                     .size = bytes.len };
 }
 
+static void take_frame(struct link *link, struct bytes frame)
+{
+    uint32_t next;
+
+    do {
+        next = frame.len < SMB_HEADER_SIZE ? 0 : le32_get(frame.ptr + NEXT_AT);
+        if (next % 8 != 0 || next > frame.len)
+            world_fail("the next message of a frame is said to begin at %u of %zu bytes", next,
+                       frame.len);
+        take_message(link, next > 0 ? bytes_of(frame.ptr, next) : frame);
+        frame = bytes_from(frame, next);
+    } while (next > 0);
+}
+
 static void on_send(struct smb_host *host, struct smb_packet *packet)
 {
     struct link *link = link_of(host);
 
     if (packet->size < FRAME_SIZE || be32_get(packet->bytes) != packet->size - FRAME_SIZE)
         world_fail("a frame of SMB that has another length than it says");
-    take_message(link, bytes_of(packet->bytes + FRAME_SIZE, packet->size - FRAME_SIZE));
+    take_frame(link, bytes_of(packet->bytes + FRAME_SIZE, packet->size - FRAME_SIZE));
     smb_connection_sent(link->machine, packet->size);
     smb_packet_free(packet);
 }
@@ -347,14 +370,54 @@ void sm_link_write(unsigned slot, uint16_t command, unsigned charge, struct wire
     text_init(&link->text, link->arena, 256);
     wire_writer_init(ret_writer, &link->text);
     smb_header_write(ret_writer, &header);
-    link->sent_id = link->next_id;
+    link->last_at = 0;
+    link->sent_count = 1;
+    link->sent_ids[0] = link->next_id;
     link->next_id += charge;
+}
+
+void sm_link_write_related(unsigned slot, uint16_t command, unsigned charge,
+                           struct wire_writer *ret_writer)
+{
+    struct link *link = &links[slot];
+    const struct smb_header header = {
+        .credit_charge = (uint16_t)charge,
+        .command = command,
+        .credits = CREDITS,
+        .flags = SMB_FLAG_RELATED,
+        .message_id = link->next_id,
+        .session_id = UINT64_MAX,
+        .tree_id = UINT32_MAX,
+    };
+    struct wire_writer all = { .out = &link->text, .start = 0 };
+
+    wire_put_padding(&all, 8);
+    wire_set_u32(&all, link->last_at + NEXT_AT, (uint32_t)(link->text.len - link->last_at));
+    link->last_at = link->text.len;
+    wire_writer_init(ret_writer, &link->text);
+    smb_header_write(ret_writer, &header);
+    link->sent_ids[link->sent_count++] = link->next_id;
+    link->next_id += charge;
+}
+
+uint64_t sm_link_id_of(unsigned slot, unsigned part)
+{
+    return links[slot].sent_ids[part];
+}
+
+unsigned sm_link_part_of(unsigned slot, uint64_t message_id)
+{
+    unsigned part = links[slot].sent_count - 1;
+
+    while (part > 0 && links[slot].sent_ids[part] != message_id)
+        part--;
+    return part;
 }
 
 uint64_t sm_link_send(unsigned slot)
 {
     struct link *link = &links[slot];
-    uint64_t id = link->sent_id;
+    uint64_t id = link->sent_ids[0];
 
     sched_point();
     if (!link->is_cut && !smb_connection_take(link->machine, text_bytes(&link->text), NULL))

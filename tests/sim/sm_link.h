@@ -25,6 +25,8 @@ struct sm_message {
 bool sm_is_client(unsigned slot);
 /* With the server's start; nothing where no client is of SMB. */
 void sm_link_open(const struct endpoint *endpoint);
+/* Handles whose time is over are closed: after all clients have left. */
+void sm_link_close_away(void);
 /* After all clients have left. */
 void sm_link_close(void);
 
@@ -36,6 +38,12 @@ bool sm_link_is_there(unsigned slot);
 struct wire_writer;
 void sm_link_write(unsigned slot, uint16_t command, unsigned charge,
                    struct wire_writer *ret_writer);
+/* The next message of the same frame, which is related to the one before. */
+void sm_link_write_related(unsigned slot, uint16_t command, unsigned charge,
+                           struct wire_writer *ret_writer);
+/* The id of such a message; and which one has an id: of those that were sent at last. */
+uint64_t sm_link_id_of(unsigned slot, unsigned part);
+unsigned sm_link_part_of(unsigned slot, uint64_t message_id);
 /* Sends it. Returns its message id. */
 uint64_t sm_link_send(unsigned slot);
 /* Waits for the final answer. False: the connection was cut. */

@@ -315,14 +315,17 @@ static struct sm_expected expect_by_handle(const struct sm_ask *ask, const struc
 /* With a lease the name counts, too. MS-SMB2 3.3.5.9.12 */
 static struct sm_expected expect_return(const struct sm_ask *ask, const struct fs_state *state)
 {
-    const struct fs_open *open = fs_open_of(state, ask->handle.open);
+    const struct fs_open *open = fs_open_created(state, ask->create);
+    const struct fs_node *node = open ? fs_node_of(state, open->node) : NULL;
     unsigned at = fs_find(state, &ask->path);
 
-    if (!open || !open->is_away || world->now_ns > open->away_ns + KEPT_MAX_NS + KEPT_MAX_NS / 10)
+    if (!node || !open->is_away || world->now_ns > open->away_ns + KEPT_MAX_NS + KEPT_MAX_NS / 10)
         return refusal(SM_NAME_NOT_FOUND);
-    if (at == FS_NODES || state->nodes[at].id != open->node)
+    if (ask->key > 0 && (at == FS_NODES || &state->nodes[at] != node))
         return refusal(SM_INVALID_PARAMETER);
-    return (struct sm_expected){ .changes = true, .node = at, .action = OPENED };
+    return (struct sm_expected){ .changes = true,
+                                 .node = (unsigned)(node - state->nodes),
+                                 .action = OPENED };
 }
 
 struct sm_expected sm_expect(const struct sm_ask *ask, const struct fs_state *state,
@@ -364,7 +367,7 @@ static const char *compare_query(const struct fs_node *node, const struct reply 
 /* The time that it is kept goes by the server's clock. */
 static bool may_be_overdue(const struct sm_ask *ask, const struct fs_state *state)
 {
-    const struct fs_open *open = fs_open_of(state, ask->handle.open);
+    const struct fs_open *open = fs_open_created(state, ask->create);
 
     return (world->plan.faults & FAULT_CLOCK) ||
            (open && world->now_ns > open->away_ns + KEPT_MAX_NS - KEPT_MAX_NS / 10);

@@ -25,6 +25,7 @@ static const uint32_t rights[3] = { 0x00000001, 0x00000002, 0x00010000 };
 #define CLASS_LENGTH    20u
 #define DELETE_ON_CLOSE 0x00001000u
 #define KEPT_MS         300000u
+#define PERSISTENT      2u
 #define LOCK_SHARED     0x01u
 #define LOCK_EXCLUSIVE  0x02u
 #define LOCK_RELEASED   0x04u
@@ -83,8 +84,7 @@ static void put_lease(struct wire_writer *w, const struct sm_ask *ask, bool is_l
     wire_put_zeros(w, 4 + 8 + 16 + 4);
 }
 
-/* SMB2_CREATE_DURABLE_HANDLE_REQUEST_V2, SMB2_CREATE_DURABLE_HANDLE_RECONNECT_V2: 2.2.13.2.11, 2.2.13.2.12. The lease's
- * key is its CreateGuid, too. */
+/* SMB2_CREATE_DURABLE_HANDLE_REQUEST_V2, SMB2_CREATE_DURABLE_HANDLE_RECONNECT_V2: 2.2.13.2.11, 2.2.13.2.12 */
 static void put_durable(struct wire_writer *w, const struct sm_ask *ask)
 {
     bool returns = ask->op == SM_RETURN;
@@ -95,15 +95,19 @@ static void put_durable(struct wire_writer *w, const struct sm_ask *ask)
         put_handle(w, ask);
     } else {
         wire_put_u32(w, KEPT_MS);
-        wire_put_zeros(w, 4 + 8);
+        wire_put_u32(w, ask->persists ? PERSISTENT : 0);
+        wire_put_zeros(w, 8);
     }
-    wire_put_u64(w, ask->key);
-    wire_put_zeros(w, returns ? 8 + 4 : 8);
+    wire_put_u64(w, ask->create);
+    wire_put_zeros(w, 8);
+    if (returns)
+        wire_put_u32(w, ask->persists ? PERSISTENT : 0);
 }
 
 static void put_open(struct wire_writer *w, const struct sm_ask *ask)
 {
     static const uint32_t kinds[] = { [SM_FILE] = NON_DIRECTORY, [SM_DIRECTORY] = DIRECTORY };
+    bool has_lease = ask->caching > 0 && ask->key > 0;
     uint32_t access = RIGHTS_ALWAYS;
     size_t size_at, contexts;
 
@@ -126,12 +130,13 @@ static void put_open(struct wire_writer *w, const struct sm_ask *ask)
     put_path(w, &ask->path);
     wire_set_u16(w, size_at, (uint16_t)(wire_place(w) - size_at - 10));
     wire_put_u16(w, 0);
-    if (ask->caching > 0 && ask->key > 0) {
+    if (has_lease || ask->create > 0) {
         wire_put_padding(w, 8);
         wire_set_u32(w, size_at + 2, (uint32_t)wire_place(w));
         contexts = wire_place(w);
-        put_lease(w, ask, !ask->is_durable);
-        if (ask->is_durable)
+        if (has_lease)
+            put_lease(w, ask, ask->create == 0);
+        if (ask->create > 0)
             put_durable(w, ask);
         wire_set_u32(w, size_at + 6, (uint32_t)(wire_place(w) - contexts));
     }
@@ -374,23 +379,76 @@ static bool receive(unsigned slot, const struct sm_ask *ask, struct sm_message *
     return sm_link_receive(slot, id, ret_message);
 }
 
+static unsigned charge_of(const struct sm_ask *ask)
+{
+    size_t bytes = ask->to > ask->from ? (ask->to - ask->from) * fs_slot_bytes() : 1;
+
+    return (unsigned)((bytes + CREDIT_BYTES - 1) / CREDIT_BYTES);
+}
+
+/* Whoever asks by the handle of an open in the same frame says none. */
+static const struct sm_handle of_frame = { .persistent = UINT64_MAX, .volatile_id = UINT64_MAX };
+
+struct sm_ask sm_part(const struct sm_ask *ask, unsigned part, const struct sm_handle *handle)
+{
+    struct sm_ask of = *ask;
+
+    of.then_count = 0;
+    if (part == 0)
+        return of;
+    of.op = ask->then[part - 1];
+    of.handle = *handle;
+    of.deletes = of.op == SM_SET_DELETE;
+    return of;
+}
+
+static void write_all(unsigned slot, const struct sm_ask *ask)
+{
+    struct wire_writer w;
+
+    sm_link_write(slot, forms[ask->op].command, charge_of(ask), &w);
+    forms[ask->op].put(&w, ask);
+    for (unsigned i = 1; i <= ask->then_count; i++) {
+        const struct sm_ask of = sm_part(ask, i, &of_frame);
+
+        sm_link_write_related(slot, forms[of.op].command, charge_of(&of), &w);
+        forms[of.op].put(&w, &of);
+    }
+}
+
+/* What is told of the open, and of the others whatever they tell. */
+static void receive_all(unsigned slot, const struct sm_ask *ask, struct reply *answer)
+{
+    struct sm_message message;
+    uint32_t status;
+
+    if (!receive(slot, ask, &message))
+        return;
+    read_answer(ask, &message, answer);
+    answer->smb.statuses[0] = status = answer->smb.status;
+    for (unsigned i = 1; i <= ask->then_count; i++) {
+        const struct sm_ask of = sm_part(ask, i, &of_frame);
+
+        answer->came = sm_link_receive(slot, sm_link_id_of(slot, i), &message);
+        if (!answer->came)
+            return;
+        read_answer(&of, &message, answer);
+        answer->smb.statuses[i] = answer->smb.status;
+    }
+    answer->smb.status = status;
+}
+
 void sm_request_send(unsigned slot, const struct ask *ask, struct reply *ret_answer)
 {
     const struct sm_ask *asked = &ask->smb;
-    size_t bytes = asked->to > asked->from ? (asked->to - asked->from) * fs_slot_bytes() : 1;
     struct reply answer = { .began_ns = world->now_ns, .commits_before = world->commits };
-    struct sm_message message;
-    struct wire_writer w;
 
     if (asked->op == SM_HANG_UP) {
         sm_link_end(slot);
         answer.came = true;
     } else if (sm_link_begin(slot, &answer.smb.status)) {
-        sm_link_write(slot, forms[asked->op].command,
-                      (unsigned)((bytes + CREDIT_BYTES - 1) / CREDIT_BYTES), &w);
-        forms[asked->op].put(&w, asked);
-        if (receive(slot, asked, &message))
-            read_answer(asked, &message, &answer);
+        write_all(slot, asked);
+        receive_all(slot, asked, &answer);
     }
     answer.commits_after = world->commits;
     answer.ended_ns = world->now_ns;
@@ -416,14 +474,23 @@ void sm_ask_format(const struct sm_ask *ask, char *to, size_t size)
         used += (size_t)snprintf(path + used, sizeof path - used, "\\%s",
                                  fs_name_bytes[ask->path.cases >> i & 1][ask->path.names[i]]);
     if (ask->op == SM_OPEN)
-        (void)snprintf(to, size, "SMB Open %s of %s'%s' for %s shared %s%s, %s %u",
+        (void)snprintf(to, size, "SMB Open %s of %s'%s' for %s shared %s%s, %s %u%s",
                        dispositions[ask->disposition],
                        ask->kind == SM_FILE        ? "file "
                        : ask->kind == SM_DIRECTORY ? "directory "
                                                    : "",
                        path, masks[ask->access], masks[ask->share], ask->deletes ? " deleting" : "",
-                       ask->key > 0 ? "lease" : "oplock", ask->caching);
-    else if (ask->op == SM_LIST)
+                       ask->key > 0 ? "lease" : "oplock", ask->caching,
+                       ask->persists     ? " persistent"
+                       : ask->is_durable ? " durable"
+                                         : "");
+    for (unsigned i = 0; i < ask->then_count; i++) {
+        used = strlen(to);
+        (void)snprintf(to + used, size - used, " + %s", names[ask->then[i]]);
+    }
+    if (ask->op == SM_OPEN)
+        return;
+    if (ask->op == SM_LIST)
         (void)snprintf(to, size, "SMB List '%s' from %u%s%s by open %llu, sure of %x",
                        sm_patterns[ask->scan.pattern].text, ask->scan.from,
                        ask->restarts ? " anew" : "", ask->is_single ? " one" : "",

@@ -6,6 +6,7 @@
 #include "draws.h"
 #include "fs_opens.h"
 #include "fs_script.h"
+#include "sm_link.h"
 #include "sm_list.h"
 #include "world.h"
 
@@ -13,54 +14,79 @@
 #define LOCKS_MAX   3u
 #define SECOND_NS   UINT64_C(1000000000)
 
-static struct known {
+struct held {
     struct sm_handle handle; /* open 0: free */
     unsigned access, caching;
-    uint64_t key; /* of its lease, if it is durable; else 0 */
+    uint64_t key;    /* of its lease; 0: it has none */
+    uint64_t create; /* by which it is come back to; 0: it is not */
+    bool persists;
     bool has_written, is_directory;
     struct sm_scan scan;
     struct {
         unsigned from, to;
     } locks[LOCKS_MAX]; /* to 0: none */
-} known[CLIENTS_MAX][HANDLES_MAX];
-/* That the client has lost with its connection, and may come back to. open 0: none */
-static struct known lost[CLIENTS_MAX];
+};
 
-void sm_script_begin_life(void)
-{
-    memset(known, 0, sizeof known);
-    memset(lost, 0, sizeof lost);
-}
+/* In the world. */
+static struct sm_clients {
+    struct held known[CLIENTS_MAX][HANDLES_MAX];
+    /* That the client has lost with its connection, and may come back to. open 0: none */
+    struct held lost[CLIENTS_MAX];
+} * clients;
 
 /* One of its handles that are durable. */
 static void lose_all(unsigned client)
 {
     for (unsigned i = 0; i < HANDLES_MAX; i++)
-        if (known[client][i].handle.open > 0 && known[client][i].key > 0)
-            lost[client] = known[client][i];
-    memset(known[client], 0, sizeof known[client]);
+        if (clients->known[client][i].handle.open > 0 && clients->known[client][i].create > 0)
+            clients->lost[client] = clients->known[client][i];
+    memset(clients->known[client], 0, sizeof clients->known[client]);
 }
 
-static struct known *find(unsigned client, uint64_t open)
+void sm_script_begin(void)
+{
+    clients = world_alloc(sizeof *clients);
+}
+
+/* The server's process has ended. */
+void sm_script_begin_life(void)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        lose_all(i);
+        if (!clients->lost[i].persists)
+            clients->lost[i] = (struct held){ .key = 0 };
+    }
+}
+
+/* Clients ask for handles that persist where the time that these are kept can be told, and nobody waits so long. */
+static bool may_persist(void)
+{
+    return sm_answers_at_once() &&
+           !(world->plan.faults & (FAULT_ERRORS | FAULT_SPACE | FAULT_FILES | FAULT_SHORT |
+                                   FAULT_LATENCY | FAULT_DAMAGE | FAULT_CLOCK));
+}
+
+static struct held *find(unsigned client, uint64_t open)
 {
     for (unsigned i = 0; i < HANDLES_MAX; i++)
-        if (known[client][i].handle.open == open)
-            return &known[client][i];
+        if (clients->known[client][i].handle.open == open)
+            return &clients->known[client][i];
     return NULL;
 }
 
 /* NULL: it is closed. */
-static struct known *find_volatile(unsigned client, uint64_t volatile_id)
+static struct held *find_volatile(unsigned client, uint64_t volatile_id)
 {
     for (unsigned i = 0; i < HANDLES_MAX; i++)
-        if (known[client][i].handle.open > 0 && known[client][i].handle.volatile_id == volatile_id)
-            return &known[client][i];
+        if (clients->known[client][i].handle.open > 0 &&
+            clients->known[client][i].handle.volatile_id == volatile_id)
+            return &clients->known[client][i];
     return NULL;
 }
 
 void sm_script_keeps(unsigned client, uint64_t volatile_id, unsigned caching)
 {
-    struct known *one = find_volatile(client, volatile_id);
+    struct held *one = find_volatile(client, volatile_id);
 
     if (one)
         one->caching = caching;
@@ -68,19 +94,19 @@ void sm_script_keeps(unsigned client, uint64_t volatile_id, unsigned caching)
 
 bool sm_script_reads_only(unsigned client, uint64_t volatile_id)
 {
-    const struct known *one = find_volatile(client, volatile_id);
+    const struct held *one = find_volatile(client, volatile_id);
 
     return one && one->caching == CACHES_R;
 }
 
 bool sm_script_has_written(unsigned client, uint64_t open)
 {
-    const struct known *one = find(client, open);
+    const struct held *one = find(client, open);
 
     return one && one->has_written;
 }
 
-static void note_lock(struct known *one, const struct sm_ask *ask)
+static void note_lock(struct held *one, const struct sm_ask *ask)
 {
     for (unsigned i = 0; i < LOCKS_MAX; i++) {
         bool is_it = one->locks[i].to == ask->to && one->locks[i].from == ask->from;
@@ -95,15 +121,31 @@ static void note_lock(struct known *one, const struct sm_ask *ask)
 
 static void come_back(unsigned client, const struct reply *answer)
 {
-    struct known *one = find(client, 0);
+    struct held *one = find(client, 0);
 
     if (answer->smb.status == SM_SUCCESS && one) {
-        *one = lost[client];
+        *one = clients->lost[client];
         one->handle.persistent = answer->smb.persistent;
         one->handle.volatile_id = answer->smb.volatile_id;
         one->caching = answer->smb.caching;
     }
-    lost[client] = (struct known){ .key = 0 };
+    clients->lost[client] = (struct held){ .key = 0 };
+}
+
+/* What has come of what was asked in the frame of an open. */
+static void note_frame(struct held *one, const struct sm_ask *ask, const struct reply *answer)
+{
+    const struct sm_ask first = sm_part(ask, 1, &one->handle);
+    struct reply of = *answer;
+
+    of.smb.status = answer->smb.statuses[1];
+    one->has_written = first.op == SM_WRITE && of.smb.status == SM_SUCCESS;
+    if (first.op == SM_LIST)
+        one->scan = sm_list_scan(&first, &of, &one->scan);
+    if (first.op == SM_LOCK && of.smb.status == SM_SUCCESS)
+        note_lock(one, &first);
+    if (ask->then[ask->then_count - 1] == SM_CLOSE)
+        *one = (struct held){ .access = 0 };
 }
 
 static bool is_directory(uint64_t open)
@@ -116,7 +158,7 @@ static bool is_directory(uint64_t open)
 void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct reply *answer,
                         uint64_t open)
 {
-    struct known *one = ask->handle.open > 0 ? find(client, ask->handle.open) : find(client, 0);
+    struct held *one = ask->handle.open > 0 ? find(client, ask->handle.open) : find(client, 0);
     uint32_t status = answer->smb.status;
 
     if (!answer->came || ask->op == SM_HANG_UP) {
@@ -128,13 +170,20 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
         return;
     }
     if (ask->op == SM_OPEN && status == SM_SUCCESS && one)
-        *one = (struct known){ .handle = { .open = open,
-                                           .persistent = answer->smb.persistent,
-                                           .volatile_id = answer->smb.volatile_id },
-                               .access = ask->access,
-                               .caching = answer->smb.caching,
-                               .key = ask->is_durable ? ask->key : 0,
-                               .is_directory = is_directory(open) };
+        *one = (struct held){ .handle = { .open = open,
+                                          .persistent = answer->smb.persistent,
+                                          .volatile_id = answer->smb.volatile_id },
+                              .access = ask->access,
+                              .caching = answer->smb.caching,
+                              .key = ask->key,
+                              .create = ask->create,
+                              .persists = ask->persists,
+                              .is_directory = is_directory(open) };
+    if (ask->then_count > 0) {
+        if (one && status == SM_SUCCESS)
+            note_frame(one, ask, answer);
+        return;
+    }
     if (ask->op == SM_LIST && one)
         one->scan = sm_list_scan(ask, answer, &one->scan);
     if (ask->op == SM_WRITE && status == SM_SUCCESS && one)
@@ -142,7 +191,7 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
     if ((ask->op == SM_LOCK || ask->op == SM_UNLOCK) && status == SM_SUCCESS && one)
         note_lock(one, ask);
     if ((ask->op == SM_CLOSE || status == SM_FILE_CLOSED) && one)
-        *one = (struct known){ .access = 0 };
+        *one = (struct held){ .access = 0 };
 }
 
 /* ---- draws ---- */
@@ -154,19 +203,46 @@ static const unsigned weights[SM_OPS] = {
 };
 
 /* One that can do it, most often. */
-static const struct known *draw_handle(struct draws *draws, unsigned client, unsigned access)
+static const struct held *draw_handle(struct draws *draws, unsigned client, unsigned access)
 {
-    const struct known *found = NULL;
+    const struct held *found = NULL;
     unsigned first = draw(draws, HANDLES_MAX);
     bool any = draw(draws, 10) == 0;
 
     for (unsigned i = 0; i < HANDLES_MAX; i++) {
-        const struct known *one = &known[client][(first + i) % HANDLES_MAX];
+        const struct held *one = &clients->known[client][(first + i) % HANDLES_MAX];
 
         if (one->handle.open > 0 && (!found || (!any && (access & ~found->access) != 0)))
             found = one;
     }
     return found;
+}
+
+/* What is asked in the same frame. */
+static void draw_then(struct draws *draws, struct sm_ask *ask)
+{
+    static const enum sm_op of_files[][2] = {
+        { SM_WRITE, SM_CLOSE }, { SM_WRITE, SM_CLOSE }, { SM_READ, SM_CLOSE },
+        { SM_QUERY, SM_CLOSE }, { SM_FLUSH, SM_CLOSE }, { SM_SET_DELETE, SM_CLOSE },
+        { SM_WRITE, SM_QUERY }, { SM_LOCK, SM_READ },   { SM_SET_LENGTH, SM_CLOSE },
+    };
+    static const enum sm_op of_directories[][2] = {
+        { SM_LIST, SM_CLOSE },       { SM_LIST, SM_CLOSE }, { SM_QUERY, SM_CLOSE },
+        { SM_SET_DELETE, SM_CLOSE }, { SM_LIST, SM_QUERY },
+    };
+    const enum sm_op *then =
+        ask->kind == SM_FILE ? of_files[draw(draws, 9)] : of_directories[draw(draws, 5)];
+
+    if (ask->kind == SM_ANY_KIND || draw(draws, 4) > 0)
+        return;
+    memcpy(ask->then, then, sizeof ask->then);
+    ask->then_count = 2;
+    if (ask->then[0] == SM_LOCK && ask->create > 0 && !ask->persists) /* as sm_script_draw() */
+        ask->then[0] = SM_QUERY;
+    ask->is_exclusive = draw(draws, 2) == 0;
+    ask->is_single = draw(draws, 2) == 0;
+    ask->scan =
+        (struct sm_scan){ .pattern = draw(draws, 2) * draw(draws, SM_PATTERNS), .sure = ~0u };
 }
 
 /* What does not stand in the way of most others, most often. */
@@ -196,8 +272,13 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
         ask->caching = cachings[draw(draws, 4)];
         ask->key = draw(draws, 3) > 0 ? key : 0;
         ask->is_durable = ask->key > 0 && draw(draws, 2) == 0;
+        ask->create = ask->is_durable ? key : 0;
         if (ask->key == 0 && ask->caching == (CACHES_R | CACHES_H)) /* no oplock is that */
             ask->caching = CACHES_ALL;
+    }
+    if (may_persist() && draw(draws, 3) == 0) {
+        ask->persists = true;
+        ask->create = key;
     }
     if (draw(draws, 20) == 0) {
         ask->deletes = true;
@@ -207,10 +288,12 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
         ask->disposition = likely[draw(draws, 4)];
         ask->access |= draw(draws, 2) == 0 ? MAY_R : 0;
     }
+    draw_then(draws, ask);
     if (ask->path.depth == 0) {
         ask->disposition = SM_OPEN_THERE;
         ask->kind = SM_ANY_KIND;
         ask->deletes = false;
+        ask->then_count = 0;
     }
 }
 
@@ -223,7 +306,7 @@ static unsigned access_for(enum sm_op op)
                                                     : MAY_W;
 }
 
-static void draw_particular(struct draws *draws, struct sm_ask *ask, const struct known *handle)
+static void draw_particular(struct draws *draws, struct sm_ask *ask, const struct held *handle)
 {
     unsigned lock = draw(draws, LOCKS_MAX);
 
@@ -252,7 +335,7 @@ static void draw_particular(struct draws *draws, struct sm_ask *ask, const struc
 }
 
 /* What can be done by a directory's handle, and by a file's alone. */
-static enum sm_op suited(struct draws *draws, enum sm_op op, const struct known *handle)
+static enum sm_op suited(struct draws *draws, enum sm_op op, const struct held *handle)
 {
     static const enum sm_op of_directories[] = { SM_LIST, SM_LIST, SM_LIST, SM_QUERY,
                                                  SM_SET_DELETE };
@@ -278,21 +361,24 @@ static void draw_slots(struct draws *draws, struct sm_ask *ask)
 static bool draw_return(unsigned client, struct sm_ask *ask)
 {
     const struct fs_state *state = fs_state_at(world->commits);
-    const struct fs_node *node = fs_opened_node(state, lost[client].handle.open);
+    const struct fs_open *open = fs_open_created(state, clients->lost[client].create);
+    const struct fs_node *node = open ? fs_node_of(state, open->node) : NULL;
     struct sm_ask back = { .op = SM_RETURN,
-                           .handle = lost[client].handle,
-                           .key = lost[client].key,
-                           .caching = lost[client].caching,
+                           .handle = clients->lost[client].handle,
+                           .key = clients->lost[client].key,
+                           .caching = CACHES_R,
                            .is_durable = true,
+                           .persists = clients->lost[client].persists,
+                           .create = clients->lost[client].create,
                            .disposition = SM_OPEN_THERE,
-                           .access = lost[client].access,
+                           .access = clients->lost[client].access,
                            .share = MAY_RWD };
 
     if (node && fs_path_of(state, (unsigned)(node - state->nodes), &back.path)) {
         *ask = back;
         return true;
     }
-    lost[client] = (struct known){ .key = 0 };
+    clients->lost[client] = (struct held){ .key = 0 };
     return false;
 }
 
@@ -301,7 +387,7 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     struct draws draws = draws_of(client, number);
     struct ask ask = { .op = OPS };
     struct sm_ask *smb = &ask.smb;
-    const struct known *handle;
+    const struct held *handle;
 
     smb->op = (enum sm_op)draw_weighted(&draws, weights, SM_OPS);
     draw_slots(&draws, smb);
@@ -309,14 +395,16 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     handle = draw_handle(&draws, client, access_for(smb->op));
     smb->op = suited(&draws, smb->op, handle);
     /* Locks of a handle that is away go with it: in an order that the model does not know. */
-    if (smb->op == SM_LOCK && handle && handle->key > 0)
+    if (smb->op == SM_LOCK && handle && handle->create > 0 && !handle->persists)
         smb->op = SM_WRITE;
-    if (lost[client].handle.open > 0 && find(client, 0) && draw(&draws, 2) == 0 &&
+    if (clients->lost[client].handle.open > 0 && find(client, 0) && draw(&draws, 2) == 0 &&
         draw_return(client, smb)) {
         draw_behaviour(&draws, &ask, 40, 30);
         *ret_ask = ask;
         return;
     }
+    if (fs_is_late())
+        smb->op = SM_HANG_UP;
     if (smb->op == SM_OPEN && !find(client, 0))
         smb->op = SM_CLOSE;
     else if (smb->op != SM_HANG_UP && !handle)

@@ -4,6 +4,8 @@
 
 #include "request.h"
 
+/* Once in a run. */
+void sm_script_begin(void);
 void sm_script_begin_life(void);
 void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask);
 /* An answer has come; open: that it has made, of the model; 0: none */

@@ -730,7 +730,7 @@ static void damage_of(struct world *w, struct bytes value, bool is_set)
 
     for (size_t cut = 0; cut < value.len; cut++)
         assert_false(is_set
-                         ? open_set_decode(w->arena, bytes_of(value.ptr, cut), 0, &set)
+                         ? open_set_decode(w->arena, bytes_of(value.ptr, cut), 0, 0, &set)
                          : byte_locks_decode(w->arena, bytes_of(value.ptr, cut), &locks, &count));
     for (size_t at = 0; at < value.len; at++)
         for (unsigned byte = 0; byte < 256; byte++) {
@@ -741,7 +741,7 @@ static void damage_of(struct world *w, struct bytes value, bool is_set)
                     assert_in_range(count, 1, BYTE_LOCKS_MAX);
                 continue;
             }
-            if (!open_set_decode(w->arena, bytes_of(bad, value.len), 0, &set))
+            if (!open_set_decode(w->arena, bytes_of(bad, value.len), 0, 0, &set))
                 continue;
             for (size_t i = 0; i < set.open_count; i++)
                 assert_true(set.opens[i].open.caching == NO_CACHING ||
@@ -772,7 +772,7 @@ static void version_1(void **state)
     encode_u8(&out, RWD);
     encode_u64(&out, 1);
     encode_u8(&out, 0);
-    assert_true(open_set_decode(w->arena, text_bytes(&out), 0, &set));
+    assert_true(open_set_decode(w->arena, text_bytes(&out), 0, 0, &set));
     assert_int_equal(set.open_count, 1);
     assert_int_equal(set.opens[0].open.meets, MEETS_ALL);
     assert_int_equal(set.caching_count, 1);

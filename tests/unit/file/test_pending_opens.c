@@ -77,7 +77,7 @@ static void caches_end_with_it(void **state)
     aborts(w, 204, NULL);
     before = snapshot_open(store_of(w->f), w->partition, STORE_MAY_BLOCK);
     assert_int_equal(open_set_get(before, w->arena, &value), STORE_OK);
-    assert_true(open_set_decode(w->arena, value, 0, &now));
+    assert_true(open_set_decode(w->arena, value, 0, 0, &now));
     snapshot_close(before);
     assert_int_equal(now.caching_count, 1);
     assert_int_equal(now.cachings[0].caching.holds, 0);
