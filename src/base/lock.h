@@ -30,6 +30,7 @@ enum lock_rank {
     RANK_CONSOLE,       /* console: sessions, links, what was sampled */
     RANK_USAGE,         /* admin: what accounts keep */
     RANK_ANALYTICS,     /* analytics: what was taken of requests and is not written yet */
+    RANK_TRANSFER,      /* transfer: items that wait for a worker, what went wrong */
     RANK_ACCOUNTS,      /* auth: who changes accounts */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */

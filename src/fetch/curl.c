@@ -26,7 +26,8 @@ static const struct {
     FUNCTION(easy_strerror),    FUNCTION(easy_cleanup),        FUNCTION(multi_init),
     FUNCTION(multi_add_handle), FUNCTION(multi_perform),       FUNCTION(multi_info_read),
     FUNCTION(multi_poll),       FUNCTION(multi_remove_handle), FUNCTION(multi_cleanup),
-    FUNCTION(slist_append),     FUNCTION(slist_free_all),
+    FUNCTION(slist_append),     FUNCTION(slist_free_all),      FUNCTION(easy_perform),
+    FUNCTION(easy_reset),
 };
 _Static_assert(sizeof functions / sizeof functions[0] * sizeof(void (*)(void)) ==
                    sizeof(struct curl_library),

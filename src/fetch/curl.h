@@ -14,6 +14,8 @@ struct curl_library {
     __typeof__(&curl_easy_setopt) easy_setopt;
     __typeof__(&curl_easy_getinfo) easy_getinfo;
     __typeof__(&curl_easy_pause) easy_pause;
+    __typeof__(&curl_easy_perform) easy_perform;
+    __typeof__(&curl_easy_reset) easy_reset;
     __typeof__(&curl_easy_strerror) easy_strerror;
     __typeof__(&curl_easy_cleanup) easy_cleanup;
     __typeof__(&curl_multi_init) multi_init;

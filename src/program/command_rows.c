@@ -6,6 +6,7 @@
 
 #include "program/administer.h"
 #include "program/back_up.h"
+#include "program/import.h"
 #include "program/rados_command.h"
 #include "program/restore.h"
 #include "program/scrub.h"
@@ -126,6 +127,8 @@ const struct command_row command_rows[] = {
     { "restore table", "DIR NAME",        "the same of a table", 2, 2, restore_options, restore_run },
     { "restore share", "DIR NAME",        "the same of a share", 2, 2, restore_options, restore_run },
     { "restore account", "DIR",           "the same of all that an account has in the backup", 1, 1, restore_all_options, restore_all },
+    { "import", "[DIR]",                   "copy an account into a running server: from Azure, Azurite or another Lagra, or an export in DIR", 0, 1, import_options, import_run },
+    { "export", "DIR",                    "copy an account out of a server, as files and lines of JSON", 1, 1, export_options, export_run },
     { "account add", "NAME",              "make an account in the store, and print its two keys, once", 1, 1, account_keys, administer_account_add },
     { "account list", "",                 "all accounts, and where they come from", 0, 0, NULL, administer_account_list },
     { "account show", "NAME",             "one of them", 1, 1, NULL, administer_account_show },

@@ -1,0 +1,141 @@
+/* See journal.h. The file: a magic text, the hash of the pair, hashes of items. */
+#include "transfer/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+
+#define MAGIC      "lagra import 1\n"
+#define HEAD_BYTES (sizeof MAGIC - 1 + ITEM_HASH_SIZE)
+#define READ_ONCE  1024u
+
+struct journal {
+    int fd;
+    char *path;
+    struct item_hash *slots; /* open addressing; all zeros: free */
+    uint64_t mask;
+};
+
+static const struct item_hash nothing;
+
+static bool is_free(const struct item_hash *slot)
+{
+    return memcmp(slot, &nothing, sizeof nothing) == 0;
+}
+
+static struct item_hash *find_slot(const struct journal *journal, const struct item_hash *hash)
+{
+    uint64_t at;
+
+    memcpy(&at, hash->of, sizeof at);
+    for (;; at++) {
+        struct item_hash *slot = &journal->slots[at & journal->mask];
+
+        if (is_free(slot) || memcmp(slot, hash, sizeof *hash) == 0)
+            return slot;
+    }
+}
+
+bool journal_has(const struct journal *journal, const struct item_hash *hash)
+{
+    return !is_free(find_slot(journal, hash));
+}
+
+bool journal_add(struct journal *journal, const struct item_hash *hash)
+{
+    ssize_t n = write(journal->fd, hash, sizeof *hash);
+
+    if (n >= 0 && n < (ssize_t)sizeof *hash)
+        errno = ENOSPC;
+    return n == (ssize_t)sizeof *hash;
+}
+
+/* returns false: errno */
+static bool read_records(struct journal *journal, uint64_t count)
+{
+    struct item_hash some[READ_ONCE];
+    uint64_t slots = 1024;
+
+    while (slots < 2 * count)
+        slots *= 2;
+    journal->mask = slots - 1;
+    journal->slots = xcalloc(slots, sizeof journal->slots[0]);
+    for (uint64_t i = 0; i < count;) {
+        uint64_t now = count - i < READ_ONCE ? count - i : READ_ONCE;
+        ssize_t n = file_read_at(journal->fd, some, (size_t)now * sizeof some[0],
+                                 HEAD_BYTES + i * sizeof some[0]);
+
+        if (n != (ssize_t)(now * sizeof some[0]))
+            return false;
+        for (uint64_t j = 0; j < now; j++)
+            *find_slot(journal, &some[j]) = some[j];
+        i += now;
+    }
+    return true;
+}
+
+static const char *begin_file(struct journal *journal, const struct item_hash *pair)
+{
+    char head[HEAD_BYTES];
+
+    memcpy(head, MAGIC, sizeof MAGIC - 1);
+    memcpy(head + sizeof MAGIC - 1, pair, sizeof *pair);
+    if (ftruncate(journal->fd, 0) != 0 ||
+        write(journal->fd, head, sizeof head) != (ssize_t)sizeof head || !read_records(journal, 0))
+        return "it cannot be written";
+    return NULL;
+}
+
+static const char *read_file(struct journal *journal, const struct item_hash *pair)
+{
+    char head[HEAD_BYTES];
+    struct stat status;
+    uint64_t records;
+
+    if (flock(journal->fd, LOCK_EX | LOCK_NB) != 0)
+        return "another import uses it";
+    if (fstat(journal->fd, &status) != 0)
+        return "it cannot be read";
+    if (status.st_size == 0)
+        return begin_file(journal, pair);
+    if (file_read_at(journal->fd, head, sizeof head, 0) != (ssize_t)sizeof head ||
+        memcmp(head, MAGIC, sizeof MAGIC - 1) != 0)
+        return "it is no journal of an import";
+    if (memcmp(head + sizeof MAGIC - 1, pair, sizeof *pair) != 0)
+        return "it is of another import: finish that one, remove it, or name another by --journal";
+    records = ((uint64_t)status.st_size - HEAD_BYTES) / ITEM_HASH_SIZE;
+    if (ftruncate(journal->fd, (off_t)(HEAD_BYTES + records * ITEM_HASH_SIZE)) != 0 ||
+        !read_records(journal, records))
+        return "it cannot be read";
+    return NULL;
+}
+
+struct journal *journal_open(const char *path, const struct item_hash *pair,
+                             const char **ret_problem)
+{
+    struct journal *journal = xcalloc(1, sizeof *journal);
+
+    journal->path = xstrdup(path);
+    journal->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+    *ret_problem = journal->fd < 0 ? "it cannot be opened" : read_file(journal, pair);
+    if (!*ret_problem)
+        return journal;
+    journal_close(journal, false);
+    return NULL;
+}
+
+void journal_close(struct journal *journal, bool is_over)
+{
+    if (is_over)
+        (void)unlink(journal->path);
+    if (journal->fd >= 0)
+        close(journal->fd);
+    free(journal->slots);
+    free(journal->path);
+    free(journal);
+}

@@ -1,0 +1,23 @@
+/* Inside of transfer/ only: what is copied already, in a file that outlives the process. An item is added when the sink has
+ * made it, so what is in it is there; what was made and is not in it, because the process was killed in between, is made
+ * again. A record that was torn is none. Records are added by any thread. */
+#ifndef LAGRA_TRANSFER_JOURNAL_H
+#define LAGRA_TRANSFER_JOURNAL_H
+
+#include "transfer/item.h"
+
+struct journal;
+
+/* Makes the file, or goes on with it. pair: of what is copied where.
+ *
+ * returns NULL: *ret_problem, static; errno where that is "it cannot be read" */
+struct journal *journal_open(const char *path, const struct item_hash *pair,
+                             const char **ret_problem);
+/* Was it added by an earlier run? */
+bool journal_has(const struct journal *journal, const struct item_hash *hash);
+/* False: errno. */
+bool journal_add(struct journal *journal, const struct item_hash *hash);
+/* is_over: the file goes too. */
+void journal_close(struct journal *journal, bool is_over);
+
+#endif

@@ -1,0 +1,448 @@
+/* See run.h. */
+#include "transfer/run.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/lock.h"
+#include "base/thread.h"
+#include "transfer/compare.h"
+#include "transfer/journal.h"
+
+/* Items that wait for a worker, each in an arena of its own. */
+#define WAITING_MAX      512u
+#define ITEM_BYTES_MAX   ((size_t)256 << 20)
+#define WORKER_BYTES_MAX ((size_t)2 << 30)
+#define SHOW_MS          200
+/* Of the comparison: what is said one by one. */
+#define SAID_MAX         20u
+
+struct job {
+    struct arena *arena;
+    struct item *item;
+    struct item_hash hash;
+};
+
+struct run {
+    const struct transfer_options *options;
+    const struct run_openers *openers;
+    struct transfer_result *result;
+    struct source *source;
+    struct sink *sink;
+    struct journal *journal;
+    struct comparison *comparison;
+    bool is_comparing; /* what is put now is listed by the target */
+    struct worker first;
+    struct thread threads[TRANSFER_WORKERS_MAX];
+    struct worker workers[TRANSFER_WORKERS_MAX];
+    unsigned started;
+    /* Under the lock. */
+    struct lock lock;
+    pthread_cond_t changed;
+    struct job waiting[WAITING_MAX];
+    unsigned begin, count;
+    unsigned busy;
+    bool is_over; /* no more jobs come */
+    uint64_t messages_put, unlike;
+    atomic_bool is_broken; /* the journal cannot be written: nothing more is copied */
+};
+
+/* ---- what is wrong ---- */
+
+static void say(struct run *run, const char *text, unsigned problems)
+{
+    lock_take(&run->lock);
+    run->result->count.problems += problems;
+    run->options->complain(run->options->context, text);
+    lock_give(&run->lock);
+}
+
+bool worker_problem(struct worker *worker, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(worker->run, arena_string(worker->arena, arena_vprintf(worker->arena, format, args)), 1);
+    va_end(args);
+    return false;
+}
+
+void worker_note(struct worker *worker, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    say(worker->run, arena_string(worker->arena, arena_vprintf(worker->arena, format, args)), 0);
+    va_end(args);
+}
+
+bool run_receives_messages(const struct run *run)
+{
+    return run->options->receives_messages;
+}
+
+/* ---- making ---- */
+
+static void count_made(struct run *run, const struct item *item, bool is_skipped)
+{
+    struct transfer_count *count = &run->result->count;
+
+    lock_take(&run->lock);
+    count->items++;
+    count->skipped += is_skipped;
+    count->bytes += item_bytes(item);
+    lock_give(&run->lock);
+}
+
+/* Whether it is worth a line of the journal: what is made again and again costs one request. */
+static bool is_noted(enum item_kind kind)
+{
+    return kind == ITEM_BLOB || kind == ITEM_ENTITY || kind == ITEM_FILE || kind == ITEM_QUEUE_END;
+}
+
+static bool make(struct run *run, struct worker *worker, struct item *item,
+                 const struct item_hash *hash)
+{
+    struct source *source = run->source;
+    bool made =
+        !source->complete || item->kind != ITEM_FILE || source->complete(source, worker, item);
+
+    made = made && run->sink->put(run->sink, source, worker, item);
+    if (made && is_noted(item->kind) && !journal_add(run->journal, hash)) {
+        atomic_store(&run->is_broken, true);
+        made = worker_problem(worker, "the journal cannot be written: %s", strerror(errno));
+    }
+    if (made)
+        count_made(run, item, false);
+    return made;
+}
+
+bool run_note_begin(struct run *run, const struct item *queue)
+{
+    const struct item begun = { .kind = ITEM_QUEUE, .parent = queue->parent };
+    struct item_hash hash;
+
+    item_hash_source(&begun, &hash);
+    if (journal_has(run->journal, &hash))
+        return true;
+    if (!journal_add(run->journal, &hash))
+        atomic_store(&run->is_broken, true);
+    return false;
+}
+
+/* ---- workers ---- */
+
+static bool take_job(struct run *run, struct job *ret_job)
+{
+    bool taken;
+
+    lock_take(&run->lock);
+    while (run->count == 0 && !run->is_over)
+        lock_wait(&run->lock, &run->changed, -1);
+    taken = run->count > 0;
+    if (taken) {
+        *ret_job = run->waiting[run->begin];
+        run->begin = (run->begin + 1) % WAITING_MAX;
+        run->count--;
+        run->busy++;
+        pthread_cond_broadcast(&run->changed);
+    }
+    lock_give(&run->lock);
+    return taken;
+}
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    struct run *run = worker->run;
+    struct job job;
+
+    while (take_job(run, &job)) {
+        struct arena_mark mark = arena_mark(worker->arena);
+
+        if (!atomic_load(&run->is_broken))
+            (void)make(run, worker, job.item, &job.hash);
+        arena_rewind(worker->arena, mark);
+        arena_free(job.arena);
+        lock_take(&run->lock);
+        run->busy--;
+        pthread_cond_broadcast(&run->changed);
+        lock_give(&run->lock);
+    }
+    return NULL;
+}
+
+static void show(struct run *run)
+{
+    struct transfer_count count;
+
+    lock_take(&run->lock);
+    count = run->result->count;
+    lock_give(&run->lock);
+    run->options->show(run->options->context, &count);
+}
+
+static void push_job(struct run *run, const struct job *job)
+{
+    bool pushed = false;
+
+    while (!pushed) {
+        lock_take(&run->lock);
+        if (run->count == WAITING_MAX)
+            (void)lock_wait(&run->lock, &run->changed, SHOW_MS);
+        pushed = run->count < WAITING_MAX;
+        if (pushed) {
+            run->waiting[(run->begin + run->count++) % WAITING_MAX] = *job;
+            pthread_cond_broadcast(&run->changed);
+        }
+        lock_give(&run->lock);
+        show(run);
+    }
+}
+
+/* Until all that was put is made. */
+static void wait_for_jobs(struct run *run)
+{
+    bool waits = true;
+
+    while (waits) {
+        lock_take(&run->lock);
+        if (run->count > 0 || run->busy > 0)
+            (void)lock_wait(&run->lock, &run->changed, SHOW_MS);
+        waits = run->count > 0 || run->busy > 0;
+        lock_give(&run->lock);
+        show(run);
+    }
+}
+
+/* ---- what sources list ---- */
+
+static uint64_t *counter_of(struct transfer_result *result, enum item_kind kind)
+{
+    uint64_t *const counters[ITEM_KINDS] = {
+        [ITEM_CONTAINER] = &result->containers, [ITEM_BLOB] = &result->blobs,
+        [ITEM_QUEUE] = &result->queues,         [ITEM_MESSAGE] = &result->messages,
+        [ITEM_TABLE] = &result->tables,         [ITEM_ENTITY] = &result->entities,
+        [ITEM_SHARE] = &result->shares,         [ITEM_DIRECTORY] = &result->directories,
+        [ITEM_FILE] = &result->files,
+    };
+
+    return counters[kind];
+}
+
+static void count_listed(struct run *run, const struct item *item)
+{
+    uint64_t *counter = counter_of(run->result, item->kind);
+
+    lock_take(&run->lock);
+    run->result->count.items_listed++;
+    run->result->count.bytes_listed += item_bytes(item);
+    if (counter)
+        (*counter)++;
+    lock_give(&run->lock);
+}
+
+static enum put_result compare(struct run *run, const struct item *item)
+{
+    struct worker *worker = &run->first;
+    struct arena_mark mark = arena_mark(worker->arena);
+    enum comparison_result result = comparison_meet(run->comparison, worker->arena, item);
+
+    if (result == COMPARED_BYTES_DIFFER && run->unlike++ < SAID_MAX)
+        worker_problem(worker, "%s %.*s/%.*s: its bytes have another MD5 than at the source",
+                       item_kind_names[item->kind], BYTES_ARG(item->parent), BYTES_ARG(item->name));
+    arena_rewind(worker->arena, mark);
+    return PUT_MADE;
+}
+
+/* What one thread makes after the other, because others need it or because it has an order. */
+static bool is_made_at_once(enum item_kind kind)
+{
+    return kind != ITEM_BLOB && kind != ITEM_ENTITY && kind != ITEM_FILE;
+}
+
+static enum put_result put_now(struct run *run, const struct item *item,
+                               const struct item_hash *hash)
+{
+    struct arena_mark mark = arena_mark(run->first.arena);
+    bool made = make(run, &run->first, item_copy(run->first.arena, item), hash);
+
+    arena_rewind(run->first.arena, mark);
+    show(run);
+    return made ? PUT_MADE : PUT_FAILED;
+}
+
+/* The end of a queue is noted, of the same name and with nothing else that changes. */
+static void hash_item(const struct item *item, struct item_hash *ret_hash)
+{
+    const struct item queue = { .kind = ITEM_QUEUE_END, .parent = item->parent };
+
+    if (item->kind == ITEM_QUEUE || item->kind == ITEM_QUEUE_END)
+        item_hash_source(&queue, ret_hash);
+    else
+        item_hash_source(item, ret_hash);
+}
+
+enum put_result run_put(struct run *run, const struct item *item)
+{
+    struct job job;
+
+    if (run->is_comparing)
+        return compare(run, item);
+    if (atomic_load(&run->is_broken))
+        return PUT_STOPPED;
+    count_listed(run, item);
+    comparison_expect(run->comparison, run->first.arena, item);
+    hash_item(item, &job.hash);
+    if ((is_noted(item->kind) || item->kind == ITEM_QUEUE) &&
+        journal_has(run->journal, &job.hash)) {
+        count_made(run, item, true);
+        return PUT_THERE;
+    }
+    if (is_made_at_once(item->kind))
+        return put_now(run, item, &job.hash);
+    job.arena = arena_new(ITEM_BYTES_MAX);
+    job.item = item_copy(job.arena, item);
+    push_job(run, &job);
+    return PUT_MADE;
+}
+
+/* ---- a run ---- */
+
+static bool open_worker(struct run *run, struct worker *worker)
+{
+    const struct transfer_options *options = run->options;
+    const char *problem = NULL;
+
+    *worker = (struct worker){ .run = run, .arena = arena_new(WORKER_BYTES_MAX) };
+    if (options->from)
+        worker->from = asker_new(options->from, options->ca_path, &problem);
+    if (options->to && !problem)
+        worker->to = asker_new(options->to, options->ca_path, &problem);
+    return !problem || worker_problem(worker, "%s", problem);
+}
+
+static void close_worker(struct worker *worker)
+{
+    asker_free(worker->from);
+    asker_free(worker->to);
+    arena_free(worker->arena);
+}
+
+static bool start_workers(struct run *run)
+{
+    for (; run->started < run->options->workers; run->started++) {
+        struct worker *worker = &run->workers[run->started];
+
+        if (!open_worker(run, worker) || !thread_start(&run->threads[run->started], work, worker)) {
+            close_worker(worker);
+            return run->started > 0;
+        }
+    }
+    return true;
+}
+
+static void stop_workers(struct run *run)
+{
+    lock_take(&run->lock);
+    run->is_over = true;
+    pthread_cond_broadcast(&run->changed);
+    lock_give(&run->lock);
+    for (unsigned i = 0; i < run->started; i++) {
+        thread_join(&run->threads[i]);
+        close_worker(&run->workers[i]);
+    }
+}
+
+static bool open_sides(struct run *run)
+{
+    run->source = run->openers->source(&run->first, run->options);
+    run->sink = run->openers->sink(&run->first, run->options);
+    return run->source && run->sink;
+}
+
+/* What is copied where: URLs and accounts, or the folders' names. */
+static void hash_pair(const struct transfer_options *options, struct item_hash *ret_hash)
+{
+    struct item places[2] = { { .kind = ITEM_SERVICE }, { .kind = ITEM_SERVICE } };
+
+    places[0].parent = options->from ? options->from->urls[ENDPOINT_BLOB]
+                                     : bytes_from_string(options->from_export);
+    places[1].state =
+        options->to ? options->to->urls[ENDPOINT_BLOB] : bytes_from_string(options->to_export);
+    places[0].next = &places[1];
+    item_hash_source(&places[0], ret_hash);
+}
+
+static bool open_journal(struct run *run)
+{
+    const char *path = run->options->journal_path, *problem;
+    struct item_hash pair;
+
+    hash_pair(run->options, &pair);
+    run->journal = journal_open(path, &pair, &problem);
+    return run->journal || worker_problem(&run->first, "%s: %s", path, problem);
+}
+
+/* Lists what the target has now. An export is compared with itself when it is imported. */
+static bool compare_all(struct run *run)
+{
+    struct transfer_result *result = run->result;
+    struct source *there = run->openers->target();
+    bool listed;
+
+    run->is_comparing = true;
+    comparison_begin(run->comparison);
+    listed = there->list(there, &run->first);
+    there->free(there);
+    result->compared = comparison_same(run->comparison);
+    result->missing = comparison_missing(run->comparison);
+    result->differing = run->unlike;
+    return listed && result->missing == 0 && result->differing == 0;
+}
+
+static bool copy_all(struct run *run)
+{
+    bool copied = run->source->list(run->source, &run->first);
+
+    wait_for_jobs(run);
+    stop_workers(run);
+    copied = copied && run->result->count.problems == 0;
+    if (copied && run->sink->end)
+        copied = run->sink->end(run->sink, &run->first);
+    if (copied && run->options->to)
+        copied = compare_all(run);
+    return copied;
+}
+
+bool run_all(const struct transfer_options *options, const struct run_openers *openers,
+             struct transfer_result *ret_result)
+{
+    struct run *run = xcalloc(1, sizeof *run);
+    bool copied = false;
+
+    *ret_result = (struct transfer_result){ .compared = 0 };
+    run->options = options;
+    run->openers = openers;
+    run->result = ret_result;
+    run->comparison = comparison_new();
+    atomic_init(&run->is_broken, false);
+    lock_init(&run->lock, RANK_TRANSFER);
+    lock_condition_init(&run->changed);
+    if (open_worker(run, &run->first) && open_sides(run) && open_journal(run) && start_workers(run))
+        copied = copy_all(run);
+    if (run->source)
+        run->source->free(run->source);
+    if (run->sink)
+        run->sink->free(run->sink);
+    if (run->journal)
+        journal_close(run->journal, copied);
+    close_worker(&run->first);
+    comparison_free(run->comparison);
+    lock_release(&run->lock);
+    pthread_cond_destroy(&run->changed);
+    free(run);
+    return copied;
+}

@@ -1,0 +1,75 @@
+/* Inside of transfer/ only: a run, its workers, and what sources and sinks are. */
+#ifndef LAGRA_TRANSFER_RUN_H
+#define LAGRA_TRANSFER_RUN_H
+
+#include "transfer/asker.h"
+#include "transfer/item.h"
+#include "transfer/transfer.h"
+
+struct run;
+
+/* A thread that copies, and its memory and connections. The first one is the thread that lists. */
+struct worker {
+    struct run *run;
+    struct arena *arena;     /* of the item that is being copied; emptied behind it */
+    struct asker *from, *to; /* NULL: that side is no server */
+};
+
+/* The first thing that is wrong with an item (printf); the run goes on with others. returns false */
+bool worker_problem(struct worker *worker, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Something that is left out, and is no problem (printf). */
+void worker_note(struct worker *worker, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+enum put_result {
+    PUT_MADE,
+    PUT_THERE, /* an earlier run has made it: what belongs to it (messages of a queue) is passed over */
+    PUT_FAILED,
+    PUT_STOPPED, /* the run ends: nothing more is to be listed */
+};
+
+/* Makes an item now, or soon; what it points to is copied. Of sources, while they list. */
+enum put_result run_put(struct run *run, const struct item *item);
+bool run_receives_messages(const struct run *run);
+/* Notes in the journal that something is begun with a queue that outlives the process. returns whether an earlier run has
+ * noted it. The first worker. */
+bool run_note_begin(struct run *run, const struct item *queue);
+
+struct source {
+    /* Lists all by run_put(). The first worker. False: it could not be listed to its end, which was said. */
+    bool (*list)(struct source *source, struct worker *worker);
+    /* Adds what the list does not say: headers of files. Any worker. NULL: it says all. */
+    bool (*complete)(struct source *source, struct worker *worker, struct item *item);
+    /* Bytes of a blob or file, all of those that are asked for, in the worker's arena or until the source is freed. Any
+     * worker; so are those below. False: said why. */
+    bool (*read)(struct source *source, struct worker *worker, const struct item *item, uint64_t at,
+                 uint64_t length, struct bytes *ret_bytes);
+    /* The parts of a page blob or file that are not zeros. */
+    bool (*ranges)(struct source *source, struct worker *worker, const struct item *item,
+                   struct item_ranges *ret_ranges);
+    void (*free)(struct source *source);
+};
+
+struct sink {
+    /* Makes it, with its states. False: said why. */
+    bool (*put)(struct sink *sink, struct source *source, struct worker *worker,
+                const struct item *item);
+    /* When all is made. False: said why. NULL: nothing is to be done. */
+    bool (*end)(struct sink *sink, struct worker *worker);
+    void (*free)(struct sink *sink);
+};
+
+/* What the two sides are. NULL: said why. */
+struct run_openers {
+    struct source *(*source)(struct worker *worker, const struct transfer_options *options);
+    struct sink *(*sink)(struct worker *worker, const struct transfer_options *options);
+    /* The target as a source, of what is compared at the end. */
+    struct source *(*target)(void);
+};
+/* See transfer_run(). */
+bool run_all(const struct transfer_options *options, const struct run_openers *openers,
+             struct transfer_result *ret_result);
+
+#endif

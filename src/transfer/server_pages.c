@@ -1,0 +1,124 @@
+/* See server.h. */
+#include "base/encode.h"
+#include "transfer/server.h"
+
+/* Of a page of 5,000 blobs with all that is said of each. */
+#define LISTING_LIMITS ((struct xml_limits){ .depth_max = 12, .nodes_max = (size_t)2 << 20 })
+
+struct bytes server_text(const struct xml_node *node, const char *name)
+{
+    const struct xml_node *child = node ? xml_child(node, name) : NULL;
+
+    return child ? child->text : (struct bytes){ NULL, 0 };
+}
+
+/* U+FFFE and U+FFFF, the only ones for which a name is encoded, in a name that was decoded.
+ * rest: List-Blobs, "Encoded" */
+static bool needs_encoding(struct bytes name)
+{
+    for (size_t i = 0; i + 2 < name.len; i++) {
+        if (memcmp(name.ptr + i, "\xEF\xBF", 2) == 0 &&
+            ((unsigned char)name.ptr[i + 2] & 0xfe) == 0xbe)
+            return true;
+    }
+    return false;
+}
+
+struct bytes server_name(struct arena *arena, struct bytes name)
+{
+    struct bytes decoded;
+
+    if (name.len == 0 || !memchr(name.ptr, '%', name.len))
+        return name;
+    decoded = percent_decode(arena, name);
+    return decoded.ptr && needs_encoding(decoded) ? decoded : name;
+}
+
+void server_add_metadata(struct arena *arena, struct item *item, const struct xml_node *node)
+{
+    const struct xml_node *metadata = xml_child(node, "Metadata");
+
+    for (metadata = metadata ? metadata->first_child : NULL; metadata; metadata = metadata->next)
+        item_header(arena, item, arena_printf(arena, "x-ms-meta-%.*s", BYTES_ARG(metadata->name)),
+                    metadata->text.ptr ? metadata->text : bytes_from_string(""));
+}
+
+static struct xml_node *parse(struct server_source *server, const struct asking *asking,
+                              struct bytes body)
+{
+    struct xml_error error;
+    struct xml_node *root = xml_parse(server->worker->arena, body, LISTING_LIMITS, &error);
+
+    if (!root)
+        worker_problem(server->worker, "%s %.*s: its answer is no XML that can be read: %s",
+                       service_names[asking->service], BYTES_ARG(asking->path), error.reason);
+    return root;
+}
+
+struct xml_node *server_get_xml(struct server_source *server, enum endpoint_kind service,
+                                struct bytes path, struct bytes query)
+{
+    const struct asking asking = {
+        .method = "GET", .service = service, .path = path, .query = query
+    };
+    struct fetch_client_answer answer;
+
+    if (!asker_ask(server->asker, server->worker->arena, &asking, &answer)) {
+        worker_problem(server->worker, "%s", asker_problem(server->asker));
+        return NULL;
+    }
+    return parse(server, &asking, answer.body);
+}
+
+/* In the caller's arena: the page is gone when the next one is asked for. */
+static bool take_page(struct server_source *server, const struct server_pages *pages,
+                      struct arena *markers, struct bytes *marker)
+{
+    struct arena *arena = server->worker->arena;
+    struct bytes query =
+        arena_printf(arena, "%s%s%.*s", pages->query, marker->len > 0 ? "&marker=" : "",
+                     BYTES_ARG(percent_encode(arena, *marker, "")));
+    struct xml_node *page = server_get_xml(server, pages->service, pages->path, query);
+    struct bytes next;
+
+    if (!page || !pages->take(pages->context, page))
+        return false;
+    next = server_text(page, "NextMarker");
+    if (next.len > 0 && bytes_equal(next, *marker))
+        return worker_problem(server->worker, "%s %.*s: its listing does not end",
+                              service_names[pages->service], BYTES_ARG(pages->path));
+    *marker = next.len > 0 ? arena_copy(markers, next) : bytes_of("", 0);
+    return true;
+}
+
+bool server_list_pages(struct server_source *server, const struct server_pages *pages)
+{
+    struct arena *markers = arena_new((size_t)1 << 30), *arena = server->worker->arena;
+    struct bytes marker = bytes_of("", 0);
+    bool listed;
+
+    do {
+        struct arena_mark mark = arena_mark(arena);
+
+        listed = take_page(server, pages, markers, &marker);
+        arena_rewind(arena, mark);
+    } while (listed && marker.len > 0);
+    arena_free(markers);
+    return listed;
+}
+
+struct bytes server_policies(struct server_source *server, enum endpoint_kind service,
+                             struct bytes path, const char *query)
+{
+    const struct asking asking = {
+        .method = "GET", .service = service, .path = path, .query = bytes_from_string(query)
+    };
+    struct fetch_client_answer answer;
+
+    if (server->is_target || asker_is_shared(server->asker))
+        return (struct bytes){ NULL, 0 };
+    if (asker_ask(server->asker, server->worker->arena, &asking, &answer))
+        return answer.body;
+    worker_problem(server->worker, "%s", asker_problem(server->asker));
+    return (struct bytes){ NULL, 0 };
+}

@@ -1,0 +1,265 @@
+/* Queues and messages of a server, as items. A message can be looked at without a trace only where it is one of the first 32
+ * (Peek Messages); further ones are received: they are hidden for a while, counted as dequeued, and given back in their
+ * order when all have been read. decision: 592. rest: List-Queues1, Peek-Messages, Get-Messages, Update-Message */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/encode.h"
+#include "transfer/server.h"
+
+#define PEEK_MAX          32u
+/* How long messages are hidden: so many seconds, and one for so many messages. They are given back as soon as all have been
+ * received; only where the import is killed in between they stay hidden. */
+#define HIDDEN_S          10u
+#define MESSAGES_A_SECOND 500u
+#define HIDDEN_MAX_S      604800u
+/* Of a queue that is received: it is held in memory. */
+#define HELD_BYTES_MAX    ((size_t)4 << 30)
+
+struct held_message {
+    struct bytes id, receipt, text, expiry;
+};
+
+struct queue_reading {
+    struct server_source *server;
+    struct bytes name;
+    struct bytes path; /* "/name/messages" */
+    struct arena *arena;
+    struct held_message *held;
+    size_t count, capacity;
+    uint64_t hidden_s;
+};
+
+/* ---- a message ---- */
+
+static bool put_message(struct queue_reading *q, const struct held_message *message)
+{
+    const struct item item = {
+        .kind = ITEM_MESSAGE, .parent = q->name, .body = message->text, .date = message->expiry
+    };
+
+    return run_put(q->server->worker->run, &item) == PUT_MADE;
+}
+
+static bool put_held(struct queue_reading *q)
+{
+    bool put = true;
+
+    for (size_t i = 0; i < q->count && put; i++)
+        put = put_message(q, &q->held[i]);
+    return put;
+}
+
+static struct bytes keep(struct queue_reading *q, const struct xml_node *node, const char *name)
+{
+    struct bytes text = server_text(node, name);
+
+    return text.len > 0 ? arena_copy(q->arena, text) : bytes_from_string("");
+}
+
+static void hold(struct queue_reading *q, const struct xml_node *node)
+{
+    if (q->count == q->capacity) {
+        q->capacity = q->capacity > 0 ? 2 * q->capacity : 256;
+        q->held = xrealloc(q->held, q->capacity * sizeof q->held[0]);
+    }
+    q->held[q->count++] = (struct held_message){
+        .id = keep(q, node, "MessageId"),
+        .receipt = keep(q, node, "PopReceipt"),
+        .text = keep(q, node, "MessageText"),
+        .expiry = keep(q, node, "ExpirationTime"),
+    };
+}
+
+/* ---- received ---- */
+
+/* Makes them visible again, in their order. */
+static void give_back(struct queue_reading *q)
+{
+    struct server_source *server = q->server;
+    struct arena *arena = server->worker->arena;
+
+    for (size_t i = 0; i < q->count; i++) {
+        struct arena_mark mark = arena_mark(arena);
+        struct asking asking = { .method = "PUT", .service = ENDPOINT_QUEUE };
+        struct fetch_client_answer answer;
+        struct text body;
+
+        text_init(&body, arena, q->held[i].text.len + 128);
+        xml_open(&body, "QueueMessage");
+        xml_element(&body, "MessageText", q->held[i].text);
+        xml_close(&body, "QueueMessage");
+        asking.body = text_bytes(&body);
+        asking.path = arena_printf(arena, "%.*s/%.*s", BYTES_ARG(q->path),
+                                   BYTES_ARG(percent_encode(arena, q->held[i].id, "")));
+        asking.query = arena_printf(arena, "popreceipt=%.*s&visibilitytimeout=0",
+                                    BYTES_ARG(percent_encode(arena, q->held[i].receipt, "")));
+        asking.accepted = 404; /* it has expired meanwhile */
+        if (!asker_ask(server->asker, arena, &asking, &answer))
+            worker_problem(server->worker, "a message stays hidden for a while: %s",
+                           asker_problem(server->asker));
+        arena_rewind(arena, mark);
+    }
+}
+
+/* The next 32. False: something went wrong, which was said, or there are no more. */
+static bool take_some(struct queue_reading *q, struct bytes query, bool *ret_more)
+{
+    struct worker *worker = q->server->worker;
+    struct xml_node *list = server_get_xml(q->server, ENDPOINT_QUEUE, q->path, query);
+
+    *ret_more = list && list->first_child;
+    for (const struct xml_node *node = list ? list->first_child : NULL; node; node = node->next) {
+        if (q->count > 0 && bytes_equal(server_text(node, "MessageId"), q->held[0].id))
+            return worker_problem(worker, "queue %.*s has more messages than it said",
+                                  BYTES_ARG(q->name));
+        if (arena_held(q->arena) > HELD_BYTES_MAX / 2)
+            return worker_problem(worker, "queue %.*s is too large to be held in memory",
+                                  BYTES_ARG(q->name));
+        hold(q, node);
+    }
+    return list != NULL;
+}
+
+static bool receive_all(struct queue_reading *q)
+{
+    struct arena *arena = q->server->worker->arena;
+    bool more = true, received = true;
+
+    while (received && more) {
+        struct arena_mark mark = arena_mark(arena);
+
+        received = take_some(q,
+                             arena_printf(arena, "numofmessages=%u&visibilitytimeout=%" PRIu64,
+                                          PEEK_MAX, q->hidden_s),
+                             &more);
+        arena_rewind(arena, mark);
+    }
+    give_back(q);
+    return received;
+}
+
+static bool peek_all(struct queue_reading *q)
+{
+    struct arena *arena = q->server->worker->arena;
+    struct arena_mark mark = arena_mark(arena);
+    bool more, peeked = take_some(q, bytes_from_string("peekonly=true&numofmessages=32"), &more);
+
+    arena_rewind(arena, mark);
+    return peeked;
+}
+
+/* ---- a queue ---- */
+
+/* An import that was killed while it received may have left them hidden: they come back in time, in their order. */
+static void wait_for_hidden(const struct queue_reading *q)
+{
+    struct timespec left = { .tv_sec = (time_t)q->hidden_s };
+
+    while (nanosleep(&left, &left) != 0)
+        ;
+}
+
+/* As many as the service says that there are, those that are hidden too. */
+static bool count_messages(struct server_source *server, struct bytes path, uint64_t *ret_count)
+{
+    const struct asking asking = { .method = "GET",
+                                   .service = ENDPOINT_QUEUE,
+                                   .path = path,
+                                   .query = bytes_from_string("comp=metadata") };
+    struct fetch_client_answer answer;
+
+    if (!asker_ask(server->asker, server->worker->arena, &asking, &answer))
+        return worker_problem(server->worker, "%s", asker_problem(server->asker));
+    *ret_count = 0;
+    (void)bytes_parse_u64(fetch_head_find(&answer.head, "x-ms-approximate-messages-count"),
+                          UINT64_MAX, ret_count);
+    return true;
+}
+
+static bool read_messages(struct server_source *server, const struct item *queue, struct bytes path)
+{
+    struct worker *worker = server->worker;
+    struct queue_reading q = { .server = server,
+                               .name = queue->parent,
+                               .path =
+                                   arena_printf(worker->arena, "%.*s/messages", BYTES_ARG(path)),
+                               .arena = arena_new(HELD_BYTES_MAX) };
+    uint64_t expected = 0;
+    bool read = count_messages(server, path, &expected);
+
+    q.hidden_s = HIDDEN_S + expected / MESSAGES_A_SECOND;
+    if (q.hidden_s > HIDDEN_MAX_S)
+        q.hidden_s = HIDDEN_MAX_S;
+    if (read && expected > PEEK_MAX && !run_receives_messages(worker->run)) {
+        read = worker_problem(worker,
+                              "queue %.*s has %" PRIu64 " messages, and the first %u alone can be "
+                              "read without changing it: --receive-messages reads all",
+                              BYTES_ARG(q.name), expected, PEEK_MAX);
+    } else if (read && expected > PEEK_MAX) {
+        if (run_note_begin(worker->run, queue))
+            wait_for_hidden(&q);
+        read = receive_all(&q);
+    } else if (read) {
+        read = peek_all(&q);
+    }
+    read = read && put_held(&q);
+    if (read && q.count < expected)
+        read = worker_problem(worker,
+                              "queue %.*s: %" PRIu64 " of its %" PRIu64
+                              " messages are hidden, because others have received them",
+                              BYTES_ARG(q.name), expected - q.count, expected);
+    free(q.held);
+    arena_free(q.arena);
+    return read;
+}
+
+static bool take_queue(struct server_source *server, const struct xml_node *node)
+{
+    struct arena *arena = server->worker->arena;
+    struct run *run = server->worker->run;
+    struct item item = { .kind = ITEM_QUEUE, .parent = server_text(node, "Name") };
+    struct bytes path =
+        arena_printf(arena, "/%.*s", BYTES_ARG(percent_encode(arena, item.parent, "")));
+    enum put_result put;
+
+    server_add_metadata(arena, &item, node);
+    put = run_put(run, &item);
+    if (server->is_target || put != PUT_MADE)
+        return put != PUT_STOPPED;
+    if (!read_messages(server, &item, path))
+        return true; /* said why; other queues go on */
+    item.kind = ITEM_QUEUE_END;
+    item.body = server_policies(server, ENDPOINT_QUEUE, path, "comp=acl");
+    return run_put(run, &item) != PUT_STOPPED;
+}
+
+static bool take_queues(void *context, struct xml_node *page)
+{
+    struct server_source *server = context;
+    const struct xml_node *node = xml_child(page, "Queues");
+
+    for (node = node ? node->first_child : NULL; node; node = node->next) {
+        struct arena_mark mark = arena_mark(server->worker->arena);
+        bool taken = !bytes_is(node->name, "Queue") || take_queue(server, node);
+
+        arena_rewind(server->worker->arena, mark);
+        if (!taken)
+            return false;
+    }
+    return true;
+}
+
+bool list_queues(struct server_source *server)
+{
+    const struct server_pages pages = {
+        .service = ENDPOINT_QUEUE,
+        .path = bytes_of("", 0),
+        .query = "comp=list&include=metadata",
+        .take = take_queues,
+        .context = server,
+    };
+
+    return server_list_pages(server, &pages);
+}

@@ -1,0 +1,168 @@
+/* An account on a server as a source: see server.h. rest: Get-Blob, Get-File, Get-Page-Ranges, List-Ranges */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/encode.h"
+#include "transfer/server.h"
+#include "transfer/sides.h"
+
+#define RANGES_LIMITS ((struct xml_limits){ .depth_max = 6, .nodes_max = (size_t)4 << 20 })
+
+/* ---- listing ---- */
+
+/* The properties of a service; whether there is such a service. */
+static bool find_service(struct server_source *server, enum endpoint_kind service, bool *ret_failed)
+{
+    struct worker *worker = server->worker;
+    const struct asking asking = { .method = "GET",
+                                   .service = service,
+                                   .path = bytes_of("", 0),
+                                   .query = bytes_from_string("restype=service&comp=properties"),
+                                   .is_probe = service == ENDPOINT_FILE };
+    struct item item = { .kind = ITEM_SERVICE,
+                         .parent = bytes_from_string(service_names[service]) };
+    struct fetch_client_answer answer;
+
+    *ret_failed = false;
+    if (!asker_has_service(server->asker, service))
+        return false;
+    if (asker_ask(server->asker, worker->arena, &asking, &answer)) {
+        item.body = answer.body;
+        *ret_failed = run_put(worker->run, &item) == PUT_STOPPED;
+    } else if (asker_was_unheard(server->asker) && service == ENDPOINT_FILE) {
+        if (!server->is_target)
+            worker_note(worker, "no File service answers there: no shares are copied");
+        return false;
+    } else if (asker_was_unheard(server->asker)) {
+        *ret_failed = !worker_problem(worker, "%s", asker_problem(server->asker));
+    } /* else a signature that does not open the properties: what it opens is copied */
+    return !*ret_failed;
+}
+
+static bool list(struct source *source, struct worker *worker)
+{
+    static bool (*const lists[ENDPOINT_KINDS])(struct server_source *) = {
+        [ENDPOINT_BLOB] = list_blobs,
+        [ENDPOINT_QUEUE] = list_queues,
+        [ENDPOINT_TABLE] = list_tables,
+        [ENDPOINT_FILE] = list_shares,
+    };
+    struct server_source *server = (struct server_source *)(void *)source;
+    bool listed = true;
+
+    server->worker = worker;
+    server->asker = server->is_target ? worker->to : worker->from;
+    for (unsigned i = 0; i < ENDPOINT_KINDS; i++) {
+        struct arena_mark mark = arena_mark(worker->arena);
+        bool failed;
+
+        if (find_service(server, i, &failed))
+            listed &= lists[i](server);
+        listed &= !failed;
+        arena_rewind(worker->arena, mark);
+    }
+    return listed;
+}
+
+static bool complete(struct source *source, struct worker *worker, struct item *item)
+{
+    return complete_file((struct server_source *)(void *)source, worker, item);
+}
+
+/* ---- bytes ---- */
+
+static struct bytes path_of(struct arena *arena, const struct item *item)
+{
+    return arena_printf(arena, "/%.*s/%.*s", BYTES_ARG(percent_encode(arena, item->parent, "$")),
+                        BYTES_ARG(percent_encode(arena, item->name, "/")));
+}
+
+/* Both begin and end of what is read belong to the state that was listed. */
+static bool read_bytes(struct source *source, struct worker *worker, const struct item *item,
+                       uint64_t at, uint64_t length, struct bytes *ret_bytes)
+{
+    const struct server_source *server = (const struct server_source *)(const void *)source;
+    struct asker *asker = server->is_target ? worker->to : worker->from;
+    struct fetch_header headers[2];
+    struct asking asking = { .method = "GET",
+                             .service = item->kind == ITEM_FILE ? ENDPOINT_FILE : ENDPOINT_BLOB,
+                             .path = path_of(worker->arena, item),
+                             .query = item->state.ptr ? item->state : bytes_of("", 0),
+                             .headers = headers,
+                             .range_bytes = length };
+    struct fetch_client_answer answer;
+
+    if (length < item->size)
+        headers[asking.header_count++] =
+            (struct fetch_header){ BYTES("x-ms-range"),
+                                   arena_printf(worker->arena, "bytes=%" PRIu64 "-%" PRIu64, at,
+                                                at + length - 1) };
+    if (item->kind == ITEM_BLOB && item->version.len > 0 && !item->state.ptr)
+        headers[asking.header_count++] = (struct fetch_header){ BYTES("If-Match"), item->version };
+    if (!asker_ask(asker, worker->arena, &asking, &answer))
+        return worker_problem(worker, "%s%s", asker_problem(asker),
+                              answer.status == 412 ? ": it was changed while it was copied" : "");
+    *ret_bytes = answer.body;
+    return answer.body.len == length ||
+           worker_problem(worker, "%.*s: %zu bytes came instead of %" PRIu64,
+                          BYTES_ARG(asking.path), answer.body.len, length);
+}
+
+static bool take_range(struct worker *worker, const struct item *item, const struct xml_node *node,
+                       struct item_ranges *ranges)
+{
+    uint64_t start, end;
+
+    return bytes_parse_u64(server_text(node, "Start"), UINT64_MAX - 1, &start) &&
+           bytes_parse_u64(server_text(node, "End"), UINT64_MAX - 1, &end) && start <= end &&
+           item_ranges_add(worker->arena, ranges, start, end - start + 1, item->size);
+}
+
+static bool read_ranges(struct source *source, struct worker *worker, const struct item *item,
+                        struct item_ranges *ret_ranges)
+{
+    const struct server_source *server = (const struct server_source *)(const void *)source;
+    struct asker *asker = server->is_target ? worker->to : worker->from;
+    bool is_file = item->kind == ITEM_FILE;
+    const struct asking asking = {
+        .method = "GET",
+        .service = is_file ? ENDPOINT_FILE : ENDPOINT_BLOB,
+        .path = path_of(worker->arena, item),
+        .query = arena_printf(worker->arena, "comp=%s%s%.*s", is_file ? "rangelist" : "pagelist",
+                              item->state.ptr ? "&" : "",
+                              BYTES_ARG(item->state.ptr ? item->state : bytes_of("", 0))),
+    };
+    struct fetch_client_answer answer;
+    struct xml_node *root;
+    struct xml_error error;
+
+    *ret_ranges = (struct item_ranges){ .count = 0 };
+    if (!asker_ask(asker, worker->arena, &asking, &answer))
+        return worker_problem(worker, "%s", asker_problem(asker));
+    root = xml_parse(worker->arena, answer.body, RANGES_LIMITS, &error);
+    for (const struct xml_node *node = root ? root->first_child : NULL; node; node = node->next) {
+        if ((bytes_is(node->name, "PageRange") || bytes_is(node->name, "Range")) &&
+            !take_range(worker, item, node, ret_ranges))
+            root = NULL;
+    }
+    return root || worker_problem(worker, "%.*s: its list of ranges cannot be read",
+                                  BYTES_ARG(asking.path));
+}
+
+static void free_source(struct source *source)
+{
+    free(source);
+}
+
+struct source *source_server_new(bool is_target)
+{
+    struct server_source *server = xcalloc(1, sizeof *server);
+
+    server->is_target = is_target;
+    server->source = (struct source){ .list = list,
+                                      .complete = complete,
+                                      .read = read_bytes,
+                                      .ranges = read_ranges,
+                                      .free = free_source };
+    return &server->source;
+}

@@ -1,0 +1,124 @@
+/* Tables and entities of a server, as items. rest: Query-Tables, Query-Entities */
+#include "base/encode.h"
+#include "base/json.h"
+#include "transfer/server.h"
+
+#define DEPTH 6u
+
+struct table_listing {
+    struct server_source *server;
+    struct bytes path; /* "/Tables" or "/NAME()" */
+    /* Of each member of "value"; false: the listing ends. */
+    bool (*take)(struct table_listing *listing, struct bytes object);
+    struct bytes table; /* whose entities they are */
+};
+
+/* The headers that name the next page, as the query of it. */
+static struct bytes continuation(struct arena *arena, const struct fetch_head *head)
+{
+    static const char *const names[] = { "NextTableName", "NextPartitionKey", "NextRowKey" };
+    struct text query;
+
+    text_init(&query, arena, 64);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *header = arena_string(
+            arena, arena_copy_lower(arena, arena_printf(arena, "x-ms-continuation-%s", names[i])));
+        struct bytes value = fetch_head_find(head, header);
+
+        if (value.ptr)
+            text_printf(&query, "%s%s=%.*s", query.len > 0 ? "&" : "", names[i],
+                        BYTES_ARG(percent_encode(arena, value, "")));
+    }
+    return text_bytes(&query);
+}
+
+static bool take_page(struct table_listing *l, struct bytes body)
+{
+    static const char *const value = "value";
+    struct worker *worker = l->server->worker;
+    struct json_member list = { .kind = JSON_ABSENT }, member;
+    struct json_reader reader;
+
+    if (!json_object_pick(worker->arena, body, DEPTH, &value, 1, &list) || list.kind != JSON_LIST)
+        return worker_problem(worker, "table %.*s: its answer is no list in JSON",
+                              BYTES_ARG(l->path));
+    json_list_init(&reader, worker->arena, list.text, DEPTH);
+    while (json_next(&reader, &member)) {
+        if (member.kind != JSON_OBJECT || !l->take(l, member.text))
+            return false;
+    }
+    return !reader.bad;
+}
+
+static bool list_pages(struct table_listing *l)
+{
+    static const struct fetch_header accept = { BYTES("Accept"),
+                                                BYTES("application/json;odata=minimalmetadata") };
+    struct worker *worker = l->server->worker;
+    struct arena *markers = arena_new((size_t)1 << 30);
+    struct asking asking = { .method = "GET",
+                             .service = ENDPOINT_TABLE,
+                             .path = l->path,
+                             .headers = &accept,
+                             .header_count = 1 };
+    bool listed;
+
+    do {
+        struct arena_mark mark = arena_mark(worker->arena);
+        struct fetch_client_answer answer;
+        struct bytes next;
+
+        listed = asker_ask(l->server->asker, worker->arena, &asking, &answer) ||
+                 worker_problem(worker, "%s", asker_problem(l->server->asker));
+        next = continuation(markers, &answer.head);
+        if (listed && next.len > 0 && bytes_equal(next, asking.query))
+            listed =
+                worker_problem(worker, "table %.*s: its listing does not end", BYTES_ARG(l->path));
+        listed = listed && take_page(l, answer.body);
+        asking.query = next;
+        arena_rewind(worker->arena, mark);
+    } while (listed && asking.query.len > 0);
+    arena_free(markers);
+    return listed;
+}
+
+static bool take_entity(struct table_listing *l, struct bytes object)
+{
+    struct item item = { .kind = ITEM_ENTITY, .parent = l->table, .body = object };
+
+    return run_put(l->server->worker->run, &item) != PUT_STOPPED;
+}
+
+static bool take_table(struct table_listing *l, struct bytes object)
+{
+    static const char *const name = "TableName";
+    struct worker *worker = l->server->worker;
+    struct arena *arena = worker->arena;
+    struct json_member member;
+    struct item item = { .kind = ITEM_TABLE };
+    struct table_listing entities = { .server = l->server, .take = take_entity };
+    enum put_result put;
+
+    if (!json_object_pick(arena, object, DEPTH, &name, 1, &member) || !json_text(&member).ptr)
+        return worker_problem(worker, "its list of tables has one without a name");
+    item.parent = entities.table = member.text;
+    item.body = server_policies(
+        l->server, ENDPOINT_TABLE,
+        arena_printf(arena, "/%.*s", BYTES_ARG(percent_encode(arena, item.parent, ""))),
+        "comp=acl");
+    put = run_put(worker->run, &item);
+    entities.path =
+        arena_printf(arena, "/%.*s()", BYTES_ARG(percent_encode(arena, item.parent, "")));
+    if (put != PUT_FAILED && put != PUT_STOPPED)
+        (void)list_pages(&entities);
+    return put != PUT_STOPPED;
+}
+
+bool list_tables(struct server_source *server)
+{
+    struct table_listing listing = { .server = server,
+                                     .path = bytes_from_string("/Tables"),
+                                     .take = take_table };
+
+    return list_pages(&listing);
+}

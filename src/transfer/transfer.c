@@ -1,0 +1,26 @@
+/* See transfer.h. */
+#include "transfer/sides.h"
+
+static struct source *open_source(struct worker *worker, const struct transfer_options *options)
+{
+    if (options->from_export)
+        return source_export_new(worker, options->from_export);
+    return source_server_new(false);
+}
+
+static struct sink *open_sink(struct worker *worker, const struct transfer_options *options)
+{
+    return options->to_export ? sink_export_new(worker, options->to_export) : sink_server_new();
+}
+
+static struct source *open_target(void)
+{
+    return source_server_new(true);
+}
+
+bool transfer_run(const struct transfer_options *options, struct transfer_result *ret_result)
+{
+    static const struct run_openers openers = { open_source, open_sink, open_target };
+
+    return run_all(options, &openers, ret_result);
+}
