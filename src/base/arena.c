@@ -389,14 +389,9 @@ void text_add_code_point(struct text *text, uint32_t c)
 
 void text_add_u64(struct text *text, uint64_t value)
 {
-    char digits[20];
-    size_t at = sizeof digits;
+    char digits[DECIMAL_DIGITS];
 
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
-    text_add(text, bytes_of(digits + at, sizeof digits - at));
+    text_add(text, bytes_decimal(value, digits));
 }
 
 void text_add_i64(struct text *text, int64_t value)

@@ -100,6 +100,17 @@ bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value)
     return true;
 }
 
+struct bytes bytes_decimal(uint64_t value, char buffer[DECIMAL_DIGITS])
+{
+    size_t at = DECIMAL_DIGITS;
+
+    do {
+        buffer[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    return bytes_of(buffer + at, DECIMAL_DIGITS - at);
+}
+
 int bytes_hex_digit(char c)
 {
     if (c >= '0' && c <= '9')

@@ -77,6 +77,10 @@ void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *re
 /* Decimal digits only, no sign, no space, at least one digit, value at most `max`.
  * Returns false otherwise; *ret_value is then untouched. */
 bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value);
+/* The digits of the greatest uint64_t. */
+#define DECIMAL_DIGITS 20
+/* Writes the value's digits at the end of the buffer; returns them. */
+struct bytes bytes_decimal(uint64_t value, char buffer[DECIMAL_DIGITS]);
 
 /* Value of a hexadecimal digit of either case; -1 for another character. */
 int bytes_hex_digit(char c);

@@ -165,14 +165,9 @@ static void put_literal(struct writer *to, const char *text)
 
 static void put_number(struct writer *to, uint64_t number)
 {
-    char digits[20];
-    size_t at = sizeof digits;
+    char digits[DECIMAL_DIGITS];
 
-    do {
-        digits[--at] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    put(to, bytes_of(digits + at, sizeof digits - at));
+    put(to, bytes_decimal(number, digits));
 }
 
 static void put_header(struct writer *to, const struct http_header *header)

@@ -1,8 +1,10 @@
 /* Runs of bytes. bytes.h */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -151,13 +153,29 @@ static void utf8(void **state)
     }
 }
 
+/* bytes_decimal(): as printf() writes it, around each power of ten and at both ends. */
+static void decimals(void **state)
+{
+    char buffer[DECIMAL_DIGITS], expected[DECIMAL_DIGITS + 1];
+    uint64_t power = 1;
+
+    (void)state;
+    for (unsigned i = 0; i < DECIMAL_DIGITS; i++, power *= 10) {
+        const uint64_t values[] = { power - 1, power, power + 1, power * 3 + 7,
+                                    UINT64_MAX - power };
+
+        for (size_t k = 0; k < sizeof values / sizeof values[0]; k++) {
+            (void)snprintf(expected, sizeof expected, "%" PRIu64, values[k]);
+            assert_true(bytes_is(bytes_decimal(values[k], buffer), expected));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compares),
-        cmocka_unit_test(cuts),
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(utf8),
+        cmocka_unit_test(compares), cmocka_unit_test(cuts), cmocka_unit_test(numbers),
+        cmocka_unit_test(decimals), cmocka_unit_test(utf8),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
