@@ -33,6 +33,8 @@ const RADOS = { LAGRA_BINARY: path.join(build, 'tests/rados/lagra-rados') };
 /* The longest first, each as soon as the cores have room for it (inParallel).
  *   busy   how many cores it keeps busy while it runs; the rest of its time it waits, for disks and starts */
 const soakToo = options.soak ? ['--soak'] : [];
+/* Decisions on workers and decisions in the pool share the permutations, when everything runs. */
+const half = (which) => (options.soak || wanted.length > 0 ? [] : ['--half', which]);
 const SUITES = [
     { name: 'crash', busy: 0.2, command: ['crash/run.mjs', ...soakToo] },
     { name: 'sim', busy: 1, command: ['sim/run.mjs', '--build', build, ...soakToo] },
@@ -42,12 +44,12 @@ const SUITES = [
     { name: 'unit', busy: 0.8, command: ['unit/run.mjs', '--build', build] },
     { name: 'clients', busy: 1, command: ['clients/run.mjs'], shared: true },
     { name: 'memory', busy: 0.3, command: ['memory/run.mjs', '--build', build, ...soakToo] },
-    { name: 'isolation', busy: 0.5, command: ['isolation/run.mjs'] },
+    { name: 'isolation', busy: 0.5, command: ['isolation/run.mjs', ...half('even')] },
     { name: 'faults', busy: 0.4, command: ['faults/run.mjs', ...soakToo] },
     { name: 'samba', busy: 0.6, command: ['smb/samba.mjs'] },
     { name: 'limits', busy: 0.5, command: ['limits/run.mjs', ...soakToo] },
-    // Again, with every decision made in the pool, as if nothing had been in memory.
-    { name: 'waiting isolation', busy: 0.6, command: ['isolation/run.mjs'], env: WAITING },
+    // With every decision made in the pool, as if nothing had been in memory.
+    { name: 'waiting isolation', busy: 0.6, command: ['isolation/run.mjs', ...half('odd')], env: WAITING },
     { name: 'replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true },
     { name: 'waiting replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: WAITING },
     { name: 'power', busy: 0.5, command: ['crash/power.mjs', ...soakToo] },
@@ -73,7 +75,7 @@ const SUITES = [
     { name: 'short sim', busy: 1, command: ['sim/short.mjs', '--build', build], askedOnly: true },
 ];
 const AFTER = [{ name: 'replies', busy: 1, command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'backup', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
+const SOAK = ['isolation', 'waiting isolation', 'crash', 'backup', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
 /** Parts are names of files in a folder; null: as the suite takes them. */
 const PARTS = {
     unit: null, 'short sim': null, clients: 'clients', isolation: 'isolation/specs',
@@ -82,6 +84,10 @@ const PARTS = {
 /* A little more than there is: what keeps a core busy waits now and then. No more than four: a container may have
  * fewer than it sees. */
 const ROOM = 1.1 * Math.min(4, availableParallelism());
+
+/* Runs a command; at its end says on descriptor 3 what CPU time it and what it waited for took. That of the
+ * shared servers is not in it. */
+const COUNTING_CPU = `exec 4>&2; TIMEFORMAT='%U %S'; { time "$@" 2>&4 4>&- 3>&-; } 2>&3`;
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 
@@ -113,9 +119,10 @@ function countsOf(name, output, code) {
 async function runSuite({ name, command, env: more = {} }, common) {
     const env = { ...common, ...more };
     const began = Date.now();
-    const child = spawn(process.execPath, [path.join(HERE, command[0]), ...command.slice(1), ...filesOf(name)],
-        { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-    let output = '';
+    const program = [process.execPath, path.join(HERE, command[0]), ...command.slice(1), ...filesOf(name)];
+    const child = spawn('bash', ['-c', COUNTING_CPU, 'bash', ...program],
+        { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+    let output = '', cpu = '';
 
     for (const stream of [child.stdout, child.stderr]) {
         stream.setEncoding('utf8');
@@ -123,9 +130,13 @@ async function runSuite({ name, command, env: more = {} }, common) {
             output += text;
         });
     }
+    child.stdio[3].on('data', (text) => {
+        cpu += text;
+    });
     const code = await new Promise((resolve) => child.once('close', resolve));
     const counts = countsOf(name, output, code);
     const seconds = ((Date.now() - began) / 1000).toFixed(1);
+    const ofCpu = cpu.trim().split(' ').reduce((sum, part) => sum + Number(part), 0);
 
     if (counts.failed > 0)
         console.log(`---- ${name} ----\n${output.trimEnd()}\n----`);
@@ -133,7 +144,7 @@ async function runSuite({ name, command, env: more = {} }, common) {
         for (const line of output.split('\n').filter((text) => /^skipped\b/i.test(text)))
             console.log(`${name}: ${line}`);
     console.log(`${name}: ${counts.passed} passed, ${counts.failed} failed` +
-        `${counts.skipped ? `, ${counts.skipped} skipped` : ''} (${seconds} s)`);
+        `${counts.skipped ? `, ${counts.skipped} skipped` : ''} (${seconds} s, CPU ${ofCpu.toFixed(1)} s)`);
     for (const key of Object.keys(total))
         total[key] += counts[key];
 }

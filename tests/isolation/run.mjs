@@ -2,7 +2,7 @@
 // The isolation tester: runs the permutations of specs/*.spec against one server and compares what
 // is printed with expected/*.out. README.md has the language. Node 18 or newer, no packages.
 //
-//   run.mjs --server BINARY [--server-arg=ARG].. [--without-smb] [--update] [--list] [--jobs=N] [SPEC..]
+//   run.mjs --server BINARY [--server-arg=ARG].. [--without-smb] [--half even|odd] [--update] [--list] [--jobs=N] [SPEC..]
 //   run.mjs --url URL [SPEC..]
 //
 // --server    a lagra built with -Dgates=true; default: the environment variable LAGRA_BINARY. It
@@ -10,6 +10,7 @@
 // --url       a server that runs already, such as http://127.0.0.1:10000/devstoreaccount1. If it
 //             has no gates, the permutations that need them are left out.
 // --without-smb  leaves out what SMB clients take part in
+// --half      runs every other permutation of each spec: two runs on two kinds of server share them
 // --update    writes expected/*.out from this run: read the difference before you keep it.
 // --list      names the permutations, and runs nothing.
 
@@ -25,6 +26,7 @@ import { Target } from './target.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const JOBS = '4';
+const HALVES = ['even', 'odd'];
 const IN_MEMORY = '--inMemoryPersistence';
 
 function options() {
@@ -35,6 +37,7 @@ function options() {
             'server-arg': { type: 'string', multiple: true, default: [] },
             url: { type: 'string' },
             'without-smb': { type: 'boolean', default: false },
+            half: { type: 'string' },
             update: { type: 'boolean', default: false },
             list: { type: 'boolean', default: false },
             jobs: { type: 'string', default: JOBS },
@@ -46,16 +49,18 @@ function options() {
 
     if (unknown !== undefined)
         throw new Error(`there is no specs/${unknown}.spec`);
+    if (values.half !== undefined && !HALVES.includes(values.half))
+        throw new Error(`--half is one of ${HALVES.join(', ')}`);
     return { ...values, names: positionals.length > 0 ? positionals : all };
 }
 
-/** The permutations of a spec, as jobs: { spec, permutation, lines: what it printed }. */
+/** The permutations of a spec, as jobs: { spec, permutation, at: its place, lines: what it printed }. */
 function readSpec(name) {
     const file = path.join(HERE, 'specs', `${name}.spec`);
 
     try {
         const spec = parseSpec(readFileSync(file, 'utf8'));
-        const jobs = spec.permutations.map((permutation) => ({ spec, permutation, lines: null }));
+        const jobs = spec.permutations.map((permutation, at) => ({ spec, permutation, at, lines: null }));
         return { name, jobs };
     } catch (error) {
         throw new Error(`${name}.spec, ${error.message}`);
@@ -78,6 +83,8 @@ function canRun(job, settings) {
     return (!job.permutation.holdsSyncer || !settings['server-arg'].includes(IN_MEMORY)) &&
         (!job.permutation.usesSmb || !(settings.url || settings['without-smb']));
 }
+
+const isOfHalf = ({ at }, { half }) => half === undefined || HALVES[at % 2] === half;
 
 /** Takes jobs from the queue until it is empty. */
 async function lane(queue, target) {
@@ -164,12 +171,12 @@ function judge({ name, jobs }) {
 async function main() {
     const settings = options();
     const specs = settings.names.map(readSpec);
-    const jobs = specs.flatMap((spec) => spec.jobs);
+    const jobs = specs.flatMap((spec) => spec.jobs).filter((job) => isOfHalf(job, settings));
     const count = { passed: 0, failed: 0 };
 
     if (settings.list) {
         for (const { name, jobs: own } of specs)
-            own.forEach(({ permutation }) => console.log(`${name}: ${permutation.name}`));
+            own.filter((job) => isOfHalf(job, settings)).forEach(({ permutation }) => console.log(`${name}: ${permutation.name}`));
         return;
     }
     const target = settings.url ? await Target.foreign(settings.url)
