@@ -317,7 +317,7 @@ static bool open_checked(struct check *check, const char *location)
     const char *problem = "";
     enum store_result result =
         is_on_cluster(location)
-            ? store_open_cluster(location + strlen(CLUSTER_PREFIX), &check->store, &problem)
+            ? store_open_cluster(location + strlen(CLUSTER_PREFIX), NULL, &check->store, &problem)
             : store_open_embedded(&options, &check->store, &problem);
 
     if (result) {

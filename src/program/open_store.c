@@ -16,7 +16,7 @@ static struct store *open_elsewhere(const char *place)
     const char *problem = "only rados:CONF:POOL is known";
 
     if (strncmp(place, CLUSTER_PREFIX, prefix) == 0 &&
-        !store_open_cluster(place + prefix, &store, &problem))
+        !store_open_cluster(place + prefix, ending_store_failed, &store, &problem))
         return store;
     fprintf(stderr, "lagra: cannot open the store %s: %s\n", place, problem);
     return NULL;

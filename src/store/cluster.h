@@ -11,9 +11,10 @@
 /* Opens it; connects, and gives up after half a minute without an answer. Settings of the cluster that may lose data
  * are warned of in the log.
  * where: path of a ceph.conf, a colon, the name of a pool; perhaps a colon and that of another pool for pieces
+ * failed: other front ends have taken this one for dead, and it is to end: called once, by a thread of the store; or NULL
  * *ret_problem: as store_open_embedded() */
-enum store_result store_open_cluster(const char *where, struct store **ret_store,
-                                     const char **ret_problem);
+enum store_result store_open_cluster(const char *where, void (*failed)(void),
+                                     struct store **ret_store, const char **ret_problem);
 
 /* Makes what is missing of the pools, in three replicas of which two must be there, and an empty store in them. A store
  * that is there already stays as it is.

@@ -76,7 +76,8 @@ bluestore_cache_size = 67108864
 export class Cluster {
     #folder = mkdtempSync(path.join(tmpdir(), 'lagra-ceph-'));
     #daemons = new Map();
-    pieces = null; // the store's that is tested: the name of its pool of pieces, and --store
+    records = null; // the store's that is tested: the names of its pools, and --store
+    pieces = null;
     place = null;
 
     get configuration() {
@@ -183,10 +184,17 @@ export class Cluster {
     }
 
     /** All objects of a pool whose names begin so. */
-    removeObjects(pool, prefix) {
-        const names = this.#run('rados', '-p', pool, 'ls').split('\n').filter((name) => name.startsWith(prefix));
+    objects(pool, prefix) {
+        return this.#run('rados', '-p', pool, 'ls').split('\n').filter((name) => name.startsWith(prefix));
+    }
 
-        this.#run('rados', '-p', pool, 'rm', ...names);
+    removeObjects(pool, prefix) {
+        this.#run('rados', '-p', pool, 'rm', ...this.objects(pool, prefix));
+    }
+
+    /** The keys of an object's rows. */
+    rows(pool, object) {
+        return this.#run('rados', '-p', pool, 'listomapkeys', object).split('\n').filter(Boolean);
     }
 
     async stop() {

@@ -346,6 +346,67 @@ void conformance_bytes(void **state)
     assert_int_equal(run(u, "bytes", op), PORT_ABSENT);
 }
 
+/* Empty: it has none. */
+static void expect_label(struct port_under_test *u, struct bytes label)
+{
+    struct port_op *op = op_new();
+    struct port_step *step = port_get_label(op);
+
+    port_send(u->port, "bytes", op);
+    u->settle(u);
+    assert_int_equal(op->result, PORT_OK);
+    assert_int_equal(step->row_count, label.len > 0);
+    assert_true(bytes_equal(port_value(step), label));
+    port_op_free(op);
+}
+
+/* The label stays when the bytes are written again, and goes with the object. */
+void conformance_labels(void **state)
+{
+    struct port_under_test *u = *state;
+    struct port_op *op = op_new();
+
+    (void)port_get_label(op);
+    assert_int_equal(run(u, "bytes", op), PORT_ABSENT);
+    op = op_new();
+    port_write(op, B("0123456789"));
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+    expect_label(u, (struct bytes){ NULL, 0 });
+    op = op_new();
+    port_write(op, B("abc"));
+    port_set_label(op, bytes_of("a\0b", 3));
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+    expect_label(u, bytes_of("a\0b", 3));
+    op = op_new();
+    port_write(op, B("def"));
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+    expect_label(u, bytes_of("a\0b", 3));
+    op = op_new();
+    port_compare_label(op, bytes_of("a\0c", 3));
+    port_set_label(op, B("no"));
+    assert_int_equal(run(u, "bytes", op), PORT_REFUSED);
+    expect_label(u, bytes_of("a\0b", 3));
+    op = op_new();
+    port_compare_label(op, bytes_of("a\0b", 3));
+    port_set_label(op, B("changed"));
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+    expect_label(u, B("changed"));
+    op = op_new();
+    port_delete_object(op);
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+    op = op_new();
+    port_compare_label(op, B("changed"));
+    port_set_label(op, B("no"));
+    assert_int_equal(run(u, "bytes", op), PORT_ABSENT);
+    op = op_new();
+    port_write(op, B("new"));
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+    expect_label(u, (struct bytes){ NULL, 0 });
+    op = op_new();
+    port_delete_object(op);
+    assert_int_equal(run(u, "bytes", op), PORT_OK);
+}
+
 static void note(void *context, const char *object)
 {
     unsigned *seen = context;

@@ -22,6 +22,7 @@ void conformance_lists(void **state);
 void conformance_order(void **state);
 void conformance_sizes(void **state);
 void conformance_bytes(void **state);
+void conformance_labels(void **state);
 void conformance_names(void **state);
 
 /* All of them, for an array of struct CMUnitTest. */
@@ -36,6 +37,7 @@ void conformance_names(void **state);
         cmocka_unit_test_setup_teardown(conformance_order, set_up, tear_down),                     \
         cmocka_unit_test_setup_teardown(conformance_sizes, set_up, tear_down),                     \
         cmocka_unit_test_setup_teardown(conformance_bytes, set_up, tear_down),                     \
+        cmocka_unit_test_setup_teardown(conformance_labels, set_up, tear_down),                    \
         cmocka_unit_test_setup_teardown(conformance_names, set_up, tear_down)
 
 #endif

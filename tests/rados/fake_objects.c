@@ -21,7 +21,8 @@ static void clear(struct fake_object *object)
     object->count = 0;
     object->row_bytes = 0;
     xcopy_free(object->data);
-    object->data = (struct bytes){ NULL, 0 };
+    xcopy_free(object->label);
+    object->data = object->label = (struct bytes){ NULL, 0 };
 }
 
 void fake_objects_release(struct fake_objects *objects)
@@ -120,7 +121,12 @@ static enum port_result check_step(const struct fake_object *object, const struc
             return PORT_ABSENT;
         *is_there = false;
         return PORT_OK;
+    case PORT_COMPARE_LABEL:
+        if (!*is_there)
+            return PORT_ABSENT;
+        return object && bytes_equal(object->label, step->value) ? PORT_OK : PORT_REFUSED;
     case PORT_WRITE:
+    case PORT_SET_LABEL:
         if (is_full)
             return PORT_FULL;
         *is_there = true;
@@ -130,6 +136,7 @@ static enum port_result check_step(const struct fake_object *object, const struc
     case PORT_GET:
     case PORT_LIST:
     case PORT_READ:
+    case PORT_GET_LABEL:
         break;
     }
     return *is_there ? PORT_OK : PORT_ABSENT;
@@ -242,6 +249,13 @@ static void read_data(const struct fake_object *object, struct port_op *op, stru
     step->row_count = 1;
 }
 
+static void get_label(const struct fake_object *object, struct port_op *op, struct port_step *step)
+{
+    step->row_count = object->label.len > 0 ? 1 : 0;
+    step->rows = arena_array(op->arena, 1, sizeof step->rows[0]);
+    step->rows[0] = (struct port_row){ .value = arena_copy(op->arena, object->label) };
+}
+
 static void apply_step(struct fake_object *object, struct port_op *op, struct port_step *step)
 {
     uint32_t place = 0;
@@ -281,7 +295,16 @@ static void apply_step(struct fake_object *object, struct port_op *op, struct po
     case PORT_READ:
         read_data(object, op, step);
         break;
+    case PORT_SET_LABEL:
+        object->is_there = true;
+        xcopy_free(object->label);
+        object->label = xcopy(step->value);
+        break;
+    case PORT_GET_LABEL:
+        get_label(object, op, step);
+        break;
     case PORT_COMPARE:
+    case PORT_COMPARE_LABEL:
         break;
     }
 }

@@ -12,7 +12,7 @@ struct fake_object {
     struct port_row *rows; /* keys and values on the heap */
     uint32_t count, capacity;
     size_t row_bytes;
-    struct bytes data; /* on the heap */
+    struct bytes data, label; /* on the heap */
 };
 
 #define FAKE_BUCKETS 4096u

@@ -20,7 +20,10 @@ struct live_client {
     struct live *live;
     struct port *inner;
     struct live_client *next;
-    bool is_dead;
+    bool is_dead, is_stopped, is_cut;
+    bool is_first_applied;            /* of a client that is to be cut off */
+    unsigned left;                    /* ops until then */
+    struct pending *held, **held_end; /* of a client that is stopped */
 };
 
 /* An op in flight, or answered and not told. */
@@ -30,6 +33,8 @@ struct pending {
     struct port_op *op;
     void (*done)(struct port_op *op);
     void *context;
+    const char *object; /* in the arena of the op */
+    bool is_lost;       /* its answer is */
 };
 
 struct rest {
@@ -57,10 +62,31 @@ static void collect(struct port_op *op)
     struct pending *pending = op->context;
     struct live *live = pending->client->live;
 
+    if (pending->is_lost)
+        op->result = PORT_FAILED;
     pending->op = op;
     pending->next = NULL;
     *live->end = pending;
     live->end = &pending->next;
+}
+
+/* Under the mutex. */
+static void send_on(struct pending *pending)
+{
+    struct live_client *client = pending->client;
+    bool is_last = client->is_cut && client->left == 0 && client->is_first_applied;
+
+    if (client->is_cut && client->left == 0 && !is_last) {
+        pending->op->result = PORT_FAILED;
+        collect(pending->op);
+        return;
+    }
+    pending->is_lost = is_last;
+    if (is_last)
+        client->is_first_applied = false;
+    else if (client->is_cut)
+        client->left--;
+    port_send(client->inner, pending->object, pending->op);
 }
 
 static void send(struct port *port, const char *object, struct port_op *op)
@@ -69,7 +95,13 @@ static void send(struct port *port, const char *object, struct port_op *op)
     struct live *live = client->live;
     struct pending *pending = arena_alloc(op->arena, sizeof *pending);
 
-    *pending = (struct pending){ NULL, client, op, op->done, op->context };
+    *pending = (struct pending){
+        .client = client,
+        .op = op,
+        .done = op->done,
+        .context = op->context,
+        .object = arena_string(op->arena, bytes_from_string(object)),
+    };
     pthread_mutex_lock(&live->mutex);
     if (client->is_dead) {
         pthread_mutex_unlock(&live->mutex);
@@ -78,7 +110,12 @@ static void send(struct port *port, const char *object, struct port_op *op)
     }
     op->done = collect;
     op->context = pending;
-    port_send(client->inner, object, op);
+    if (client->is_stopped) {
+        *client->held_end = pending;
+        client->held_end = &pending->next;
+    } else {
+        send_on(pending);
+    }
     pthread_cond_signal(&live->work);
     pthread_mutex_unlock(&live->mutex);
 }
@@ -246,6 +283,44 @@ void live_kill(struct live *live, struct port *port)
     pthread_mutex_unlock(&live->mutex);
 }
 
+void live_stop(struct live *live, struct port *port)
+{
+    struct live_client *client = (struct live_client *)(void *)port;
+
+    pthread_mutex_lock(&live->mutex);
+    client->is_stopped = true;
+    client->held_end = &client->held;
+    pthread_mutex_unlock(&live->mutex);
+}
+
+void live_continue(struct live *live, struct port *port)
+{
+    struct live_client *client = (struct live_client *)(void *)port;
+
+    pthread_mutex_lock(&live->mutex);
+    client->is_stopped = false;
+    while (client->held) {
+        struct pending *pending = client->held;
+
+        client->held = pending->next;
+        pending->next = NULL;
+        send_on(pending);
+    }
+    pthread_cond_signal(&live->work);
+    pthread_mutex_unlock(&live->mutex);
+}
+
+void live_cut(struct live *live, struct port *port, unsigned after, bool is_first_applied)
+{
+    struct live_client *client = (struct live_client *)(void *)port;
+
+    pthread_mutex_lock(&live->mutex);
+    client->is_cut = true;
+    client->left = after;
+    client->is_first_applied = is_first_applied;
+    pthread_mutex_unlock(&live->mutex);
+}
+
 void live_set_full(struct live *live, bool is_full)
 {
     pthread_mutex_lock(&live->mutex);
@@ -274,15 +349,16 @@ void live_free(struct live *live)
 
 struct store *live_open(struct port *client, uint64_t grace_ticks)
 {
-    const struct rados_options options = {
-        .records = client,
-        .pieces = client,
-        .pool_of_pieces = LIVE_POOL,
-        .grace_ticks = grace_ticks,
-    };
+    return live_open_with(client, (struct rados_options){ .grace_ticks = grace_ticks });
+}
+
+struct store *live_open_with(struct port *client, struct rados_options options)
+{
     struct store *store = NULL;
     const char *problem;
 
+    options.records = options.pieces = client;
+    options.pool_of_pieces = LIVE_POOL;
     assert_int_equal(root_make(client, LIVE_POOL, &problem), STORE_OK);
     assert_int_equal(store_open_rados(&options, &store, &problem), STORE_OK);
     return store;

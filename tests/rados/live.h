@@ -17,8 +17,17 @@ struct port *live_client(struct live *live);
 /* Opens the store of a pool by this client, which makes it where there is none. grace_ticks: as of struct
  * rados_options. */
 struct store *live_open(struct port *client, uint64_t grace_ticks);
+struct rados_options;
+/* options: but for what is of the pool. */
+struct store *live_open_with(struct port *client, struct rados_options options);
 /* Its ops in flight are applied, now or later, or lost; none is answered. */
 void live_kill(struct live *live, struct port *client);
+/* Its ops wait until it goes on, as those of a process that is stopped. */
+void live_stop(struct live *live, struct port *client);
+void live_continue(struct live *live, struct port *client);
+/* It is cut off after so many ops more: each one from then on is answered as failed, and not applied; is_first_applied:
+ * but for the first of them. As if it were killed there, but that it can be closed. */
+void live_cut(struct live *live, struct port *client, unsigned after, bool is_first_applied);
 void live_set_full(struct live *live, bool is_full);
 /* Nothing may be in flight that somebody waits for. */
 void live_free(struct live *live);

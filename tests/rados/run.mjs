@@ -46,7 +46,7 @@ async function serverTest(name, test, cluster) {
     const words = ['--store', cluster.place];
     const began = Date.now();
     const late = sleep(LIMIT_MS, [`it has not ended within ${LIMIT_MS / 1000} s`], { ref: false });
-    const problems = await Promise.race([test(() => startFrontEnd(binary, words), binary, cluster), late]).catch((error) => [error.stack]);
+    const problems = await Promise.race([test((env) => startFrontEnd(binary, words, env), binary, cluster), late]).catch((error) => [error.stack]);
 
     console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${name}, ${Math.round((Date.now() - began) / 1000)} s`);
     problems.forEach((problem) => console.log(problem));
@@ -61,6 +61,7 @@ for (const signal of ['SIGINT', 'SIGTERM'])
 try {
     if (isWanted('interface'))
         interfaceTests(cluster);
+    cluster.records = RECORDS;
     cluster.pieces = PIECES;
     cluster.place = `rados:${cluster.configuration}:${RECORDS}:${PIECES}`;
     initStore(cluster);

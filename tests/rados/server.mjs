@@ -24,6 +24,9 @@ const NOTICED_MS = 15_000;
 const AWAY = 'the store\'s cluster does not answer';
 const EXIT_AWAY = 4;
 const HEARTBEAT_MS = 2500;
+const LARGE_BYTES = 24 * 2 ** 20;
+const HURRY_MS = 6000;
+const COLLECTED_MS = 90_000;
 
 const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
@@ -366,5 +369,50 @@ async function check(start, binary, cluster) {
     return problems;
 }
 
-// The second one finds nobody who was killed just now.
-export const TESTS = { init, check, clients, killed, two, killedInRename, away };
+/** Sends one large blob after another until the server is gone. */
+async function upload(server, writer) {
+    const client = new Client(server);
+    let answer;
+
+    for (let i = 0; answer !== GONE; i++)
+        answer = await put(client, `/left/large-${writer}-${i}`, randomBytes(LARGE_BYTES));
+    client.close();
+}
+
+/** A front end is killed under uploads: what it has written and not committed is deleted by another, and nothing else. */
+async function left(start, binary, cluster) {
+    const env = { LAGRA_RADOS_PATIENCE_MS: `${HURRY_MS}` };
+    const doomed = await start(env), other = await start(env);
+    const problems = [], kept = new Map();
+    const state = { ends: false, round: 'left' };
+
+    await must(new Client(other), 201, 'PUT', '/kept?restype=container').catch(() => {}); // it may be there
+    await must(new Client(other), 201, 'PUT', '/left?restype=container');
+    const writers = Array.from({ length: WRITERS }, (_, writer) => [write(doomed, writer, state, kept), upload(doomed, writer)]);
+    await sleep(WRITE_MS);
+    await doomed.kill();
+    state.ends = true;
+    await Promise.all(writers.flat());
+    const before = cluster.objects(cluster.pieces, 'p.').length;
+    const isDone = () => cluster.rows(cluster.records, 'front_ends').every((key) => 'bil'.includes(key[0])) &&
+        cluster.rows(cluster.records, 'front_ends').filter((key) => key.startsWith('b')).length === 1;
+    const end = Date.now() + COLLECTED_MS;
+    while (!isDone() && Date.now() < end)
+        await sleep(500);
+    if (!isDone())
+        problems.push(`what was left is still looked for: ${cluster.rows(cluster.records, 'front_ends').join(' ')}`);
+    await sleep(2 * HURRY_MS); // tasks delete what was found
+    await compare(other, kept, problems);
+    await other.stop();
+    await doomed.remove();
+    const after = cluster.objects(cluster.pieces, 'p.').length;
+    if (after >= before || kept.size === 0)
+        problems.push(`of ${before} pieces ${after} are there, ${kept.size} blobs were acknowledged`);
+    const { status, stdout, stderr } = spawnSync(binary, ['check', cluster.place], { encoding: 'utf8' });
+    if (status !== 0 || !stdout.includes('damaged or lost: 0') || stderr.includes('nothing refers to'))
+        problems.push(`lagra check: exit code ${status}, ${stdout}${stderr}`);
+    return problems;
+}
+
+// Those that run lagra check on all of the store come before what is killed just then, or damages it.
+export const TESTS = { init, left, check, clients, killed, two, killedInRename, away };

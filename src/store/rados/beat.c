@@ -11,30 +11,25 @@
 #include "store/rados/row_key.h"
 #include "store/rados/shard_rows.h"
 
-#define KEY_DIGITS 8
-#define ROW_SIZE   16 /* 8 be at, 8 be oldest */
+#define ROW_SIZE 16 /* 8 be at, 8 be oldest */
 
 struct beat {
-    struct port *port;
-    uint32_t incarnation;
-    instant (*oldest)(struct rados *rados);
-    struct rados *rados;
+    struct beat_options options;
     struct thread thread;
     struct beat_look looks[2]; /* of the thread: the newest one, and the one before */
     unsigned newest;
     struct lock lock;
     pthread_cond_t stop;
-    bool is_stopping;  /* under lock */
-    bool is_sent;      /* under lock: and not answered */
-    uint64_t sent_ms;  /* under lock */
-    bool clock_agrees; /* under lock */
-    instant others;    /* under lock: beat_oldest_of_others() */
+    bool is_stopping;                      /* under lock */
+    bool is_sent;                          /* under lock: and not answered */
+    uint64_t sent_ms;                      /* under lock */
+    bool clock_agrees;                     /* under lock */
+    bool is_fenced;                        /* under lock */
+    bool is_first;                         /* under lock */
+    instant others;                        /* under lock: beat_oldest_of_others() */
+    struct beat_dead dead[BEAT_PEERS_MAX]; /* under lock: as of the last look */
+    size_t dead_count;
 };
-
-struct bytes beat_key(struct arena *arena, uint32_t incarnation)
-{
-    return arena_printf(arena, "%08x", incarnation);
-}
 
 struct bytes beat_write(struct arena *arena, const struct beat_row *row)
 {
@@ -47,13 +42,11 @@ struct bytes beat_write(struct arena *arena, const struct beat_row *row)
 
 bool beat_read(const struct port_row *row, uint32_t *ret_incarnation, struct beat_row *ret_row)
 {
-    uint64_t incarnation;
     struct bytes value;
 
-    if (row->key.len != KEY_DIGITS || !row_key_hex(row->key, &incarnation) ||
-        !row_value_read(row->value, &value) || value.len != ROW_SIZE)
+    if (!front_end_of_key(row->key, ret_incarnation) || !row_value_read(row->value, &value) ||
+        value.len != ROW_SIZE)
         return false;
-    *ret_incarnation = (uint32_t)incarnation;
     *ret_row = (struct beat_row){ be64_get(value.ptr), be64_get(value.ptr + 8) };
     return true;
 }
@@ -102,6 +95,38 @@ struct beat_judgement beat_judge(const struct beat_look *before, struct beat_loo
     return judgement;
 }
 
+/* ---- who is dead ---- */
+
+void beat_count_quiet(const struct beat_look *before, struct beat_look *now)
+{
+    uint64_t passed = now->ended_ms - before->ended_ms;
+
+    for (size_t i = 0; i < now->all_count; i++) {
+        struct beat_quiet *quiet = &now->all[i];
+
+        quiet->quiet_ms = 0;
+        for (size_t k = 0; passed <= BEAT_LATE_MS && k < before->all_count; k++)
+            if (before->all[k].incarnation == quiet->incarnation &&
+                before->all[k].row.at == quiet->row.at)
+                quiet->quiet_ms = before->all[k].quiet_ms + (unsigned)passed;
+    }
+}
+
+/* Under the lock. */
+static void note_dead(struct beat *beat, const struct beat_look *look)
+{
+    beat->dead_count = 0;
+    beat->is_first = true;
+    for (size_t i = 0; i < look->all_count; i++) {
+        const struct beat_quiet *quiet = &look->all[i];
+
+        if (quiet->quiet_ms >= beat->options.dead_ms)
+            beat->dead[beat->dead_count++] = (struct beat_dead){ quiet->incarnation, quiet->row };
+        else if (quiet->incarnation < beat->options.incarnation)
+            beat->is_first = false;
+    }
+}
+
 static void say(const struct beat_judgement *judgement, bool did_agree)
 {
     uint64_t most = judgement->ahead > judgement->behind ? judgement->ahead : judgement->behind;
@@ -125,26 +150,67 @@ static void log_failure(const char *what, enum port_result result)
     log_line(LOG_ERROR, "rados: %s: %s", what, port_result_text(result));
 }
 
-static void write_own(struct beat *beat)
+static void set_own(struct beat *beat, struct port_op *op)
 {
-    const struct beat_row row = { clock_now(), beat->oldest(beat->rados) };
-    struct port_op *op = arrival_op();
-    enum port_result result;
+    const struct beat_row row = { clock_now(), beat->options.oldest(beat->options.rados) };
 
-    port_set(op, beat_key(op->arena, beat->incarnation), beat_write(op->arena, &row));
-    result = run_block(beat->port, BEAT_OBJECT, op);
-    if (result)
-        log_failure("a heartbeat", result);
+    port_set(op, beat_key(op->arena, beat->options.incarnation), beat_write(op->arena, &row));
 }
 
-static void forget(struct beat *beat, uint32_t incarnation)
+/* Who has been retired while it did not beat finds that out. */
+static void write_own(struct beat *beat)
+{
+    struct port_op *op = arrival_op();
+    enum port_result result;
+    bool is_new;
+
+    port_compare(op, living_key(op->arena, beat->options.incarnation), living_value());
+    set_own(beat, op);
+    result = run_block(beat->options.port, BEAT_OBJECT, op);
+    if (result && result != PORT_REFUSED)
+        log_failure("a heartbeat", result);
+    if (result != PORT_REFUSED)
+        return;
+    lock_take(&beat->lock);
+    is_new = !beat->is_fenced;
+    beat->is_fenced = true;
+    lock_give(&beat->lock);
+    if (!is_new)
+        return;
+    log_line(LOG_ERROR, "rados: others have taken this front end for dead: it commits nothing "
+                        "any more, and is to be started again");
+    if (beat->options.fenced)
+        beat->options.fenced();
+}
+
+/* False: it could not. */
+static bool write_first(struct beat *beat)
 {
     struct port_op *op = arrival_op();
     enum port_result result;
 
+    port_set(op, living_key(op->arena, beat->options.incarnation), living_value());
+    set_own(beat, op);
+    result = run_block(beat->options.port, BEAT_OBJECT, op);
+    if (result)
+        log_failure("a heartbeat", result);
+    return result == PORT_OK;
+}
+
+/* Unless others have taken it for dead: what they do about it is theirs. */
+static void remove_own(struct beat *beat)
+{
+    struct port_op *op = arrival_op();
+    uint32_t incarnation = beat->options.incarnation;
+    enum port_result result;
+
+    port_compare(op, living_key(op->arena, incarnation), living_value());
+    port_remove(op, living_key(op->arena, incarnation));
     port_remove(op, beat_key(op->arena, incarnation));
-    result = run_block(beat->port, BEAT_OBJECT, op);
-    if (result && result != PORT_ABSENT)
+    port_remove_range(op, intent_prefix(op->arena, incarnation),
+                      intent_end(op->arena, incarnation));
+    result = run_block(beat->options.port, BEAT_OBJECT, op);
+    if (result && result != PORT_REFUSED)
         log_failure("a heartbeat stays", result);
 }
 
@@ -158,10 +224,10 @@ static void take_row(struct beat *beat, struct beat_look *look, const struct por
         look->oldest = 0;
         return;
     }
-    if (incarnation == beat->incarnation)
+    if (incarnation == beat->options.incarnation)
         return;
-    if (above(look->begun, read.at) > BEAT_FORGOTTEN_TICKS)
-        forget(beat, incarnation);
+    if (look->all_count < BEAT_PEERS_MAX)
+        look->all[look->all_count++] = (struct beat_quiet){ incarnation, read, 0 };
     if (above(look->begun, read.at) > BEAT_DEAD_TICKS)
         return;
     if (read.oldest < look->oldest)
@@ -176,15 +242,16 @@ static bool look(struct beat *beat, struct beat_look *ret_look)
 {
     const struct bytes none = { NULL, 0 };
     struct port_op *op = arrival_op();
-    struct port_step *list = port_list(op, none, none, PORT_ROWS_MAX);
+    struct port_step *list = port_list(op, none, bytes_from_string("b"), PORT_ROWS_MAX);
     struct arrival *arrival;
     bool is_read;
 
     ret_look->begun = clock_now();
-    ret_look->count = 0;
+    ret_look->count = ret_look->all_count = 0;
     ret_look->oldest = INSTANT_MAX;
-    arrival = send_block(beat->port, BEAT_OBJECT, op);
+    arrival = send_block(beat->options.port, BEAT_OBJECT, op);
     ret_look->ended = clock_now();
+    ret_look->ended_ms = clock_monotonic_ms();
     is_read = op->result == PORT_OK;
     if (!is_read)
         log_failure("the heartbeats", op->result);
@@ -210,11 +277,13 @@ static void judge(struct beat *beat)
         return;
     }
     judgement = beat_judge(before, now);
+    beat_count_quiet(before, now);
     beat->newest = 1 - beat->newest;
     lock_take(&beat->lock);
     did_agree = beat->clock_agrees;
     beat->clock_agrees = judgement.agrees;
     beat->others = now->oldest;
+    note_dead(beat, now);
     lock_give(&beat->lock);
     if (judgement.agrees != did_agree || judgement.ahead + judgement.behind > BEAT_SKEW_WARNED)
         say(&judgement, did_agree);
@@ -247,21 +316,19 @@ static void release(struct beat *beat)
     free(beat);
 }
 
-struct beat *beat_start(struct port *port, uint32_t incarnation,
-                        instant (*oldest)(struct rados *rados), struct rados *rados)
+struct beat *beat_start(const struct beat_options *options)
 {
     struct beat *beat = xcalloc(1, sizeof *beat);
 
-    beat->port = port;
-    beat->incarnation = incarnation;
-    beat->oldest = oldest;
-    beat->rados = rados;
+    beat->options = *options;
     beat->clock_agrees = true;
     lock_init(&beat->lock, RANK_PARTITION);
     lock_condition_init(&beat->stop);
-    write_own(beat);
-    judge(beat);
-    if (thread_start(&beat->thread, run, beat))
+    if (write_first(beat))
+        judge(beat);
+    else
+        beat->is_stopping = true;
+    if (!beat->is_stopping && thread_start(&beat->thread, run, beat))
         return beat;
     release(beat);
     return NULL;
@@ -277,7 +344,7 @@ void beat_stop(struct beat *beat, bool is_last)
     lock_give(&beat->lock);
     thread_join(&beat->thread);
     if (is_last)
-        forget(beat, beat->incarnation);
+        remove_own(beat);
     release(beat);
 }
 
@@ -309,4 +376,35 @@ instant beat_oldest_of_others(struct beat *beat)
     oldest = beat->others;
     lock_give(&beat->lock);
     return oldest;
+}
+
+bool beat_is_fenced(struct beat *beat)
+{
+    bool is_fenced;
+
+    lock_take(&beat->lock);
+    is_fenced = beat->is_fenced;
+    lock_give(&beat->lock);
+    return is_fenced;
+}
+
+size_t beat_dead(struct beat *beat, struct beat_dead *ret_dead, size_t max)
+{
+    size_t count;
+
+    lock_take(&beat->lock);
+    count = beat->dead_count < max ? beat->dead_count : max;
+    memcpy(ret_dead, beat->dead, count * sizeof ret_dead[0]);
+    lock_give(&beat->lock);
+    return count;
+}
+
+bool beat_is_first(struct beat *beat)
+{
+    bool is_first;
+
+    lock_take(&beat->lock);
+    is_first = beat->is_first;
+    lock_give(&beat->lock);
+    return is_first;
 }

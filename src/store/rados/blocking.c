@@ -19,13 +19,19 @@ enum port_result run_block(struct port *port, const char *object, struct port_op
     return result;
 }
 
-enum store_result apply_block(struct apply *apply, struct shards *shards, const struct guid *space)
+enum store_result change_block(struct shards *shards, const struct partition *partition,
+                               struct shard_commit commit)
 {
     struct sleeper sleeper;
+    struct apply apply = { .commit = commit };
 
+    apply.commit.partition_key = partition->key;
+    apply.commit.attempt = shards_next_attempt(shards);
+    apply.commit.has_no_header = true;
+    apply.commit.is_any_state = true;
     sleeper_init(&sleeper);
-    apply_start(apply, shards, space, sleeper_arm(&sleeper));
+    apply_start(&apply, shards, &partition->space, sleeper_arm(&sleeper));
     sleeper_wait(&sleeper);
     sleeper_release(&sleeper);
-    return apply->commit.result;
+    return apply.commit.result;
 }

@@ -8,7 +8,9 @@
 struct arrival *send_block(struct port *port, const char *object, struct port_op *op);
 /* The same of an op of which only the result matters. */
 enum port_result run_block(struct port *port, const char *object, struct port_op *op);
-/* returns the commit's result */
-enum store_result apply_block(struct apply *apply, struct shards *shards, const struct guid *space);
+/* A change of the shard of a partition beside its header, also of a sealed one. It may be applied twice.
+ * commit: changes, checks, tasks; the rest is not looked at. returns as struct shard_commit */
+enum store_result change_block(struct shards *shards, const struct partition *partition,
+                               struct shard_commit commit);
 
 #endif

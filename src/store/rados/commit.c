@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/sleeper.h"
 #include "store/rados/beat.h"
+#include "store/rados/own_tasks.h"
 #include "store/rados/piece_rows.h"
 #include "store/rados/rados_private.h"
 #include "store/rados/seal.h"
@@ -105,6 +106,19 @@ static void add_counts(struct commit *c, struct commit_member *member,
         part_work_count(member->work, c->arena, arena_copy(c->arena, count->name), count->delta);
 }
 
+static void add_own_task(struct commit *c, struct commit_member *member, uint32_t kind, instant due,
+                         struct bytes payload)
+{
+    const struct task_row row = {
+        .kind = kind,
+        .payload = payload,
+        .partition_key = member->partition.key,
+    };
+    struct guid id = guid_new();
+
+    part_work_task(member->work, c->arena, due, &id, task_row_write(c->arena, &row));
+}
+
 static void add_changes(struct commit *c, struct commit_member *member,
                         const struct changes *changes)
 {
@@ -117,16 +131,8 @@ static void add_changes(struct commit *c, struct commit_member *member,
     for (const struct task_change *t = changes_first_task(changes); t; t = t->next)
         add_task(c, member, t);
     dropped = changes_dropped_spaces(changes, &dropped_count);
-    for (size_t i = 0; i < dropped_count; i++) {
-        struct task_row row = {
-            .kind = TASK_DROP,
-            .payload = arena_copy(c->arena, bytes_of(dropped[i].b, sizeof dropped[i].b)),
-            .partition_key = member->partition.key,
-        };
-        struct guid id = guid_new();
-
-        part_work_task(member->work, c->arena, c->now, &id, task_row_write(c->arena, &row));
-    }
+    for (size_t i = 0; i < dropped_count; i++)
+        add_own_task(c, member, TASK_DROP, c->now, bytes_of(dropped[i].b, sizeof dropped[i].b));
     if (dropped_count > 0) {
         struct guid *all = arena_array(c->arena, c->dropped_count + dropped_count, sizeof all[0]);
 
@@ -153,20 +159,24 @@ static bool is_moved(const struct commit *c, const struct commit_member *from,
     return false;
 }
 
-/* Those that nothing in the part refers to any longer are deleted after a while. */
+/* Those that nothing in the part refers to any longer are deleted after a while. Of those that have moved to another
+ * part a row stays as long as they may be looked for. */
 static enum store_result free_pieces(struct commit *c, struct commit_member *member,
                                      const struct piece_freed *freed)
 {
-    struct task_row row = { .kind = TASK_COLLECT, .partition_key = member->partition.key };
-    struct guid id = guid_new();
-    struct text out;
+    struct text released, moved;
 
-    text_init(&out, c->arena, 0);
-    for (size_t i = 0; i < freed->count; i++)
-        if (!is_moved(c, member, freed->pieces[i])) {
-            piece_name_write(&out, freed->pieces[i]);
+    text_init(&released, c->arena, 0);
+    text_init(&moved, c->arena, 0);
+    for (size_t i = 0; i < freed->count; i++) {
+        bool is_away = is_moved(c, member, freed->pieces[i]);
+
+        piece_name_write(is_away ? &moved : &released, freed->pieces[i]);
+        if (is_away)
+            piece_row_moved(member->work, c->arena, member->partition.key, freed->pieces[i]);
+        else
             c->released += freed->pieces[i]->length;
-        }
+    }
     for (size_t i = 0; i < member->piece_count; i++) {
         const struct piece_change *piece = &member->pieces[i];
 
@@ -175,10 +185,10 @@ static enum store_result free_pieces(struct commit *c, struct commit_member *mem
             return STORE_IO;
         }
     }
-    row.payload = text_bytes(&out);
-    if (row.payload.len > 0)
-        part_work_task(member->work, c->arena, c->now + c->rados->grace, &id,
-                       task_row_write(c->arena, &row));
+    if (text_bytes(&released).len > 0)
+        add_own_task(c, member, TASK_COLLECT, c->now + c->rados->grace, text_bytes(&released));
+    if (text_bytes(&moved).len > 0)
+        add_own_task(c, member, TASK_MOVED, c->now + OWN_MOVED_TICKS, text_bytes(&moved));
     return STORE_OK;
 }
 
@@ -322,10 +332,30 @@ static void rows_read(struct waiter *waiter)
     read_next(c);
 }
 
-/* Reads how often the pieces of the next part are referred to. */
+static void adopted(struct waiter *waiter)
+{
+    struct commit *c = commit_of_waiter(waiter);
+    struct commit_member *member = &c->members[c->at];
+    const struct piece_rows_of of = rows_of(c, member);
+
+    arrival_drop(c->arrival);
+    c->arrival = NULL;
+    if (!staged_are_of(c->rados->staged, &member->partition, member->pieces, member->piece_count)) {
+        fail(c, STORE_IO);
+        return;
+    }
+    c->arrival = piece_rows_ask(&of);
+    c->waiter.wake = rows_read;
+    if (c->arrival)
+        arrival_wait(c->arrival, &c->waiter);
+    else
+        rows_read(&c->waiter);
+}
+
+/* Sees to it that the pieces of the next part are its own, and reads how often they are referred to. */
 static void read_next(struct commit *c)
 {
-    struct piece_rows_of of;
+    struct commit_member *member;
 
     while (c->at < c->count && c->members[c->at].piece_count == 0)
         c->at++;
@@ -333,13 +363,14 @@ static void read_next(struct commit *c)
         transaction_start(c->transaction);
         return;
     }
-    of = rows_of(c, &c->members[c->at]);
-    c->arrival = piece_rows_ask(&of);
-    c->waiter.wake = rows_read;
+    member = &c->members[c->at];
+    c->arrival =
+        staged_adopt(c->rados->staged, &member->partition, member->pieces, member->piece_count);
+    c->waiter.wake = adopted;
     if (c->arrival)
         arrival_wait(c->arrival, &c->waiter);
     else
-        rows_read(&c->waiter);
+        adopted(&c->waiter);
 }
 
 static enum store_result take_pieces(struct commit *c, struct commit_member *member,
@@ -429,8 +460,9 @@ enum store_result rados_commit(struct store *base, const struct commit_part *par
                                instant now, struct store_access access, uint64_t *ret_sequence)
 {
     struct rados *rados = rados_of(base);
-    enum store_result result =
-        beat_clock_agrees(rados->beat) ? begin_parts(parts, count, now) : STORE_SHORTAGE;
+    enum store_result result = beat_is_fenced(rados->beat)      ? STORE_IO
+                               : beat_clock_agrees(rados->beat) ? begin_parts(parts, count, now)
+                                                                : STORE_SHORTAGE;
     struct commit *c;
     uint64_t sequence;
 

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "store/rados/beat.h"
 #include "store/rados/blocking.h"
+#include "store/rados/inspect_leftovers.h"
 #include "store/rados/piece_rows.h"
 #include "store/rados/rados_private.h"
 #include "store/rados/slot.h"
@@ -40,6 +41,7 @@ struct inspection {
     inspect_say *say;
     void *context;
     struct names shards;
+    struct suspects *suspects; /* NULL: they were told before */
     /* Of one shard: */
     const char *object;
     struct guid space;
@@ -92,7 +94,7 @@ static bool is_alone(struct inspection *i)
 {
     const struct bytes none = { NULL, 0 };
     struct port_op *op = arrival_op();
-    struct port_step *list = port_list(op, none, none, PORT_ROWS_MAX);
+    struct port_step *list = port_list(op, none, bytes_from_string("b"), PORT_ROWS_MAX);
     struct arrival *arrival = send_block(i->rados->port, BEAT_OBJECT, op);
     bool is_alone = op->result == PORT_OK || op->result == PORT_ABSENT;
     uint32_t incarnation;
@@ -216,17 +218,32 @@ static void inspect_piece(struct inspection *i, const struct port_row *row)
 {
     struct piece_change piece;
 
-    if (piece_row_name(row->key, row->value, &piece))
+    if (!piece_row_name(row->key, row->value, &piece)) {
+        say(i, "a row that counts a piece makes no sense");
+    } else if (piece.references > 0) { /* else it has moved */
+        suspects_clear(i->suspects, piece.extent, piece.offset);
         add_piece(&i->rows, (struct counted){ piece.extent, piece.length, piece.offset,
                                               (uint64_t)piece.references });
-    else
-        say(i, "a row that counts a piece makes no sense");
+    }
+}
+
+static void inspect_task(struct inspection *i, const struct port_row *row)
+{
+    struct piece_change piece;
+    struct task_row task;
+    struct bytes value;
+
+    if (!row_value_read(row->value, &value) || !task_row_read(value, &task)) {
+        say(i, "a deferred task makes no sense");
+        return;
+    }
+    while (task.kind == TASK_COLLECT && piece_name_take(&task.payload, &piece))
+        suspects_clear(i->suspects, piece.extent, piece.offset);
 }
 
 static void inspect_row(struct inspection *i, const struct port_row *row, struct arena *arena)
 {
     struct partition_header header;
-    struct task_row task;
     struct row_name name;
     struct bytes value;
     uint64_t number;
@@ -250,8 +267,7 @@ static void inspect_row(struct inspection *i, const struct port_row *row, struct
             i->has_locks = i->has_locks || partition_is_locked(&header);
         break;
     case ROW_TASK:
-        if (!row_value_read(row->value, &value) || !task_row_read(value, &task))
-            say(i, "a deferred task makes no sense");
+        inspect_task(i, row);
         break;
     case ROW_COUNTER:
     case ROW_LOOKED:
@@ -379,8 +395,12 @@ enum store_result rados_inspect(struct store *base, inspect_visit *visit, inspec
     }
     if (i.shards.count > 0)
         qsort(i.shards.names, i.shards.count, sizeof i.shards.names[0], by_name);
+    if (!result && !i.rados->has_told_leftovers)
+        i.suspects = suspects_find(i.rados);
     for (size_t n = 0; !result && n < i.shards.count; n++)
         result = inspect_shard(&i, i.shards.names[n]);
+    i.rados->has_told_leftovers = i.rados->has_told_leftovers || i.suspects;
+    (void)suspects_end(i.suspects);
     free(i.records.all);
     free(i.rows.all);
     release_names(&i.shards);

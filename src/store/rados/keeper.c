@@ -8,8 +8,12 @@
 #include "base/thread.h"
 #include "store/rados/beat.h"
 #include "store/rados/blocking.h"
+#include "store/rados/departed.h"
 #include "store/rados/own_tasks.h"
 #include "store/rados/todo.h"
+
+/* Dead front ends that are retired at once. */
+#define DEAD_MAX 16u
 
 struct keeper {
     struct rados *rados;
@@ -34,6 +38,60 @@ void keeper_pass(struct rados *rados, bool is_all)
     arena_free(arena);
 }
 
+static bool goes_on(struct keeper *keeper)
+{
+    bool is_stopping;
+
+    lock_take(&keeper->lock);
+    is_stopping = keeper->is_stopping;
+    lock_give(&keeper->lock);
+    return !is_stopping;
+}
+
+/* ---- what no commit names ---- */
+
+/* Of commits of this front end whose outcomes were not learned: nothing of them is on its way any more. */
+static void look_for_lost(struct rados *rados)
+{
+    const struct leftovers leftovers = { rados->pieces, rados->shards, rados->grace, false };
+    uint64_t numbers[INTENT_NUMBERS];
+    size_t count = staged_lost(rados->staged, rados->grace / (TICKS_PER_SECOND / 1000), numbers,
+                               INTENT_NUMBERS);
+
+    if (count == 0 ||
+        !leftovers_collect(&leftovers, shards_incarnation(rados->shards), numbers, count))
+        return;
+    for (size_t i = 0; i < count; i++)
+        staged_found(rados->staged, numbers[i]);
+}
+
+static void look_for_departed(struct keeper *keeper)
+{
+    struct rados *rados = keeper->rados;
+    const struct departed departed = {
+        .leftovers = { rados->pieces, rados->shards, rados->grace, true },
+        .records = rados->port,
+        .again = rados->again,
+    };
+    struct beat_dead dead[DEAD_MAX];
+    size_t count = beat_dead(rados->beat, dead, DEAD_MAX);
+
+    for (size_t i = 0; i < count; i++)
+        if (!departed_retire(rados->port, dead[i].incarnation, &dead[i].row))
+            return;
+    while (beat_is_first(rados->beat) && goes_on(keeper) && departed_step(&departed, clock_now()))
+        continue;
+}
+
+static void keep_once(struct keeper *keeper)
+{
+    if (beat_is_fenced(keeper->rados->beat))
+        return; /* it is itself one of them */
+    keeper_pass(keeper->rados, false);
+    look_for_lost(keeper->rados);
+    look_for_departed(keeper);
+}
+
 static void *keep(void *argument)
 {
     struct keeper *keeper = argument;
@@ -42,7 +100,7 @@ static void *keep(void *argument)
     while (!keeper->is_stopping) {
         lock_give(&keeper->lock);
         if (beat_clock_agrees(keeper->rados->beat)) /* what is due is due by the clock */
-            keeper_pass(keeper->rados, false);
+            keep_once(keeper);
         lock_take(&keeper->lock);
         if (!keeper->is_stopping)
             lock_wait(&keeper->lock, &keeper->stop, KEEPER_STEP_MS);

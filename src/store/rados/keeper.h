@@ -1,5 +1,5 @@
 /* The engine's own tasks, and the thread that does them: transactions that are to be forgotten, spaces that were
- * dropped, pieces that nothing refers to. Its thread waits for the cluster. */
+ * dropped, pieces that nothing refers to, and what dead front ends have left. Its thread waits for the cluster. */
 #ifndef LAGRA_STORE_RADOS_KEEPER_H
 #define LAGRA_STORE_RADOS_KEEPER_H
 

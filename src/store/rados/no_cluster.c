@@ -7,10 +7,11 @@ static enum store_result refuse(const char **ret_problem)
     return STORE_IO;
 }
 
-enum store_result store_open_cluster(const char *where, struct store **ret_store,
-                                     const char **ret_problem)
+enum store_result store_open_cluster(const char *where, void (*failed)(void),
+                                     struct store **ret_store, const char **ret_problem)
 {
     (void)where;
+    (void)failed;
     (void)ret_store;
     return refuse(ret_problem);
 }

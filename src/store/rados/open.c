@@ -7,6 +7,8 @@
 #include "base/sleeper.h"
 #include "store/rados/beat.h"
 #include "store/rados/blocking.h"
+#include "store/rados/departed.h"
+#include "store/rados/intents.h"
 #include "store/rados/keeper.h"
 #include "store/rados/piece_reads.h"
 #include "store/rados/rados_private.h"
@@ -21,8 +23,7 @@
 
 static bool rados_healthy(struct store *base)
 {
-    (void)base; /* what does not answer now may answer again */
-    return true;
+    return !beat_is_fenced(rados_of(base)->beat); /* what does not answer now may answer again */
 }
 
 static const char *rados_trouble(struct store *base)
@@ -31,6 +32,8 @@ static const char *rados_trouble(struct store *base)
 
     if (!beat_is_answered(rados->beat))
         return "the store's cluster does not answer";
+    if (beat_is_fenced(rados->beat))
+        return "others have taken this front end for dead";
     return beat_clock_agrees(rados->beat)
                ? NULL
                : "this machine's clock differs from those of other front ends";
@@ -104,6 +107,7 @@ static void rados_free(struct rados *rados)
     todo_free(rados->todo);
     piece_reads_free(rados->piece_reads);
     staged_free(rados->staged);
+    intents_free(rados->intents);
     outcomes_free(rados->outcomes);
     shards_free(rados->shards);
     deferred_release(&rados->deferred);
@@ -123,7 +127,8 @@ static void rados_close(struct store *base)
     assert(!rados->oldest);
     wait_for_shards(rados);
     staged_wait(rados->staged);
-    beat_stop(rados->beat, !staged_has_lost(rados->staged));
+    intents_wait(rados->intents);
+    beat_stop(rados->beat, staged_is_clean(rados->staged));
     rados_free(rados);
     if (closed)
         closed(of);
@@ -184,17 +189,26 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
     rados->grace = options->grace_ticks > 0 ? options->grace_ticks : RADOS_GRACE_TICKS;
     rados->shards = shards_new(rados->port, incarnation);
     rados->outcomes = outcomes_new();
-    rados->staged = staged_new(rados->pieces, incarnation);
+    rados->intents = intents_new(rados->port, incarnation);
+    rados->staged = staged_new(rados->pieces, incarnation, rados->intents);
     rados->piece_reads = piece_reads_new();
     rados->todo = todo_new();
     lock_init(&rados->lock, RANK_PARTITION);
     lock_condition_init(&rados->is_idle);
-    rados->beat = beat_start(rados->port, incarnation, rados_oldest_opened, rados);
+    rados->again = options->again_ticks > 0 ? options->again_ticks : DEPARTED_AGAIN_TICKS;
+    rados->beat = beat_start(&(struct beat_options){
+        .port = rados->port,
+        .incarnation = incarnation,
+        .oldest = rados_oldest_opened,
+        .rados = rados,
+        .dead_ms = options->dead_ms > 0 ? options->dead_ms : BEAT_DEAD_MS,
+        .fenced = options->failed,
+    });
     rados->keeper = rados->beat ? keeper_start(rados) : NULL;
     if (!rados->keeper) {
         beat_stop(rados->beat, true);
         rados_free(rados);
-        *ret_problem = "a thread cannot be started";
+        *ret_problem = "the pool cannot be written, or a thread cannot be started";
         return STORE_IO;
     }
     *ret_store = &rados->base;

@@ -14,6 +14,11 @@ struct rados_options {
     void (*closed)(void *of);      /* the store is closed, and nothing is in flight; or NULL */
     void *closed_of;
     uint64_t grace_ticks; /* 0: RADOS_GRACE_TICKS */
+    unsigned dead_ms;     /* 0: BEAT_DEAD_MS */
+    uint64_t again_ticks; /* 0: DEPARTED_AGAIN_TICKS */
+    /* Others have taken this front end for dead: it is to end, and may be started again. Called once, by a thread of the
+     * store; or NULL. */
+    void (*failed)(void);
 };
 /* The store was made by root_make(). Takes a number in the cluster that no front end had before. It waits for the cluster.
  * *ret_problem: a sentence if the result is not STORE_OK (static). Start-up. */

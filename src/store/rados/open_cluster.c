@@ -45,8 +45,20 @@ static void warn(const char *sentence)
     log_line(LOG_WARN, "rados: %s", sentence);
 }
 
-static enum store_result open_place(const struct cluster_place *place, struct store **ret_store,
-                                    const char **ret_problem)
+#ifdef LAGRA_GATES
+/* Tests wait for no day: all that is done after a while is done after so many milliseconds. */
+static void hurry(struct rados_options *options)
+{
+    const char *asked = getenv("LAGRA_RADOS_PATIENCE_MS");
+    unsigned ms = asked ? (unsigned)strtoul(asked, NULL, 10) : 0;
+
+    options->dead_ms = ms;
+    options->grace_ticks = options->again_ticks = ms * (TICKS_PER_SECOND / 1000);
+}
+#endif
+
+static enum store_result open_place(const struct cluster_place *place, void (*failed)(void),
+                                    struct store **ret_store, const char **ret_problem)
 {
     struct cluster_findings findings = { .say = warn };
     struct pools *pools = NULL;
@@ -63,22 +75,26 @@ static enum store_result open_place(const struct cluster_place *place, struct st
         .pool_of_pieces = place->pieces,
         .closed = close_pools,
         .closed_of = pools,
+        .failed = failed,
     };
+#ifdef LAGRA_GATES
+    hurry(&options);
+#endif
     result = store_open_rados(&options, ret_store, ret_problem);
     if (result)
         close_pools(pools);
     return result;
 }
 
-enum store_result store_open_cluster(const char *where, struct store **ret_store,
-                                     const char **ret_problem)
+enum store_result store_open_cluster(const char *where, void (*failed)(void),
+                                     struct store **ret_store, const char **ret_problem)
 {
     struct cluster_place place;
     enum store_result result;
 
     if (!cluster_place_read(where, &place, ret_problem))
         return STORE_IO;
-    result = open_place(&place, ret_store, ret_problem);
+    result = open_place(&place, failed, ret_store, ret_problem);
     cluster_place_release(&place);
     return result;
 }

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "store/rados/beat.h"
 #include "store/rados/blocking.h"
+#include "store/rados/front_end_rows.h"
 #include "store/rados/piece_rows.h"
 #include "store/rados/seal.h"
 #include "store/rados/task_row.h"
@@ -46,22 +47,12 @@ static bool is_settled(struct rados *rados, const struct partition *partition,
     return false;
 }
 
-static bool remove_decided(struct rados *rados, const struct own_task *task, struct bytes key,
-                           struct arena *arena)
+static bool remove_decided(struct rados *rados, const struct own_task *task, struct bytes key)
 {
-    struct apply apply;
-    struct part_work work;
+    const struct shard_change removal = { .key = key, .is_removal = true };
 
-    part_work_init(&work);
-    part_work_remove(&work, arena, key);
-    apply.commit = (struct shard_commit){
-        .partition_key = task->partition.key,
-        .attempt = shards_next_attempt(rados->shards),
-        .changes = work.changes,
-        .has_no_header = true,
-        .is_any_state = true,
-    };
-    return apply_block(&apply, rados->shards, &task->partition.space) == STORE_OK;
+    return change_block(rados->shards, &task->partition,
+                        (struct shard_commit){ .changes = &removal }) == STORE_OK;
 }
 
 /* The row that says that it was decided goes once no partition is locked by it: a look, not the answer of a
@@ -92,7 +83,7 @@ static bool forget(struct rados *rados, const struct own_task *task, struct aren
         is_done = true;
         for (size_t i = 0; i < count; i++)
             is_done = is_done && is_settled(rados, &others[i], transaction);
-        is_done = is_done && remove_decided(rados, task, key, arena);
+        is_done = is_done && remove_decided(rados, task, key);
     }
     arrival_drop(arrival);
     return is_done;
@@ -122,6 +113,61 @@ static bool collect(struct rados *rados, const struct own_task *task, bool is_al
     return rest.len == 0;
 }
 
+/* ---- pieces that have moved ---- */
+
+/* Of a piece that has not come back meanwhile. False: it is not known. */
+static bool remove_moved(struct rados *rados, const struct partition *partition,
+                         const struct piece_change *piece, struct arena *arena)
+{
+    struct shard_check is_away = {
+        .key = row_key_piece(arena, partition->key, piece->extent, piece->offset),
+        .value = piece_references_write(arena, 0, piece->length),
+    };
+    const struct shard_change removal = { .key = is_away.key, .is_removal = true };
+    enum store_result result = change_block(
+        rados->shards, partition, (struct shard_commit){ .changes = &removal, .checks = &is_away });
+
+    return result == STORE_OK || result == STORE_BUSY || result == STORE_NOT_FOUND;
+}
+
+/* Is the intent there that the number of the piece is of? */
+static bool has_intent(struct rados *rados, const struct piece_change *piece)
+{
+    struct port_op *op = arrival_op();
+    struct port_step *row =
+        port_get(op, intent_key(op->arena, piece->extent, intent_first(piece->offset)));
+    struct arrival *arrival = send_block(rados->port, BEAT_OBJECT, op);
+    bool has = op->result != PORT_ABSENT && (op->result || row->row_count > 0);
+
+    arrival_drop(arrival);
+    return has;
+}
+
+/* Those whose intents are gone are looked for no more, so their rows go. The others are left to a later task. */
+static bool forget_moved(struct rados *rados, const struct own_task *task, struct arena *arena)
+{
+    struct bytes rest = task->payload;
+    struct piece_change piece;
+    struct task_row row = { .kind = TASK_MOVED, .partition_key = task->partition.key };
+    struct shard_task later = { .due = clock_now() + OWN_MOVED_TICKS, .id = guid_new() };
+    struct text left;
+    bool is_done = true;
+
+    text_init(&left, arena, 0);
+    while (piece_name_take(&rest, &piece)) {
+        if (has_intent(rados, &piece))
+            piece_name_write(&left, &piece);
+        else
+            is_done = remove_moved(rados, &task->partition, &piece, arena) && is_done;
+    }
+    row.payload = text_bytes(&left);
+    if (!is_done || row.payload.len == 0)
+        return is_done;
+    later.value = task_row_write(arena, &row);
+    return change_block(rados->shards, &task->partition,
+                        (struct shard_commit){ .tasks = &later }) == STORE_OK;
+}
+
 /* ---- dropped spaces ---- */
 
 /* Removes a page of rows of a sealed shard, and deletes the pieces that they name. Tasks, and what is needed to settle
@@ -148,6 +194,8 @@ static bool empty_page(struct rados *rados, const char *object, struct bytes *af
              name.kind != ROW_PIECE && name.kind != ROW_COUNTER))
             continue;
         if (name.kind == ROW_PIECE && piece_row_name(row->key, row->value, &piece)) {
+            if (piece.references == 0)
+                continue; /* it lies elsewhere, and its task removes the row */
             staged_delete(rados->staged, piece.extent, piece.offset);
             staged_used(rados->staged, -(int64_t)piece.length, 0);
         }
@@ -202,6 +250,8 @@ bool own_task_do(struct rados *rados, const struct own_task *task, bool is_all)
         is_done = collect(rados, task, is_all);
     else if (task->kind == TASK_DROP)
         is_done = drop(rados, task, arena, is_all);
+    else if (task->kind == TASK_MOVED)
+        is_done = forget_moved(rados, task, arena);
     else
         log_line(LOG_ERROR, "rados: a task of an unknown kind: %u", task->kind);
     arena_free(arena);

@@ -77,19 +77,31 @@ static enum store_result check_answer(const struct piece_rows_of *of, const stru
     return partition_header_equal(&now, of->seen) ? STORE_OK : STORE_CONFLICT;
 }
 
+struct bytes piece_references_write(struct arena *arena, uint64_t references, uint32_t length)
+{
+    char be[ROW_SIZE];
+
+    be64_put(be, references);
+    be32_put(be + 8, length);
+    return row_value_write(arena, bytes_of(be, sizeof be));
+}
+
 static void set_row(const struct piece_rows_of *of, const struct piece_change *piece,
                     uint64_t count, struct arena *arena, struct part_work *work)
 {
     struct bytes key = row_key_piece(arena, of->partition->key, piece->extent, piece->offset);
-    char be[ROW_SIZE];
 
-    if (count == 0) {
+    if (count == 0)
         part_work_remove(work, arena, key);
-        return;
-    }
-    be64_put(be, count);
-    be32_put(be + 8, piece->length);
-    part_work_set(work, arena, key, row_value_write(arena, bytes_of(be, sizeof be)));
+    else
+        part_work_set(work, arena, key, piece_references_write(arena, count, piece->length));
+}
+
+void piece_row_moved(struct part_work *work, struct arena *arena, struct bytes partition_key,
+                     const struct piece_change *piece)
+{
+    part_work_set(work, arena, row_key_piece(arena, partition_key, piece->extent, piece->offset),
+                  piece_references_write(arena, 0, piece->length));
 }
 
 enum store_result piece_rows_take(const struct piece_rows_of *of, const struct arrival *answer,

@@ -1,6 +1,6 @@
 /* How often the pieces of a partition are referred to: a row each, in the partition.
  *
- *   piece   8 be references, 1 or more; 4 be length
+ *   piece   8 be references; 0: it has moved to another partition; 4 be length
  *
  * Nothing is read of pieces that this front end has staged and nobody has committed yet. Any thread. */
 #ifndef LAGRA_STORE_RADOS_PIECE_ROWS_H
@@ -34,6 +34,13 @@ struct arrival *piece_rows_ask(const struct piece_rows_of *of);
 enum store_result piece_rows_take(const struct piece_rows_of *of, const struct arrival *answer,
                                   struct arena *arena, struct part_work *work,
                                   struct piece_freed *ret_freed);
+
+/* It has moved from the partition to another one in the same commit: the row stays, so that nobody takes it for one that
+ * no commit names (leftovers.h). */
+void piece_row_moved(struct part_work *work, struct arena *arena, struct bytes partition_key,
+                     const struct piece_change *piece);
+/* The value of such a row. */
+struct bytes piece_references_write(struct arena *arena, uint64_t references, uint32_t length);
 
 /* The piece of such a row, and its references. False: it is damaged. */
 bool piece_row_name(struct bytes key, struct bytes row, struct piece_change *ret_piece);

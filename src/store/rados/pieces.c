@@ -4,6 +4,8 @@
 
 #include "base/crc.h"
 #include "base/log.h"
+#include "store/rados/intents.h"
+#include "store/rados/piece_label.h"
 #include "store/rados/piece_reads.h"
 #include "store/rados/rados_private.h"
 #include "store/rados/staged.h"
@@ -19,8 +21,11 @@ struct staged_piece {
 
 struct rados_stage {
     struct stage base;
-    uint64_t expected; /* bytes still to come, as far as is known; 0: not known */
-    char *buffer;      /* of the piece that is being filled */
+    struct partition owner;   /* its key on the heap */
+    uint64_t number;          /* of the piece that is written next; 0: none yet */
+    struct arrival *reserved; /* that is waited for to have it */
+    uint64_t expected;        /* bytes still to come, as far as is known; 0: not known */
+    char *buffer;             /* of the piece that is being filled */
     uint32_t filled, room;
     struct staged_piece *list;
     size_t count, capacity;
@@ -39,7 +44,7 @@ struct stage *rados_stage_open(struct store *base, struct partition partition, u
 {
     struct rados_stage *stage = xcalloc(1, sizeof *stage);
 
-    (void)partition;
+    stage->owner = (struct partition){ partition.space, xcopy(partition.key) };
     stage->base.store = base;
     stage->expected = length_hint == UINT64_MAX ? 0 : length_hint;
     return &stage->base;
@@ -75,20 +80,44 @@ static enum store_result drain(struct rados_stage *stage, unsigned most, struct 
     return stage->failed;
 }
 
+/* A number for the next piece. returns STORE_OK, STORE_WAIT, or why there is none */
+static enum store_result take_number(struct rados_stage *stage, struct waiter *waiter)
+{
+    enum store_result result = STORE_OK;
+
+    while (!result && stage->number == 0) {
+        if (stage->reserved && waiter && !arrival_has_come(stage->reserved)) {
+            arrival_wait(stage->reserved, waiter);
+            return STORE_WAIT;
+        }
+        if (stage->reserved)
+            arrival_block(stage->reserved);
+        arrival_drop(stage->reserved);
+        stage->reserved = NULL;
+        result =
+            intents_take(rados_of(stage->base.store)->intents, &stage->number, &stage->reserved);
+        if (result == STORE_WAIT)
+            result = STORE_OK;
+    }
+    return result;
+}
+
 static void send_piece(struct rados_stage *stage)
 {
     struct rados *rados = rados_of(stage->base.store);
     struct port_op *op = arrival_op();
     char object[PIECE_OBJECT_SIZE];
+    const struct piece_label label = { PIECE_STAGED, stage->filled, stage->owner };
     struct staged_piece *piece;
 
-    assert(stage->writing_count < WRITING_MAX && stage->filled > 0);
+    assert(stage->writing_count < WRITING_MAX && stage->filled > 0 && stage->number > 0);
     if (stage->count == stage->capacity) {
         stage->capacity = stage->capacity ? 2 * stage->capacity : 4;
         stage->list = xrealloc(stage->list, stage->capacity * sizeof stage->list[0]);
     }
     piece = &stage->list[stage->count++];
-    piece->number = staged_next(rados->staged);
+    piece->number = stage->number;
+    stage->number = 0;
     piece->length = stage->filled;
     for (uint32_t at = 0; at < stage->filled; at += PIECE_SECTOR_BYTES) {
         uint32_t rest = stage->filled - at;
@@ -97,10 +126,19 @@ static void send_piece(struct rados_stage *stage)
             crc32c(0, stage->buffer + at, rest < PIECE_SECTOR_BYTES ? rest : PIECE_SECTOR_BYTES);
     }
     port_write(op, bytes_of(stage->buffer, stage->filled));
+    port_set_label(op, piece_label_write(op->arena, &label));
     piece_object(shards_incarnation(rados->shards), piece->number, object);
-    staged_add(rados->staged, piece->number, piece->length);
+    staged_add(rados->staged, piece->number, &label);
     stage->writing[stage->writing_count++] = arrival_send(rados->pieces, object, op);
     stage->filled = 0;
+}
+
+/* For one piece more. As drain() */
+static enum store_result make_place(struct rados_stage *stage, struct waiter *waiter)
+{
+    enum store_result result = take_number(stage, waiter);
+
+    return result ? result : drain(stage, WRITING_MAX - 1, waiter);
 }
 
 static bool is_piece_over(const struct rados_stage *stage, uint64_t at)
@@ -139,7 +177,7 @@ enum store_result rados_stage_write(struct stage *base, struct bytes data, struc
         size_t take;
 
         if (is_piece_over(stage, at)) {
-            result = drain(stage, WRITING_MAX - 1, waiter);
+            result = make_place(stage, waiter);
             if (result)
                 break;
             send_piece(stage);
@@ -170,7 +208,7 @@ enum store_result rados_stage_finish(struct stage *base, struct waiter *waiter)
     if (stage->pieces)
         return STORE_OK;
     if (stage->filled > 0) {
-        result = drain(stage, WRITING_MAX - 1, waiter);
+        result = make_place(stage, waiter);
         if (result)
             return result;
         send_piece(stage);
@@ -210,8 +248,14 @@ void rados_stage_close(struct stage *base)
         arrival_cancel(stage->writing[i]);
         arrival_drop(stage->writing[i]);
     }
+    if (stage->reserved)
+        arrival_cancel(stage->reserved);
+    arrival_drop(stage->reserved);
+    if (stage->number > 0)
+        intents_settle(rados->intents, stage->number);
     for (size_t i = 0; i < stage->count; i++)
         staged_close(rados->staged, stage->list[i].number);
+    xcopy_free(stage->owner.key);
     free(stage->buffer);
     free(stage->list);
     free(stage->pieces);

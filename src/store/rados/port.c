@@ -42,7 +42,8 @@ void port_op_free(struct port_op *op)
 
 static bool is_writing(enum port_verb verb)
 {
-    return verb != PORT_COMPARE && verb != PORT_GET && verb != PORT_LIST && verb != PORT_READ;
+    return verb != PORT_COMPARE && verb != PORT_GET && verb != PORT_LIST && verb != PORT_READ &&
+           verb != PORT_GET_LABEL;
 }
 
 static void assert_key(struct bytes key)
@@ -142,6 +143,23 @@ struct port_step *port_read(struct port_op *op, uint64_t offset, uint32_t length
     step->offset = offset;
     step->max = length;
     return step;
+}
+
+void port_set_label(struct port_op *op, struct bytes label)
+{
+    assert(label.len > 0);
+    add(op, PORT_SET_LABEL, nothing, label);
+}
+
+void port_compare_label(struct port_op *op, struct bytes label)
+{
+    assert(label.len > 0);
+    add(op, PORT_COMPARE_LABEL, nothing, label);
+}
+
+struct port_step *port_get_label(struct port_op *op)
+{
+    return add(op, PORT_GET_LABEL, nothing, nothing);
 }
 
 void port_send(struct port *port, const char *object, struct port_op *op)

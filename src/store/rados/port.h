@@ -47,6 +47,9 @@ enum port_verb {
     PORT_LIST,          /* rows after `key` that begin with `value` */
     PORT_WRITE,         /* all bytes of the object: `value` */
     PORT_READ,          /* `max` of its bytes from `offset` on; fewer at its end */
+    PORT_SET_LABEL,     /* the label of the object: `value` */
+    PORT_GET_LABEL,
+    PORT_COMPARE_LABEL, /* the label must equal `value`; in ops that write */
 };
 
 struct port_row {
@@ -61,8 +64,8 @@ struct port_step {
     uint32_t max;            /* PORT_LIST: rows, 1..PORT_ROWS_MAX. PORT_READ: bytes */
     uint64_t offset;         /* PORT_READ */
 
-    /* The answer of PORT_GET (one row or none), PORT_LIST and PORT_READ (one, without a key), in the arena of the
-     * op. */
+    /* The answer of PORT_GET and PORT_GET_LABEL (one row or none), PORT_LIST and PORT_READ (one, without a key), in the
+     * arena of the op. */
     struct port_row *rows;
     uint32_t row_count;
     bool is_cut; /* there are more */
@@ -105,6 +108,10 @@ static inline struct bytes port_value(const struct port_step *step)
 /* An object has rows, or bytes; in a pool of pieces bytes only. */
 void port_write(struct port_op *op, struct bytes bytes);
 struct port_step *port_read(struct port_op *op, uint64_t offset, uint32_t length);
+/* Some bytes beside those of an object, also in a pool of pieces (an extended attribute). Not empty. */
+void port_set_label(struct port_op *op, struct bytes label);
+struct port_step *port_get_label(struct port_op *op);
+void port_compare_label(struct port_op *op, struct bytes label);
 
 /* A client's view of one pool. The first member of an implementation's. */
 struct port {

@@ -10,6 +10,8 @@
 #include "base/log.h"
 #include "base/thread.h"
 
+#define LABEL "label" /* the extended attribute */
+
 struct rest {
     struct rest *next;
     struct waiter *waiter;
@@ -33,6 +35,7 @@ struct cluster {
 struct read_step {
     struct port_step *step;
     rados_omap_iter_t rows;
+    rados_xattrs_iter_t attributes;
     char *bytes; /* of PORT_READ */
     size_t length;
     unsigned char is_cut;
@@ -105,9 +108,17 @@ static void add_write(rados_write_op_t op, const struct port_step *step)
     case PORT_WRITE:
         rados_write_op_write_full(op, step->value.ptr, step->value.len);
         break;
+    case PORT_SET_LABEL:
+        rados_write_op_setxattr(op, LABEL, step->value.ptr, step->value.len);
+        break;
+    case PORT_COMPARE_LABEL:
+        rados_write_op_cmpxattr(op, LABEL, LIBRADOS_CMPXATTR_OP_EQ, step->value.ptr,
+                                step->value.len);
+        break;
     case PORT_GET:
     case PORT_LIST:
     case PORT_READ:
+    case PORT_GET_LABEL:
         assert(false);
     }
 }
@@ -136,12 +147,17 @@ static void add_read(struct flight *flight, struct port_step *step)
         rados_read_op_read(flight->read, step->offset, step->max, read->bytes, &read->length,
                            &read->result);
         break;
+    case PORT_GET_LABEL:
+        rados_read_op_getxattrs(flight->read, &read->attributes, &read->result);
+        break;
     case PORT_CREATE:
     case PORT_SET:
     case PORT_REMOVE:
     case PORT_REMOVE_RANGE:
     case PORT_DELETE_OBJECT:
     case PORT_WRITE:
+    case PORT_SET_LABEL:
+    case PORT_COMPARE_LABEL:
         assert(false);
     }
     read->step = step;
@@ -173,12 +189,30 @@ static struct flight *flight_new(struct cluster *cluster, struct port_op *op)
 
 /* ---- the answer ---- */
 
+static void take_label(struct arena *arena, const struct read_step *read)
+{
+    const char *name, *value;
+    size_t size;
+
+    while (!rados_getxattrs_next(read->attributes, &name, &value, &size) && name)
+        if (strcmp(name, LABEL) == 0) {
+            read->step->rows = arena_array(arena, 1, sizeof read->step->rows[0]);
+            read->step->rows[0] =
+                (struct port_row){ .value = arena_copy(arena, bytes_of(value, size)) };
+            read->step->row_count = 1;
+        }
+}
+
 static void take_rows(struct flight *flight, const struct read_step *read)
 {
     struct arena *arena = flight->op->arena;
     struct port_step *step = read->step;
     unsigned count;
 
+    if (step->verb == PORT_GET_LABEL) {
+        take_label(arena, read);
+        return;
+    }
     if (step->verb == PORT_READ) {
         step->rows = arena_array(arena, 1, sizeof step->rows[0]);
         step->rows[0] = (struct port_row){ .value = bytes_of(read->bytes, read->length) };
@@ -215,6 +249,8 @@ static void answered(rados_completion_t completion, void *context)
         /* Without an answer there may be no iterator. */
         if (flight->reads[i].rows)
             rados_omap_get_end(flight->reads[i].rows);
+        if (flight->reads[i].attributes)
+            rados_getxattrs_end(flight->reads[i].attributes);
     }
     if (op->is_write)
         rados_release_write_op(flight->write);

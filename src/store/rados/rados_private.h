@@ -18,6 +18,7 @@ struct rados_stripe {
 };
 
 struct staged;
+struct intents;
 struct piece_reads;
 struct todo;
 struct keeper;
@@ -31,13 +32,16 @@ struct rados {
     void *closed_of;
     struct shards *shards;
     struct outcomes *outcomes;
+    struct intents *intents;
     struct staged *staged;
     struct piece_reads *piece_reads;
     struct todo *todo;
     struct keeper *keeper;
     struct beat *beat;
     _Atomic uint64_t newest_sequence; /* of any commit that is durable */
-    instant grace;                    /* ticks that pieces stay after they were released */
+    uint64_t grace;                   /* ticks that pieces stay after they were released */
+    uint64_t again;                   /* ticks: of struct departed */
+    bool has_told_leftovers;          /* of who checks */
     struct lock lock;
     pthread_cond_t is_idle;
     unsigned commits;                       /* under lock: that have not ended */

@@ -4,7 +4,8 @@
  *   payloads of the engine's own kinds:
  *     TASK_FORGET   4 incarnation, 8 number of a transaction that was decided in this partition
  *     TASK_DROP     16 space, which is to be sealed and emptied
- *     TASK_COLLECT  pieces that nothing refers to: for each 4 incarnation, 8 number
+ *     TASK_COLLECT  pieces that nothing refers to, by their names (piece_rows.h)
+ *     TASK_MOVED    pieces that have moved to another partition: rows that say so go with their intents
  *   decided   the row of a transaction in its primary: for each other partition of it 16 space, key with its length */
 #ifndef LAGRA_STORE_RADOS_TASK_ROW_H
 #define LAGRA_STORE_RADOS_TASK_ROW_H
@@ -15,6 +16,7 @@
 #define TASK_FORGET  0xffffff00u
 #define TASK_DROP    0xffffff01u
 #define TASK_COLLECT 0xffffff02u
+#define TASK_MOVED   0xffffff03u
 
 struct task_row {
     uint32_t kind;

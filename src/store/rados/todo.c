@@ -211,20 +211,10 @@ static enum store_result remove_row(struct rados *rados, const struct partition 
                                     instant due, const struct guid *id)
 {
     struct arena *arena = arena_new(1u << 20);
-    struct apply apply;
-    struct part_work work;
-    enum store_result result;
+    const struct shard_change removal = { .key = row_key_task(arena, due, id), .is_removal = true };
+    enum store_result result =
+        change_block(rados->shards, partition, (struct shard_commit){ .changes = &removal });
 
-    part_work_init(&work);
-    part_work_remove(&work, arena, row_key_task(arena, due, id));
-    apply.commit = (struct shard_commit){
-        .partition_key = partition->key,
-        .attempt = shards_next_attempt(rados->shards),
-        .changes = work.changes,
-        .has_no_header = true,
-        .is_any_state = true,
-    };
-    result = apply_block(&apply, rados->shards, &partition->space);
     arena_free(arena);
     if (!result) {
         lock_take(&rados->todo->lock);

@@ -59,6 +59,8 @@ const FENCE = [
     without('fence', 'COMMIT_WITHOUT_FENCE', '', 'a commit that refers to pieces compares the fence of its incarnation'),
     without('fence', 'LOOK_BEFORE_FENCE', '', 'the fence is set before the first look'),
     without('fence', 'ONE_LOOK', '', 'there is a second look, when nothing is in flight any more'),
+    without('fence', 'LOCK_IGNORED', '', 'a lock of the owner is got out of the way before the look'),
+    without('fence', 'UNCLAIMED', '', 'a piece is claimed before it is deleted, by the label that was read'),
     without('fence', 'MOVED_WITHOUT_ROW', '', 'a row is left where a piece has moved from'),
     without('fence', 'FENCE_REMOVED', '', 'a fence is not removed while its front end may wake up'),
 ];
