@@ -98,6 +98,38 @@ static void dead(void **state)
     assert_true(beat_judge(&before, &now).agrees);
 }
 
+/* Counts how long one has been quiet, seen at these moments by a monotonic clock, each with this heartbeat. */
+static unsigned quiet_after(const uint64_t *seen_ms, const instant *at, size_t count)
+{
+    static struct beat_look looks[2];
+
+    looks[0] = (struct beat_look){ .ended_ms = 0 };
+    for (size_t i = 0; i < count; i++) {
+        struct beat_look *now = &looks[1 - i % 2];
+
+        *now = (struct beat_look){ .ended_ms = seen_ms[i], .all_count = 1 };
+        now->all[0] = (struct beat_quiet){ .incarnation = 3, .row = { at[i], INSTANT_MAX } };
+        beat_count_quiet(&looks[i % 2], now);
+    }
+    return looks[count % 2].all[0].quiet_ms;
+}
+
+/* Rule: a front end is quiet as long as looks that follow each other show the same heartbeat; a cluster that does not
+ * answer for a while makes nobody quiet. */
+static void quiet(void **state)
+{
+    const uint64_t steady[] = { 90000, 92000, 94000, 96000 };
+    const uint64_t interrupted[] = { 90000, 92000, 192000, 194000 };
+    const instant same[] = { 5, 5, 5, 5 }, beats[] = { 5, 5, 6, 6 };
+
+    (void)state;
+    assert_int_equal(quiet_after(steady, same, 4), 6000);
+    assert_int_equal(quiet_after(steady, beats, 4), 2000);
+    assert_int_equal(quiet_after(steady, beats, 3), 0);
+    assert_int_equal(quiet_after(interrupted, same, 4), 2000);
+    assert_int_equal(quiet_after(interrupted, same, 3), 0);
+}
+
 static void beat_as(struct port *port, uint32_t incarnation, instant at)
 {
     struct port_op *op = arrival_op();
@@ -155,10 +187,8 @@ static void behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(majority),
-        cmocka_unit_test(slow_beats),
-        cmocka_unit_test(dead),
-        cmocka_unit_test(behind),
+        cmocka_unit_test(majority), cmocka_unit_test(slow_beats), cmocka_unit_test(dead),
+        cmocka_unit_test(quiet),    cmocka_unit_test(behind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
