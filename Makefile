@@ -6,10 +6,10 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke console-test works-with smb-test upgrade-test image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
+.PHONY: help build run test smoke console-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 build: ## build build/lagra, after installing what is missing
 	@tools/prepare build
@@ -48,6 +48,17 @@ upgrade-test: ## this program and that of OLDER=COMMIT on one data folder, there
 	@tools/prepare test
 	@tools/compile build-test -Dgates=true
 	@LAGRA_OLDER=$$(tools/older "$(OLDER)") tools/node tests/run.mjs --build build-test clients:upgrade
+
+test-on: ## another Debian in a folder, as root: make test-on trixie (or bookworm) builds there and passes the shorter tests
+	@tools/prepare test-on
+	@tools/compile build-test -Dgates=true
+	@tests/platforms/run $(filter-out $@,$(MAKECMDGOALS))
+bookworm trixie:
+	@:
+
+arm64: ## cross-built for arm64, unit tests and some clients in QEMU's emulation: many minutes
+	@tools/prepare arm64
+	@tests/platforms/arm64
 
 image-test: ## build the image of packaging/Containerfile with podman, and run it: minutes
 	@tools/prepare image

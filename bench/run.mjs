@@ -3,7 +3,7 @@
 // memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,backup,fair,million,ranges,memory,queues,tables,files,smb]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,backup,fair,starts,million,ranges,memory,queues,tables,files,smb]
 //           [--waiting N] [--million N] [--entities N] [--apart]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
@@ -42,6 +42,7 @@ import { cpuSeconds, memoryMiB } from './process.mjs';
 import { measureQueues } from './queues.mjs';
 import { measureRanges } from './ranges.mjs';
 import { measureSmb } from './smb.mjs';
+import { measureStarts } from './starts.mjs';
 import { measureSpread } from './spread.mjs';
 import { measureManyEntities, measureTables } from './tables.mjs';
 import { ACCOUNT, keepServersTo, kept, KEY, startAzurite, startAzuriteService, startLagra, startNginx } from './targets.mjs';
@@ -375,6 +376,8 @@ async function main() {
         await measureBackup(versions, tools);
     if (isPart('fair'))
         await measureFairness(versions, tools);
+    if (isPart('starts'))
+        await measureStarts(versions, tools);
     if (isPart('ranges'))
         await measureRanges(versions, tools);
     if (isPart('memory'))

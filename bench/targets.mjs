@@ -69,6 +69,10 @@ async function startTarget(name, command, args, port, ports = {}) {
             child.kill('SIGTERM');
             await ended;
         },
+        async kill() {
+            child.kill('SIGKILL');
+            await ended;
+        },
     };
 }
 

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-// Runs every suite against one build and adds up: run.mjs --build FOLDER [--soak] [SUITE[:PART,PART..]..]
+// Runs every suite against one build and adds up: run.mjs --build FOLDER [--program FILE] [--soak]
+// [SUITE[:PART,PART..]..]
+//
+// --program: what is started in the place of FOLDER/lagra, such as a script that runs it in an emulator.
 //
 // Parts of clients and isolation are what the names of their files begin with; of unit, the rooms; of
 // short sim, the services.
@@ -20,7 +23,7 @@ import { Server } from './lib/server.mjs';
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const { values: options, positionals: wanted } = parseArgs({
     allowPositionals: true,
-    options: { build: { type: 'string' }, soak: { type: 'boolean', default: false } },
+    options: { build: { type: 'string' }, program: { type: 'string' }, soak: { type: 'boolean', default: false } },
 });
 const wantedParts = new Map(wanted.map((name) => name.split(':')).map(([suite, parts]) => [suite, parts?.split(',')]));
 const build = path.resolve(options.build);
@@ -178,7 +181,7 @@ const isThere = ({ name, command }) => {
 };
 
 const env = {
-    LAGRA_BINARY: path.join(build, 'lagra'),
+    LAGRA_BINARY: path.resolve(options.program ?? path.join(build, 'lagra')),
     LAGRA_REPLY_LOG: path.join(work, 'replies.jsonl'),
     LAGRA_TEST_SHARED: process.env.LAGRA_TEST_SHARED ?? path.resolve(HERE, '../../shared'),
     ASAN_OPTIONS: process.env.ASAN_OPTIONS ?? 'abort_on_error=1:detect_leaks=1',

@@ -1,11 +1,14 @@
 #!/usr/bin/env node
 // Runs the cmocka programs of a build and adds up their tests: run.mjs --build FOLDER [ROOM..]
+// LAGRA_EMULATOR: the words that a program of another architecture is run by; LAGRA_WITHOUT: programs that are left out.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
 const { values: { build }, positionals: rooms } = parseArgs({ allowPositionals: true, options: { build: { type: 'string' } } });
 const JOBS = 2;
+const emulator = process.env.LAGRA_EMULATOR?.split(' ') ?? [];
+const without = process.env.LAGRA_WITHOUT?.split(',') ?? [];
 const LIMIT_MS = 600000;
 const total = { passed: 0, failed: 0, skipped: 0 };
 
@@ -15,12 +18,14 @@ function programs() {
     if (listed.status !== 0)
         throw new Error(`meson introspect ${build}: ${listed.stderr}`);
     return JSON.parse(listed.stdout)
+        .filter(({ name }) => !without.includes(name))
         .filter(({ cmd }) => rooms.length === 0 || rooms.some((room) => cmd[0].includes(`/tests/unit/${room}/`)));
 }
 
 /** Counts the lines of the Test Anything Protocol; a program that ends badly fails once more. */
 async function runProgram({ name, cmd, env, workdir }) {
-    const child = spawn(cmd[0], cmd.slice(1), {
+    const [command, ...args] = [...emulator, ...cmd];
+    const child = spawn(command, args, {
         cwd: workdir ?? undefined, timeout: LIMIT_MS, stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, ...env, CMOCKA_MESSAGE_OUTPUT: 'TAP' },
     });
