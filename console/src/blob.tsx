@@ -12,7 +12,7 @@ import { Choice, Facts, Field, Form, Problem, Table, useLoad } from './ui.tsx';
 const TIERS: [string, string][] = ['Hot', 'Cool', 'Cold', 'Archive'].map((tier) => [tier, tier]);
 
 /** "name = value" a line, as it is edited. */
-const linesOf = (pairs: Record<string, string> = {}) => Object.entries(pairs).map(([name, value]) => `${name} = ${value}`).join('\n');
+export const linesOf = (pairs: Record<string, string> = {}) => Object.entries(pairs).map(([name, value]) => `${name} = ${value}`).join('\n');
 
 export function pairsOf(lines: string): Record<string, string> {
     const pairs: Record<string, string> = {};

@@ -55,6 +55,21 @@ export async function shareService(account: string) {
     return new ShareServiceClient(`${dataUrl('file', account)}?${await signatureOf(account)}`, undefined, { retryOptions });
 }
 
+/** Renames a file or folder within its folder. The SDK's rename() takes the first part of a URL's path for the share. source:
+ *  the URL of what is renamed, as the service itself knows it. rest: Rename-File, Rename-Directory */
+export async function renameFile(url: string, kind: 'file' | 'directory', name: string, source: string, replaces: boolean) {
+    const target = new URL(url);
+    target.pathname = `${target.pathname.slice(0, target.pathname.lastIndexOf('/'))}/${encodeURIComponent(name)}`;
+    target.searchParams.set('comp', 'rename');
+    if (kind === 'directory')
+        target.searchParams.set('restype', 'directory');
+    const answer = await fetch(target, { method: 'PUT', headers: {
+        'x-ms-version': '2022-11-02', 'x-ms-file-rename-source': source, 'x-ms-file-rename-replace-if-exists': String(replaces),
+    } });
+    if (!answer.ok)
+        throw new Error(`${answer.headers.get('x-ms-error-code') ?? answer.status}: ${name} was not made.`);
+}
+
 // What goes to the management port without TLS does not leave this machine.
 const tableOptions = { allowInsecureConnection: true, retryOptions: { maxRetries: 1, retryDelayInMs: 200 } };
 

@@ -3,8 +3,10 @@ import type { DirectoryListFilesAndDirectoriesSegmentResponse, ServiceListShares
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { shareService } from './clients.ts';
+import { Handles, Properties, Rename, type Target } from './file.tsx';
 import { bytes, time } from './format.ts';
 import { hrefOf } from './route.ts';
+import { ownUrl, type Session } from './server.ts';
 import { Crumbs, Field, Form, Listing, Pages, Problem, Table, useAction, useLoad } from './ui.tsx';
 
 const PAGE = 500;
@@ -12,19 +14,38 @@ const PAGE = 500;
 function Shares({ account }: { account: string }) {
     const [marks, setMarks] = useState<string[]>([]);
     const list = useLoad(async () => {
-        const pages = (await shareService(account)).listShares().byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
+        const pages = (await shareService(account)).listShares({ includeDeleted: true }).byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
         return (await pages.next()).value as ServiceListSharesSegmentResponse;
     }, [account, marks]);
 
-    return <Listing title="Shares" one="share" head={['Modified', 'Quota']} list={list} pages={<Pages of={list.value} marks={marks} setMarks={setMarks} />}
-        rows={(list.value?.shareItems ?? []).map(({ name, properties: { lastModified, quota } }) =>
+    const { problem, busy, run } = useAction();
+    const restore = (name: string, version: string) => void run(async () => {
+        await (await shareService(account)).undeleteShare(name, version);
+        list.reload();
+    });
+    const items = list.value?.shareItems ?? [];
+    const deleted = items.filter((item) => item.deleted);
+
+    return <><Listing title="Shares" one="share" head={['Modified', 'Quota']} list={list} pages={<Pages of={list.value} marks={marks} setMarks={setMarks} />}
+        rows={items.filter((item) => !item.deleted).map(({ name, properties: { lastModified, quota } }) =>
             ({ name, href: hrefOf('files', [account, name]), cells: [time(lastModified), `${quota} GiB`] }))}
         fields={<>
             <Field label="Name" name="name" required hint="3 to 63 lower-case letters, digits and dashes." />
             <Field label="Quota, GiB" name="quota" type="number" value="5120" required />
         </>} warning="All files in it go with it."
         create={async (form, name) => (await shareService(account)).getShareClient(name).create({ quota: Number(form.get('quota')) })}
-        remove={async (name) => (await shareService(account)).getShareClient(name).delete()} />;
+        remove={async (name) => (await shareService(account)).getShareClient(name).delete()} />
+        <Problem of={problem} />
+        {deleted.length > 0 && <>
+            <h2>Deleted shares</h2>
+            <Table label="Deleted shares" head={['Name', 'Deleted', 'Kept for', 'Actions']} empty="">
+                {deleted.map(({ name, version = '', properties: { deletedTime, remainingRetentionDays } }) => <tr key={`${name}/${version}`}>
+                    <td class="name">{name}</td><td>{time(deletedTime)}</td><td class="number">{remainingRetentionDays} days</td>
+                    <td><button type="button" class="plain" disabled={busy} aria-label={`Restore ${name}`} onClick={() => restore(name, version)}>Restore</button></td>
+                </tr>)}
+            </Table>
+        </>}
+    </>;
 }
 
 interface Row {
@@ -38,6 +59,9 @@ function rowsOf({ segment }: DirectoryListFilesAndDirectoriesSegmentResponse): R
     return [...segment.directoryItems.map(({ name, properties }): Row => ({ kind: 'directory', name, modified: properties?.lastWriteTime })),
         ...segment.fileItems.map(({ name, properties }): Row => ({ kind: 'file', name, size: properties.contentLength, modified: properties.lastWriteTime }))];
 }
+
+const targetOf = (here: ShareDirectoryClient, { kind, name }: Row): Target => (kind === 'file' ? { kind, name, client: here.getFileClient(name) }
+    : { kind, name, client: here.getDirectoryClient(name) });
 
 function Uploads({ into, onDone }: { into: () => Promise<ShareDirectoryClient>; onDone: () => void }) {
     const [doing, setDoing] = useState<{ name: string; sent: number; size: number }>();
@@ -67,11 +91,12 @@ function Uploads({ into, onDone }: { into: () => Promise<ShareDirectoryClient>; 
     </section>;
 }
 
-function Tree({ account, share, path }: { account: string; share: string; path: string[] }) {
+function Tree({ session, account, share, path }: { session: Session; account: string; share: string; path: string[] }) {
     const directory = async () => path.reduce((of, name) => of.getDirectoryClient(name),
         (await shareService(account)).getShareClient(share).rootDirectoryClient);
     const [marks, setMarks] = useState<string[]>([]);
     const [dialog, setDialog] = useState<{ delete?: Row }>();
+    const [shown, setShown] = useState<{ is: 'rename' | 'properties' | 'handles'; of: Target }>();
     const list = useLoad(async () => {
         const here = await directory();
         const pages = here.listFilesAndDirectories({ includeTimestamps: true }).byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
@@ -95,10 +120,17 @@ function Tree({ account, share, path }: { account: string; share: string; path: 
                     : <a href={list.value!.here.getFileClient(row.name).url} download={row.name}>{row.name}</a>}</td>
                 <td class="number">{row.kind === 'directory' ? 'folder' : bytes(row.size)}</td>
                 <td>{time(row.modified)}</td>
-                <td><button type="button" class="plain" aria-label={`Delete ${row.name}`} onClick={() => setDialog({ delete: row })}>Delete</button></td>
+                <td>
+                    {([['rename', 'Rename'], ['properties', 'Properties'], ['handles', 'Handles']] as const).map(([is, text]) =>
+                        <button key={is} type="button" class="plain" aria-label={`${text} of ${row.name}`} onClick={() => setShown({ is, of: targetOf(list.value!.here, row) })}>{text}</button>)}
+                    <button type="button" class="plain" aria-label={`Delete ${row.name}`} onClick={() => setDialog({ delete: row })}>Delete</button>
+                </td>
             </tr>)}
         </Table>}
         <Pages of={list.value?.page} marks={marks} setMarks={setMarks} />
+        {shown?.is === 'rename' && <Rename of={shown.of} url={ownUrl(session, 'file', account)} onClose={() => setShown(undefined)} onDone={list.reload} />}
+        {shown?.is === 'properties' && <Properties of={shown.of} onClose={() => setShown(undefined)} onDone={list.reload} />}
+        {shown?.is === 'handles' && <Handles of={shown.of} onClose={() => setShown(undefined)} />}
         {dialog && !dialog.delete && <Form title="New folder" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
             await (await directory()).createSubdirectory(String(form.get('name')));
             list.reload();
@@ -111,8 +143,8 @@ function Tree({ account, share, path }: { account: string; share: string; path: 
     </>;
 }
 
-export default function FilesPage({ account, route }: PageProps) {
+export default function FilesPage({ session, account, route }: PageProps) {
     const [, share, ...path] = route.parts;
 
-    return share ? <Tree key={`${account}/${share}/${path.join('/')}`} account={account} share={share} path={path} /> : <Shares key={account} account={account} />;
+    return share ? <Tree key={`${account}/${share}/${path.join('/')}`} session={session} account={account} share={share} path={path} /> : <Shares key={account} account={account} />;
 }

@@ -1,4 +1,5 @@
-// What is in a blob, as text, JSON or an image, never as markup: images are shown by <img>, which runs nothing.
+// What is in a blob, as text, JSON, an image, audio or video, never as markup: <img>, <audio> and <video> run nothing. Audio
+// and video are played while they are loaded, by ranges, however long they are.
 import type { BlobClient } from '@azure/storage-blob';
 import { useEffect, useState } from 'preact/hooks';
 import { bytes } from './format.ts';
@@ -7,6 +8,8 @@ import { Problem, useLoad } from './ui.tsx';
 const TEXT_BYTES = 256 << 10;
 const IMAGE_BYTES = 32 << 20;
 const IMAGES = /^image\/(png|jpeg|gif|webp|avif|bmp|x-icon|svg\+xml)\b/;
+
+const PLAYED = /^(audio|video)\//;
 
 /** Text as it is; JSON that is whole with a line for each member; NULs say that it is no text. */
 function textOf(content: Uint8Array, type: string, isWhole: boolean): string | undefined {
@@ -24,9 +27,10 @@ function textOf(content: Uint8Array, type: string, isWhole: boolean): string | u
 }
 
 export function Preview({ of, type, size, isArchived }: { of: BlobClient; type: string; size: number; isArchived: boolean }) {
+    const played = isArchived || size === 0 ? undefined : PLAYED.exec(type)?.[1];
     const isImage = IMAGES.test(type) && size <= IMAGE_BYTES;
     const content = useLoad(async () => {
-        if (isArchived || size === 0)
+        if (isArchived || size === 0 || played)
             return undefined;
         const answer = await of.download(0, isImage ? size : Math.min(size, TEXT_BYTES));
         return answer.blobBody;
@@ -54,11 +58,15 @@ export function Preview({ of, type, size, isArchived }: { of: BlobClient; type: 
         return <p class="empty">It is archived: it can be read after its tier was changed.</p>;
     if (size === 0)
         return <p class="empty">It is empty.</p>;
+    if (played === 'audio')
+        return <audio class="preview" controls preload="metadata" src={of.url} aria-label="The content of the blob" />;
+    if (played === 'video')
+        return <video class="preview" controls preload="metadata" src={of.url} aria-label="The content of the blob" />;
     return <>
         <Problem of={content.problem} />
         {shown?.image && <img class="preview" src={shown.image} alt="The content of the blob" />}
         {shown?.text !== undefined && <pre tabIndex={0} role="region" aria-label="Content">{shown.text}</pre>}
         {shown?.text !== undefined && size > TEXT_BYTES && <p class="empty">The first {bytes(TEXT_BYTES)} of it.</p>}
-        {shown?.none && <p class="empty">It is no text and no image: {bytes(size)} to download.</p>}
+        {shown?.none && <p class="empty">It is nothing that can be shown: {bytes(size)} to download.</p>}
     </>;
 }

@@ -4,7 +4,10 @@ import type { TableEntityResult, TableItem } from '@azure/data-tables';
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { tableClient, tableService } from './clients.ts';
+import { entityOf, textOf } from './csv.ts';
+import { FilterBuilder } from './filter.tsx';
 import { hrefOf } from './route.ts';
+import { propertiesOf, Transfer } from './transfer.tsx';
 import { Crumbs, Field, Form, Listing, Pages, Problem, Table, useLoad } from './ui.tsx';
 
 const PAGE = 100;
@@ -28,30 +31,8 @@ function Tables({ account }: { account: string }) {
 
 // ---- entities ----
 
-/** A value of a type that JSON does not have: { value, type }, as the SDK takes and gives it. */
-const isTyped = (value: unknown): value is { value: string; type: string } =>
-    typeof value === 'object' && value !== null && 'type' in value && 'value' in value;
-
-function textOf(value: unknown): string {
-    if (isTyped(value))
-        return String(value.value);
-    return value === null || value === undefined ? '' : String(value);
-}
-
-/** Its properties as they are edited; system properties are not. */
-function jsonOf(entity: Entity): string {
-    const { etag: _etag, timestamp: _timestamp, ...rest } = entity;
-
-    return JSON.stringify(Object.fromEntries(Object.entries(rest).filter(([name]) => !name.startsWith('odata.'))), null, 2);
-}
-
-function entityOf(text: string): { partitionKey: string; rowKey: string } {
-    const entity = JSON.parse(text) as Record<string, unknown>;
-
-    if (typeof entity !== 'object' || entity === null || typeof entity.partitionKey !== 'string' || typeof entity.rowKey !== 'string')
-        throw new Error('An entity is a JSON object with partitionKey and rowKey, which are texts.');
-    return entity as { partitionKey: string; rowKey: string };
-}
+/** Its properties as they are edited. */
+const jsonOf = (entity: Entity) => JSON.stringify(propertiesOf(entity), null, 2);
 
 /** What somebody else has changed meanwhile is not overwritten; in words for whoever did not know. */
 async function unlessOvertaken(work: () => Promise<unknown>) {
@@ -66,6 +47,7 @@ async function unlessOvertaken(work: () => Promise<unknown>) {
 
 function Entities({ account, table }: { account: string; table: string }) {
     const [filter, setFilter] = useState('');
+    const [built, setBuilt] = useState('');
     const [marks, setMarks] = useState<string[]>([]);
     const [dialog, setDialog] = useState<{ edit?: Entity; delete?: Entity }>();
     const list = useLoad(async () => {
@@ -84,14 +66,18 @@ function Entities({ account, table }: { account: string; table: string }) {
             <form role="search" onSubmit={(event) => {
                 event.preventDefault();
                 setMarks([]);
-                setFilter(String(new FormData(event.currentTarget).get('filter')));
+                const wanted = String(new FormData(event.currentTarget).get('filter'));
+                setBuilt(wanted);
+                setFilter(wanted);
             }}>
-                <Field label="Filter" name="filter" value={filter} hint="PartitionKey eq 'a' and size gt 5" />
+                <Field key={built} label="Filter" name="filter" value={built} hint="PartitionKey eq 'a' and size gt 5" />
                 <button type="submit">Query</button>
             </form>
             <button type="button" class="primary" onClick={() => setDialog({})}>New entity</button>
             <button type="button" onClick={list.reload}>Reload</button>
+            <Transfer table={table} filter={filter} client={() => tableClient(account, table)} onDone={list.reload} />
         </div>
+        <FilterBuilder columns={columns} filter={built} onFilter={setBuilt} />
         <Problem of={list.problem} />
         {list.busy && !list.value && <p>Loading…</p>}
         {list.value && <Table label="Entities" head={['PartitionKey', 'RowKey', ...columns, 'Actions']} empty="There are no such entities.">
@@ -106,7 +92,7 @@ function Entities({ account, table }: { account: string; table: string }) {
         </Table>}
         <Pages of={list.value} marks={marks} setMarks={setMarks} />
         {dialog && !dialog.delete && <Form title={dialog.edit ? 'Edit the entity' : 'New entity'} action="Save" onClose={() => setDialog(undefined)} onDone={async (form) => {
-            const entity = entityOf(String(form.get('json')));
+            const entity = entityOf(JSON.parse(String(form.get('json'))));
             const client = await tableClient(account, table);
             if (dialog.edit && (entity.partitionKey !== dialog.edit.partitionKey || entity.rowKey !== dialog.edit.rowKey))
                 throw new Error('The keys of an entity cannot be changed: make another one, and delete this.');

@@ -7,7 +7,8 @@
  * contents that clients have chosen are shown as text. source: W3C Content Security Policy 3, Trusted Types */
 #define POLICY                                                                                     \
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "              \
-    "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "            \
+    "media-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors "  \
+    "'none'; "                                                                                     \
     "require-trusted-types-for 'script'; trusted-types @azure/core-xml#xml.browser"
 #define POLICY_OF_DATA "default-src 'none'; sandbox; frame-ancestors 'none'"
 
@@ -41,9 +42,14 @@ bool guard_is_own_page(const struct request *request)
 
 bool guard_is_for_data(const struct request *request)
 {
+    static const char *const destinations[] = { "empty", "document", "audio", "video" };
     struct bytes what = request_header(request, "sec-fetch-dest");
 
-    return !what.ptr || bytes_is(what, "empty") || bytes_is(what, "document");
+    for (size_t i = 0; what.ptr && i < sizeof destinations / sizeof destinations[0]; i++) {
+        if (bytes_is(what, destinations[i]))
+            return true;
+    }
+    return !what.ptr;
 }
 
 /* ---- answers ---- */

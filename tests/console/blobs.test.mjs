@@ -140,7 +140,7 @@ test('files are uploaded by blocks, shown, changed, copied and deleted', async (
     await page.waitForFunction(() => !document.querySelector('aside') && document.querySelector('table')?.innerText.includes('dot.png') === false);
     assert.equal(await client.getBlobClient('2026/dot.png').exists(), false);
     await press(page, 'bytes.bin');
-    await sees(page, 'It is no text and no image', 'aside');
+    await sees(page, 'It is nothing that can be shown', 'aside');
     await press(page, 'empty.bin');
     await sees(page, 'It is empty.', 'aside');
     await page.locator('input[aria-label="Mark 2026/bytes.bin"]').click();
@@ -240,6 +240,55 @@ test('a link that the console makes opens what it is for, and no more', async (t
     assert.equal(await (await fetch(link)).text(), 'content');
     assert.equal((await fetch(link, { method: 'DELETE' })).status, 403);
     assert.equal((await fetch(link.replace('.txt', '.TXT'))).status, 403);
+});
+
+/** A second of silence is 88,200 bytes. source: Multimedia Programming Interface and Data Specifications 1.0, WAVE */
+function wavOf(seconds) {
+    const wav = Buffer.alloc(44 + seconds * 88200);
+    wav.write('RIFF', 0);
+    wav.writeUInt32LE(wav.length - 8, 4);
+    wav.write('WAVEfmt ', 8);
+    for (const [value, size, at] of [[16, 4, 16], [1, 2, 20], [1, 2, 22], [44100, 4, 24], [88200, 4, 28], [2, 2, 32], [16, 2, 34]])
+        wav.writeUIntLE(value, at, size);
+    wav.write('data', 36);
+    wav.writeUInt32LE(wav.length - 44, 40);
+    return wav;
+}
+
+/** Half a second of video, as this browser records it. */
+const recordVideo = (page) => page.evaluate(async () => {
+    const canvas = document.createElement('canvas');
+    const recorder = new MediaRecorder(canvas.captureStream(10), { mimeType: 'video/webm' });
+    const parts = [];
+    recorder.ondataavailable = ({ data }) => parts.push(data);
+    const stopped = new Promise((resolve) => recorder.addEventListener('stop', resolve));
+    const draw = setInterval(() => canvas.getContext('2d').fillRect(Math.random() * 100, 0, 9, 9), 50);
+    recorder.start();
+    setTimeout(() => recorder.stop(), 500);
+    await stopped;
+    clearInterval(draw);
+    return [...new Uint8Array(await new Blob(parts).arrayBuffer())];
+});
+
+test('audio and video are played by ranges', async (t) => {
+    const { page, client, look } = await start(t, 'media');
+    const wav = wavOf(600);
+    await client.getBlockBlobClient('long.wav').upload(wav, wav.length, { blobHTTPHeaders: { blobContentType: 'audio/wav' } });
+    const ranges = [];
+    page.on('request', (request) => request.resourceType() === 'media' && ranges.push(request.headers().range));
+    await look('?blob=long.wav');
+    await page.waitForFunction(() => Math.round(document.querySelector('aside audio')?.duration) === 600);
+    await page.$eval('aside audio', (audio) => {
+        audio.currentTime = 500;
+    });
+    await page.waitForFunction(() => !document.querySelector('aside audio').seeking && document.querySelector('aside audio').readyState >= 2);
+    assert.ok(ranges.some((range) => Number(/^bytes=(\d+)-/.exec(range)?.[1]) > 40e6), `ranges: ${ranges}`);
+    await isAccessible(page);
+    const webm = Buffer.from(await recordVideo(page));
+    await client.getBlockBlobClient('short.webm').upload(webm, webm.length, { blobHTTPHeaders: { blobContentType: 'video/webm' } });
+    await look('?blob=short.webm');
+    await page.waitForFunction(() => document.querySelector('aside video')?.videoWidth === 300);
+    await isAccessible(page);
 });
 
 test('what clients have named and written is shown as text', async (t) => {

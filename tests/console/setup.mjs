@@ -127,9 +127,9 @@ export async function sees(page, text, selector = 'body') {
     }
 }
 
-/** Presses the button, link or tab of this text, the first of an area. */
+/** Presses the button, link or summary of this text, the first of an area. */
 export async function press(page, text, within = 'body') {
-    const wanted = await page.waitForFunction((label, where) => [...document.querySelectorAll(`${where} button, ${where} a`)]
+    const wanted = await page.waitForFunction((label, where) => [...document.querySelectorAll(`${where} button, ${where} a, ${where} summary`)]
         .find((element) => element.innerText.trim() === label && !element.disabled), {}, text, within);
     await wanted.asElement().click();
 }
