@@ -1,6 +1,7 @@
 // What the server did in the last hour, as it is sampled there, and how it is now.
 import { useEffect, useState } from 'preact/hooks';
 import { bytes, duration, number, time } from './format.ts';
+import { LogLevel, Scrub } from './maintenance.tsx';
 import { Plot } from './plot.tsx';
 import type { PageProps } from './app.tsx';
 import { ask } from './server.ts';
@@ -62,14 +63,16 @@ interface Status {
 
 /** What the server is, for its operator. */
 function Server() {
-    const { value, problem } = useLoad(() => ask<Status>('admin/status'), []);
+    const { value, problem, reload } = useLoad(() => ask<Status>('admin/status'), []);
 
     return <>
         <h2>The server</h2>
         <Problem of={problem} />
         {value && <>
-            <Facts of={[['Up since', time(new Date(value.upSince))], ['Process', String(value.pid)], ['Log level', value.logLevel], ['Data folder', value.store.location],
+            <Facts of={[['Up since', time(new Date(value.upSince))], ['Process', String(value.pid)], ['Data folder', value.store.location],
                 ['Store', value.store.state], ['Contents', bytes(value.store.contentBytes)], ['Records', bytes(value.store.recordBytes)]]} />
+            <LogLevel level={value.logLevel} onDone={reload} />
+            <Scrub />
             <h3>Listeners</h3>
             <Table label="Listeners" head={['Service', 'Address', 'TLS']} empty="None.">
                 {value.listeners.map(({ name, host, port, tls }) => <tr key={name}><td>{name}</td><td>{host}:{port}</td><td>{tls ? 'yes' : 'no'}</td></tr>)}

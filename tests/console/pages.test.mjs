@@ -1,6 +1,7 @@
 // The pages, in a browser: signing in and out, the overview, that they are accessible and of any width.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { run } from '../lib/program.mjs';
 import { account, closeBrowser, isAccessible, openPage, picture, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
 
 after(closeBrowser);
@@ -59,6 +60,20 @@ test('the overview shows what the server does, in light and dark, on a wide scre
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is wider than the screen');
         await picture(page, `overview${look.dark ? '-dark' : look.width ? '-phone' : ''}`);
     }
+});
+
+test('an operator changes what is logged, and has all that is stored read', async (t) => {
+    const { link, server } = await startServer(t);
+    const page = await openPage(t);
+    await page.goto(await link());
+    await page.waitForSelector('select[name=level]');
+    await page.select('select[name=level]', 'debug');
+    await page.waitForFunction(() => document.querySelector('select[name=level]')?.value === 'debug' && !document.querySelector('main .problem'));
+    for (let level = ''; level !== 'debug';)
+        level = JSON.parse((await run(['status', '--json', '--location', server.location])).output).logLevel;
+    await press(page, 'Read all that is stored');
+    await page.waitForFunction(() => /Passes ended\s+1/.test(document.querySelector('main').innerText));
+    await isAccessible(page);
 });
 
 test('the menu is used by keyboard alone', async (t) => {
