@@ -31,7 +31,8 @@ struct management {
     const struct admin *admin;          /* whom the console passes operators on to */
     struct bytes token;                 /* ptr NULL: nobody is asked for one */
     struct task_runner *tasks;  /* with --testing: it looks at a clock that was moved; else NULL */
-    struct saved_states *saved; /* with it */
+    struct saved_states *saved; /* with it: of the pool */
+    struct decide_pool *pool;   /* with it: one thread */
     bool has_smb;
     uint64_t started_s; /* since 1970 */
 };

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "admin/stored_accounts.h"
 #include "base/clock.h"
 
 /* saved->count: there is none. */
@@ -38,10 +39,20 @@ enum saved_result saved_states_save(struct saved_states *saved, struct bytes nam
 enum saved_result saved_states_load(struct saved_states *saved, struct bytes name)
 {
     size_t i = place_of(saved, name);
+    enum store_result result;
+    struct guid accounts;
+    uint64_t sequence;
 
     if (i == saved->count)
         return SAVED_NONE;
-    store_return_to(saved->store, saved->of[i].state);
+    accounts = stored_accounts_space();
+    result = store_return_to(saved->store, saved->of[i].state, &accounts, &sequence);
+    if (!result)
+        result = store_await(saved->store, sequence);
+    if (result)
+        return result == STORE_FULL       ? SAVED_NO_ROOM
+               : result == STORE_SHORTAGE ? SAVED_TOO_FAR
+                                          : SAVED_FAILED;
     saved->of[i].loaded++;
     return SAVED_DONE;
 }

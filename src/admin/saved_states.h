@@ -1,4 +1,5 @@
-/* States of the store that tests save by name and go back to (docs/testing.md). The worker of the management port alone. */
+/* States of the store that tests save by name and go back to (docs/testing.md). One thread at a time, which may wait for a
+ * disk. */
 #ifndef LAGRA_ADMIN_SAVED_STATES_H
 #define LAGRA_ADMIN_SAVED_STATES_H
 
@@ -25,10 +26,14 @@ enum saved_result {
     SAVED_NONE,     /* there is none of that name */
     SAVED_TOO_MANY, /* there are SAVED_STATES_MAX */
     SAVED_NEVER,    /* the store keeps no states */
+    SAVED_NO_ROOM,  /* the disk has no room for what would be written */
+    SAVED_TOO_FAR,  /* more would be written than can be at once */
+    SAVED_FAILED,   /* the store has failed, or cannot be read */
 };
 
 /* In the place of the one of that name. name: 1 to SAVED_NAME_MAX bytes without NUL */
 enum saved_result saved_states_save(struct saved_states *saved, struct bytes name);
+/* Durably. Accounts stay as they are: the server has them in memory, and who asks goes on. */
 enum saved_result saved_states_load(struct saved_states *saved, struct bytes name);
 enum saved_result saved_states_drop(struct saved_states *saved, struct bytes name);
 /* A list of objects. */

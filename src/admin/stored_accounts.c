@@ -16,10 +16,14 @@
 #define KEY_COUNT      "n"
 #define ARENA_MAX      ((size_t)64 << 20)
 
+struct guid stored_accounts_space(void)
+{
+    return account_space("accounts", bytes_from_string(""));
+}
+
 static struct partition partition_of_all(void)
 {
-    return (struct partition){ .space = account_space("accounts", bytes_from_string("")),
-                               .key = BYTES("") };
+    return (struct partition){ .space = stored_accounts_space(), .key = BYTES("") };
 }
 
 static struct bytes record_key(struct arena *arena, struct bytes name)

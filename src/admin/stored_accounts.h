@@ -64,6 +64,9 @@ enum account_record_kind { NO_ACCOUNT_RECORD, ACCOUNT_RECORD, ACCOUNT_RECORD_DAM
 enum account_record_kind stored_account_inspect(const struct partition *at, struct bytes key,
                                                 struct bytes value);
 
+/* The space that all of them are in. */
+struct guid stored_accounts_space(void);
+
 /* Is it a name that an account of the store may have? */
 bool stored_account_name_is_valid(struct bytes name);
 /* Is it a key that it may have: base64, of at most STORED_KEY_MAX characters? */

@@ -23,6 +23,15 @@ struct asked {
     struct bytes body;
 };
 
+/* exchange->application. */
+struct testing_call {
+    struct pool_job job; /* of what waits for a disk */
+    struct text body;
+    struct asked asked;
+    enum http_step step; /* of the job, once it has run */
+    bool has_run;
+};
+
 /* ---- answers ---- */
 
 static enum http_step answer_json(struct exchange *exchange, int status, struct text *json)
@@ -225,14 +234,20 @@ static enum http_step answer_saved(const struct asked *asked, enum saved_result 
         return refuse(asked->exchange, 404, "there is no snapshot of that name");
     case SAVED_TOO_MANY:
         return refuse(asked->exchange, 409, "there are 16 snapshots");
+    case SAVED_NO_ROOM:
+        return refuse(asked->exchange, 507, "the disk has no room for what has to be written");
+    case SAVED_TOO_FAR:
+        return refuse(asked->exchange, 409, "more than 128 MiB of records have changed since");
+    case SAVED_FAILED:
+        return refuse(asked->exchange, 500, "the data folder could not be read or written");
     case SAVED_NEVER:
         break;
     }
-    return refuse(asked->exchange, 409, "snapshots take --inMemoryPersistence");
+    return refuse(asked->exchange, 409, "the store keeps no snapshots");
 }
 
-/* NAME, or NAME/loaded. Handles of SMB are of files that may not be there, or not be the same: they have no snapshot. */
-static enum http_step ask_snapshots(const struct asked *asked)
+/* On the thread of the pool. NAME, or NAME/loaded. */
+static enum http_step use_snapshots(const struct asked *asked)
 {
     struct saved_states *saved = asked->management->saved;
     struct bytes name, rest;
@@ -240,14 +255,39 @@ static enum http_step ask_snapshots(const struct asked *asked)
     if (!asked->name.ptr)
         return show_snapshots(asked);
     bytes_cut(asked->name, '/', &name, &rest);
-    if (rest.ptr && (!bytes_is(rest, "loaded") || asked->method != METHOD_PUT))
-        return refuse(asked->exchange, 404, "a snapshot is loaded by PUT /-/snapshots/NAME/loaded");
-    if (asked->management->has_smb)
-        return refuse(asked->exchange, 409, "there are no snapshots where SMB is served");
     if (asked->method == METHOD_DELETE)
         return answer_saved(asked, saved_states_drop(saved, name));
     return answer_saved(asked,
                         rest.ptr ? saved_states_load(saved, name) : saved_states_save(saved, name));
+}
+
+static void run_job(struct pool_job *job)
+{
+    struct testing_call *call = (struct testing_call *)(void *)job;
+
+    call->step = use_snapshots(&call->asked);
+    call->has_run = true;
+    exchange_resume(call->asked.exchange); /* the call may be gone now */
+}
+_Static_assert(offsetof(struct testing_call, job) == 0, "a job is its call");
+
+/* Handles of SMB are of files that may not be there, or not be the same: they have no snapshot. */
+static enum http_step ask_snapshots(const struct asked *asked)
+{
+    struct testing_call *call = asked->exchange->application;
+    struct bytes name, rest = { NULL, 0 };
+
+    if (asked->name.ptr)
+        bytes_cut(asked->name, '/', &name, &rest);
+    if (rest.ptr && (!bytes_is(rest, "loaded") || asked->method != METHOD_PUT))
+        return refuse(asked->exchange, 404, "a snapshot is loaded by PUT /-/snapshots/NAME/loaded");
+    if (asked->name.ptr && asked->management->has_smb)
+        return refuse(asked->exchange, 409, "there are no snapshots where SMB is served");
+    call->asked = *asked;
+    call->job = (struct pool_job){ .run = run_job };
+    exchange_suspend(asked->exchange);
+    decide_pool_submit(asked->management->pool, &call->job);
+    return HTTP_WAIT;
 }
 
 /* ---- the way of a request ---- */
@@ -308,7 +348,7 @@ enum http_step testing_head(struct exchange *exchange, const struct management *
     struct bytes name;
     const struct place *place = find_place(request->path, &name);
     unsigned methods = name.ptr ? place->of_one : place->methods;
-    struct text *body;
+    struct testing_call *call;
 
     if (!management->tasks)
         return refuse(exchange, 404, "this server was started without --testing");
@@ -321,15 +361,16 @@ enum http_step testing_head(struct exchange *exchange, const struct management *
         return refuse(exchange, 400, "there is to be no body");
     if (request->content_length != HTTP_LENGTH_UNKNOWN && request->content_length > BODY_MAX_BYTES)
         return refuse(exchange, 413, "the body is too long");
-    body = arena_alloc(exchange->arena, sizeof *body);
-    text_init(body, exchange->arena, 0);
-    exchange->application = body;
+    call = arena_alloc(exchange->arena, sizeof *call);
+    text_init(&call->body, exchange->arena, 0);
+    exchange->application = call;
     return HTTP_WANT_BODY;
 }
 
 enum http_step testing_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
 {
-    struct text *body = exchange->application;
+    struct testing_call *call = exchange->application;
+    struct text *body = &call->body;
 
     *ret_taken = data.len;
     if (exchange->server_is_busy || body->len + data.len > BODY_MAX_BYTES)
@@ -340,10 +381,13 @@ enum http_step testing_body(struct exchange *exchange, struct bytes data, size_t
 
 enum http_step testing_end(struct exchange *exchange, const struct management *management)
 {
+    const struct testing_call *call = exchange->application;
     struct asked asked = { .exchange = exchange,
                            .management = management,
                            .method = method_of(&exchange->request),
-                           .body = text_bytes(exchange->application) };
+                           .body = text_bytes(&call->body) };
 
+    if (call->has_run)
+        return call->step;
     return find_place(exchange->request.path, &asked.name)->ask(&asked);
 }

@@ -8,11 +8,13 @@
 #include <stdbool.h>
 
 enum lock_rank {
-    RANK_PARTITION = 1, /* store: a stripe of partitions; held over the engine's write call */
+    RANK_STATE_SET = 1, /* embedded store: states that are kept; over a return to one */
+    RANK_PARTITION,     /* store: a stripe of partitions; held over the engine's write call */
     RANK_RECORD_SET,    /* embedded store: a set of cached records */
     RANK_MEMORY_TREE,   /* memory store: the root */
     RANK_EXTENTS,       /* embedded store: allocation in extents, tables of extents */
     RANK_RECLAIM,       /* embedded store: freed ranges, open snapshots */
+    RANK_WRITTEN,       /* embedded store: keys written since states were kept */
     RANK_DEFERRED,      /* store: the front of the list of deferred tasks */
     RANK_SYNCER,        /* waiting lists of the syncers */
     RANK_IO_POOL,       /* queue of the pool that waits for disks */

@@ -141,6 +141,7 @@ static void set_options(struct fetch *fetch, const struct fetch_asked *asked)
     curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl->easy_setopt(easy, CURLOPT_HAPROXYPROTOCOL, asked->introduces ? 1L : 0L);
     curl->easy_setopt(easy, CURLOPT_NOBODY, asked->head_only ? 1L : 0L);
+    curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, asked->method);
     curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
     curl->easy_setopt(easy, CURLOPT_MAXREDIRS, (long)FETCH_REDIRECTS_MAX);
     curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_S);

@@ -48,8 +48,9 @@ struct fetch_header {
 struct fetch_asked {
     struct bytes url;
     bool head_only;
-    struct bytes body; /* ptr not NULL: a POST of it */
-    bool introduces;   /* begins with a header of the PROXY protocol, which names this machine */
+    const char *method; /* another than GET, HEAD or POST; NULL: one of those */
+    struct bytes body;  /* ptr not NULL: a POST of it */
+    bool introduces;    /* begins with a header of the PROXY protocol, which names this machine */
     const struct fetch_header *headers;
     size_t header_count;
     unsigned seconds_max; /* of all of it; 0: as long as bytes come fast enough */

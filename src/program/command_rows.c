@@ -10,6 +10,7 @@
 #include "program/rados_command.h"
 #include "program/restore.h"
 #include "program/scrub.h"
+#include "program/snapshots.h"
 #include "program/spelling.h"
 
 const struct command_option command_common_options[] = {
@@ -155,6 +156,10 @@ const struct command_row command_rows[] = {
     { "sas share", "NAME",                "of a share", 1, 1, sas_container, administer_sas },
     { "sas file", "SHARE PATH",           "of a file in a share", 2, 2, sas_container, administer_sas },
     { "scrub", "",                        "have a running server read all its data and hold it against its sums, and follow it", 0, 0, scrub_options_of_command, scrub_run },
+    { "snapshot save", "NAME",            "save all that a server with --testing keeps, in memory or in its data folder", 1, 1, snapshots_options, snapshots_save },
+    { "snapshot load", "NAME",            "have it go back there, in milliseconds, while it serves", 1, 1, snapshots_options, snapshots_load },
+    { "snapshot list", "",                "what is saved", 0, 0, snapshots_options, snapshots_list },
+    { "snapshot delete", "NAME",          "drop one", 1, 1, snapshots_options, snapshots_delete },
     { "rados init", "PLACE",              "make pools of a Ceph cluster, rados:CONF:POOL[:POOL OF PIECES], and an empty store in them", 1, 1, rados_init_options, rados_init_run },
     { "config", "check [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
     { "health", "[--live] [options]",     "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },

@@ -115,6 +115,12 @@ bool management_start(const struct options *options, const struct certificate *c
     ret_port->management.has_smb = options->smb.wanted;
     ret_port->management.saved = &ret_port->saved;
     ret_port->saved.store = of->store;
+    if (options->testing)
+        ret_port->management.pool = decide_pool_new(1, (struct pool_shares){ 0 });
+    if (options->testing && !ret_port->management.pool) {
+        fprintf(stderr, "lagra: cannot start a thread for snapshots\n");
+        return false;
+    }
     if (!open_token(options, &ret_port->management.token))
         return false;
     if (wants_console(options, certificate))
@@ -141,6 +147,8 @@ void management_stop(struct management_port *port)
 
     if (port->server)
         http_stop(port->server, GRACE_S);
+    if (port->management.pool)
+        decide_pool_free(port->management.pool);
     saved_states_release(&port->saved);
     free_secret(token);
 }

@@ -303,7 +303,7 @@ enum store_result store_task_discard(struct store *store, const struct deferred_
 
     key_init(&key);
     set_task_key(&key, task->due, &task->id);
-    result = store->operations->delete_row(store, key_bytes(&key));
+    result = store->operations->delete_row(store, &task->partition.space, key_bytes(&key));
     key_release(&key);
     return result;
 }

@@ -1,5 +1,5 @@
-/* States of a store other than the newest, of the engine in memory alone: those that are kept, and gone back to; and the one
- * of a while ago. */
+/* States of a store other than the newest, of local engines: those that are kept, and gone back to; and, of the engine in
+ * memory alone, the one of a while ago. */
 #ifndef LAGRA_STORE_STATES_H
 #define LAGRA_STORE_STATES_H
 
@@ -8,13 +8,23 @@
 /* ---- that are kept ---- */
 
 struct store_state;
-/* Keeps the state that all partitions have at this moment. NULL: the engine keeps none. Any thread. */
+/* Keeps the state that all partitions have at this moment, until it is dropped, or the process ends. NULL: the engine
+ * keeps none. Any thread, as the next two. */
 struct store_state *store_keep_state(struct store *store);
 /* Before the store is closed. */
 void store_drop_state(struct store *store, struct store_state *state);
-/* Goes back to it, at one moment: whoever opens a snapshot from now on sees it. Open ones show what they showed; a
- * commit is STORE_CONFLICT if one of its partitions has become another one. Any thread. */
-void store_return_to(struct store *store, const struct store_state *state);
+/* Goes back to it, at one moment, as a commit to all partitions: whoever opens a snapshot from now on sees it. Open ones
+ * show what they showed; a commit is STORE_CONFLICT if one of its partitions has become another one. Waits for the
+ * disk's reads.
+ *
+ * except        a space of records without pieces, index, counters and tasks, which stays as it is now; NULL: none
+ * ret_sequence  must be durable before it is reported
+ * returns       STORE_OK
+ *               STORE_FULL      there is no room on the disk for what it writes; nothing was changed
+ *               STORE_SHORTAGE  it would write more than 128 MiB; or as of a commit
+ *               STORE_CORRUPT, STORE_IO */
+enum store_result store_return_to(struct store *store, struct store_state *state,
+                                  const struct guid *except, uint64_t *ret_sequence);
 
 /* ---- of a while ago ---- */
 

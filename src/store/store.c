@@ -427,9 +427,10 @@ void store_drop_state(struct store *store, struct store_state *state)
     store->operations->drop_state(store, state);
 }
 
-void store_return_to(struct store *store, const struct store_state *state)
+enum store_result store_return_to(struct store *store, struct store_state *state,
+                                  const struct guid *except, uint64_t *ret_sequence)
 {
-    store->operations->return_to(store, state);
+    return store->operations->return_to(store, state, except, ret_sequence);
 }
 
 void store_collect_now(struct store *store, struct store_usage *ret_usage)

@@ -114,8 +114,9 @@ struct store_operations {
 
     /* As a space's, over rows that belong to no space; may wait for a disk read. */
     struct cursor *(*row_cursor)(struct store *store, struct bytes end);
-    /* Deletes such a row. */
-    enum store_result (*delete_row)(struct store *store, struct bytes key);
+    /* Deletes such a row, which is of this space, if that is dropped. */
+    enum store_result (*delete_row)(struct store *store, const struct guid *space,
+                                    struct bytes key);
     void (*checkpoint_clock)(struct store *store); /* NULL: it forgets */
     /* NULL: this process alone follows steps (base/clock.h). */
     instant (*time_passed)(struct store *store, instant t);
@@ -150,7 +151,8 @@ struct store_operations {
     /* NULL, all three: no state is kept. */
     struct store_state *(*keep_state)(struct store *store);
     void (*drop_state)(struct store *store, struct store_state *state);
-    void (*return_to)(struct store *store, const struct store_state *state);
+    enum store_result (*return_to)(struct store *store, struct store_state *state,
+                                   const struct guid *except, uint64_t *ret_sequence);
 
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
     enum store_result (*inspect)(struct store *store, inspect_visit *visit, inspect_say *say,

@@ -1,7 +1,9 @@
 // Snapshots of a whole server that tests save and go back to between cases. docs/testing.md, "Snapshots"; decision: 534
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { TableClient, AzureNamedKeyCredential } from '@azure/data-tables';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as FileCredential } from '@azure/storage-file-share';
@@ -10,6 +12,15 @@ import { freePorts, Server } from '../lib/server.mjs';
 import { account, bytesOf, collect, credential, once, refused } from './setup.mjs';
 
 const MIB = 1 << 20;
+/* What is left of file space where nothing is: a begun extent, its header. */
+const EMPTY = 256 << 10;
+const STORES = { 'in memory': ['--inMemoryPersistence'], 'in a data folder': [] };
+
+/** A test of each store. */
+function testStores(name, run) {
+    for (const [where, args] of Object.entries(STORES))
+        test(`${where}: ${name}`, (t) => run(t, args));
+}
 
 async function start(t, args = ['--inMemoryPersistence']) {
     const [port] = await freePorts(1);
@@ -27,6 +38,8 @@ async function start(t, args = ['--inMemoryPersistence']) {
     const text = async (url) => (await fetch(url)).text();
     return {
         server, ask, good,
+        /** lagra snapshot .. */
+        command: (...words) => promisify(execFile)(process.env.LAGRA_BINARY, ['snapshot', ...words, '--management', `http://127.0.0.1:${port}`]),
         save: (name) => good('PUT', `snapshots/${name}`), load: (name) => good('PUT', `snapshots/${name}/loaded`),
         blobs: new BlobServiceClient(server.url, credential, once),
         queues: new QueueServiceClient(server.urlOf('queue'), new QueueCredential(account.name, account.key), once),
@@ -57,8 +70,8 @@ async function everything({ blobs, queues, table, shares }) {
     return all;
 }
 
-test('the server is as it was: blobs, queues, tables, files; again and again', async (t) => {
-    const all = await start(t);
+testStores('the server is as it was: blobs, queues, tables, files; again and again', async (t, args) => {
+    const all = await start(t, args);
     const { blobs, good, queues, load, save, shares, table, usage } = all;
     const container = blobs.getContainerClient('kept');
     await container.create();
@@ -108,12 +121,12 @@ test('the server is as it was: blobs, queues, tables, files; again and again', a
     await container.delete();
     await share.delete();
     await good('DELETE', 'snapshots/start');
-    while ((await usage()).allocated_bytes > 0)
+    while ((await usage()).allocated_bytes > EMPTY)
         await delay(5);
 });
 
-test('several snapshots, saved again, dropped; what is refused', async (t) => {
-    const { ask, blobs, good, load, save } = await start(t);
+testStores('several snapshots, saved again, dropped; what is refused', async (t, args) => {
+    const { ask, blobs, good, load, save } = await start(t, args);
     const names = async () => (await collect(blobs.listContainers())).map(({ name }) => name);
     await save('empty');
     await blobs.getContainerClient('aaa').create();
@@ -139,8 +152,8 @@ test('several snapshots, saved again, dropped; what is refused', async (t) => {
     assert.equal((await ask('PUT', 'snapshots/empty/loaded')).status, 404);
 });
 
-test('requests on their way: each is of before or after, and what is read stays whole', async (t) => {
-    const { blobs, load, save, server } = await start(t);
+testStores('requests on their way: each is of before or after, and what is read stays whole', async (t, args) => {
+    const { blobs, load, save, server } = await start(t, args);
     const container = blobs.getContainerClient('busy');
     await container.create({ access: 'blob' });
     await container.getBlockBlobClient('large').upload(large('a', 8), 8 * MIB);
@@ -155,7 +168,7 @@ test('requests on their way: each is of before or after, and what is read stays 
             writes++;
         }
     });
-    for (let i = 0; i < 15; i++) {
+    for (let i = 0; i < 6; i++) {
         const [seen] = await Promise.all([
             fetch(`${server.url}/busy/large`).then((answer) => answer.arrayBuffer()),
             container.getBlockBlobClient('large').upload(large('c', 8), 8 * MIB).then(() => load('start')),
@@ -172,8 +185,8 @@ test('requests on their way: each is of before or after, and what is read stays 
     assert.ok(large('a', 8).equals(await bytesOf(await container.getBlobClient('large').download())));
 });
 
-test('what was to be done later is done in the state that is loaded', async (t) => {
-    const { blobs, good, load, save, usage } = await start(t);
+testStores('what was to be done later is done in the state that is loaded', async (t, args) => {
+    const { blobs, good, load, save, usage } = await start(t, args);
     const container = blobs.getContainerClient('later');
     await container.create();
     // Blocks that are not committed go a week later, by a task.
@@ -186,14 +199,83 @@ test('what was to be done later is done in the state that is loaded', async (t) 
     while ((await usage()).piece_bytes > 0)
         await delay(5);
     await good('DELETE', 'snapshots/staged');
-    while ((await usage()).allocated_bytes > 0)
+    while ((await usage()).allocated_bytes > EMPTY)
         await delay(5);
 });
 
-test('no snapshots of a data folder, nor beside SMB', async (t) => {
-    const folder = await start(t, []);
-    assert.equal((await folder.ask('PUT', 'snapshots/one')).status, 409);
-    assert.deepEqual((await folder.good('GET', 'snapshots')).snapshots, []);
+test('none beside SMB', async (t) => {
     const smb = await start(t, ['--inMemoryPersistence', '--smbPort', '0']);
     assert.match((await smb.ask('PUT', 'snapshots/one')).json.error, /SMB/);
+});
+
+testStores('lagra snapshot: a suite of cases, each of which begins with the same data', async (t, args) => {
+    const { blobs, command, load, queues, table } = await start(t, args);
+    const container = blobs.getContainerClient('cases');
+    await container.create();
+    for (let i = 0; i < 50; i++)
+        await container.getBlockBlobClient(`b${i}`).upload('x'.repeat(20000), 20000);
+    await queues.getQueueClient('work').create();
+    await table('people').createTable();
+    assert.equal((await command('save', 'base')).stdout, '');
+    const cases = args.length > 0 ? 40 : 200;
+    let milliseconds = 0;
+    for (let i = 0; i < cases; i++) {
+        assert.deepEqual((await queues.getQueueClient('work').peekMessages()).peekedMessageItems, []);
+        await Promise.all([
+            container.getBlockBlobClient(`b${i % 50}`).upload(`case ${i}`, `case ${i}`.length), container.getBlockBlobClient('more').upload(large('m', 1), MIB),
+            queues.getQueueClient('work').sendMessage('m'), table('people').createEntity({ partitionKey: 'p', rowKey: 'r' }),
+        ]);
+        const begin = performance.now();
+        if (i % 20 === 0)
+            await command('load', 'base');
+        else
+            await load('base');
+        milliseconds += performance.now() - begin;
+    }
+    t.diagnostic(`${cases} loads took ${Math.round(milliseconds)} ms`);
+    // 10 s on a machine of its own.
+    assert.ok(milliseconds < 20000, `${milliseconds} ms`);
+    assert.match((await command('list')).stdout, new RegExp(`^NAME +SAVED +LOADED *\nbase +\\d{4}-.* ${cases} *\n$`));
+    assert.equal(JSON.parse((await command('list', '--json')).stdout).snapshots[0].loaded, cases);
+    await assert.rejects(command('load', 'none'), { code: 1, stderr: /there is no snapshot of that name/ });
+    await assert.rejects(command('load', 'a/b'), { code: 1, stderr: /a snapshot's name/ });
+    await command('delete', 'base');
+    assert.equal((await command('list')).stdout, '');
+    await assert.rejects(promisify(execFile)(process.env.LAGRA_BINARY, ['snapshot', 'list', '--management', 'http://127.0.0.1:1']), { code: 1, stderr: /127\.0\.0\.1:1/ });
+});
+
+test('kill -9 while a snapshot is loaded: the data folder has all of it, or nothing', async (t) => {
+    const NAMES = Array.from({ length: 24 }, (_, i) => `b${i}`);
+    const { load, save, server, ...all } = await start(t, []);
+    const clients = (url) => new BlobServiceClient(url, credential, once);
+    const read = async (blobs) => new Set([
+        ...await Promise.all(NAMES.map(async (name) => String(await blobs.getContainerClient('all').getBlobClient(name).downloadToBuffer()).slice(0, 4))),
+        (await collect(blobs.listContainers())).some(({ name }) => name === 'new') ? 'new_' : 'old_',
+    ]);
+    const write = async (blobs, text) => {
+        for (const name of NAMES)
+            await blobs.getContainerClient('all').getBlockBlobClient(name).upload(text.repeat(10000), text.length * 10000);
+    };
+    const seen = new Set();
+    let { blobs } = all;
+    await blobs.getContainerClient('all').create();
+    for (let round = 0; round < 10; round++) {
+        await write(blobs, 'old_');
+        await blobs.getContainerClient('new').deleteIfExists();
+        await save('base');
+        await write(blobs, 'new_');
+        await blobs.getContainerClient('new').create();
+        const loaded = load('base').then(() => true, () => false);
+        await delay(round);
+        await server.kill();
+        const wasLoaded = await loaded;
+        await server.restart();
+        blobs = clients(server.url);
+        const states = await read(blobs);
+        assert.equal(states.size, 1, [...states].join(' '));
+        if (wasLoaded)
+            assert.deepEqual([...states], ['old_']);
+        seen.add(...states);
+    }
+    t.diagnostic(`seen: ${[...seen].join(' ')}`);
 });

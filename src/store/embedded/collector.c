@@ -46,7 +46,7 @@ static enum store_result add_record(struct cursor *cursor, enum record_family fa
 /* Deletes a run of records of one partition, beginning with the one the cursor stands on.
  * *ret_result: of moving on. */
 static enum store_result collect_run(struct collector *collector, struct cursor *cursor,
-                                     const struct guid *space, enum record_family family,
+                                     const struct space_drop *drop, enum record_family family,
                                      size_t *ret_count, enum store_result *ret_moved)
 {
     struct arena *arena = arena_new(BATCH_ARENA_MAX);
@@ -68,7 +68,7 @@ static enum store_result collect_run(struct collector *collector, struct cursor 
         count++;
         moved = embedded_cursor_next(cursor);
     } while (!moved && count < BATCH_RECORDS && bytes_has_prefix(cursor->key, prefix));
-    result = commit_collected(collector->embedded, prefix, space, changes);
+    result = commit_collected(collector->embedded, prefix, drop, changes);
     *ret_count += count;
     *ret_moved = moved;
 out:
@@ -77,7 +77,7 @@ out:
 }
 
 /* Deletes up to CURSOR_RECORDS records of a family. STORE_NOT_FOUND: no more are left. */
-static enum store_result collect_some(struct collector *collector, const struct guid *space,
+static enum store_result collect_some(struct collector *collector, const struct space_drop *drop,
                                       enum record_family family, struct key *from)
 {
     struct store *store = &collector->embedded->store;
@@ -87,14 +87,14 @@ static enum store_result collect_some(struct collector *collector, const struct 
     size_t count = 0;
 
     key_init(&end);
-    key_set_space(&end, family == RECORD_LISTED ? KEY_KIND_LISTED : KEY_KIND_INNER, space);
+    key_set_space(&end, family == RECORD_LISTED ? KEY_KIND_LISTED : KEY_KIND_INNER, &drop->space);
     key_set_end(&end);
     cursor = cursor_open(store, key_bytes(&end));
     key_release(&end);
     moved = embedded_cursor_seek(cursor, key_bytes(from));
     result = moved;
     while (!result && !moved && count < CURSOR_RECORDS && !must_stop(collector))
-        result = collect_run(collector, cursor, space, family, &count, &moved);
+        result = collect_run(collector, cursor, drop, family, &count, &moved);
     if (!result && !moved)
         key_set_raw(from, cursor->key);
     embedded_cursor_close(cursor);
@@ -103,7 +103,7 @@ static enum store_result collect_some(struct collector *collector, const struct 
 
 /* Deletes up to BATCH_RECORDS rows of a kind, which no reader can see any longer: an iterator over
  * them has its own state. STORE_NOT_FOUND: no more are left. */
-static enum store_result collect_rows(struct collector *collector, const struct guid *space,
+static enum store_result collect_rows(struct collector *collector, const struct space_drop *drop,
                                       char kind, struct key *from)
 {
     rocksdb_writebatch_t *writes = rocksdb_writebatch_create();
@@ -113,7 +113,7 @@ static enum store_result collect_rows(struct collector *collector, const struct 
     size_t count = 0;
 
     key_init(&end);
-    key_set_space(&end, kind, space);
+    key_set_space(&end, kind, &drop->space);
     key_set_end(&end);
     cursor = cursor_open(&collector->embedded->store, key_bytes(&end));
     key_release(&end);
@@ -125,14 +125,15 @@ static enum store_result collect_rows(struct collector *collector, const struct 
     if (!result)
         key_set_raw(from, cursor->key);
     embedded_cursor_close(cursor);
-    written = count > 0 ? commit_rows(collector->embedded, writes) : STORE_OK;
+    written =
+        count > 0 ? commit_collected_rows(collector->embedded, drop, writes, false) : STORE_OK;
     rocksdb_writebatch_destroy(writes);
     return written ? written : result;
 }
 
 /* STORE_OK: no row of the index and no counter of the space is left; STORE_WAIT: the collector is
  * to stop. */
-static enum store_result collect_index(struct collector *collector, const struct guid *space)
+static enum store_result collect_index(struct collector *collector, const struct space_drop *drop)
 {
     static const char kinds[] = { KEY_KIND_INDEX, KEY_KIND_COUNTER };
     enum store_result result = STORE_NOT_FOUND;
@@ -141,9 +142,9 @@ static enum store_result collect_index(struct collector *collector, const struct
         struct key from;
 
         key_init(&from);
-        key_set_space(&from, kinds[i], space);
+        key_set_space(&from, kinds[i], &drop->space);
         do
-            result = collect_rows(collector, space, kinds[i], &from);
+            result = collect_rows(collector, drop, kinds[i], &from);
         while (!result && !must_stop(collector));
         key_release(&from);
     }
@@ -153,43 +154,48 @@ static enum store_result collect_index(struct collector *collector, const struct
 }
 
 /* The row that names the space goes last. */
-static void forget_space(struct collector *collector, const struct guid *space)
+static enum store_result forget_space(struct collector *collector, const struct space_drop *drop)
 {
     rocksdb_writebatch_t *writes = rocksdb_writebatch_create();
+    enum store_result result;
     struct key key;
 
     key_init(&key);
-    key_set_space(&key, KEY_KIND_DROPPED, space);
+    key_set_space(&key, KEY_KIND_DROPPED, &drop->space);
     rocksdb_writebatch_delete(writes, key.ptr, key.len);
     key_release(&key);
-    commit_rows(collector->embedded, writes);
+    result = commit_collected_rows(collector->embedded, drop, writes, true);
     rocksdb_writebatch_destroy(writes);
-    spaces_collected(&collector->embedded->spaces, space);
+    return result;
 }
 
-/* STORE_OK: nothing of the space is left; STORE_WAIT: the collector is to stop. */
-static enum store_result collect_space(struct collector *collector, const struct guid *space)
+/* STORE_OK: nothing of the space is left; STORE_WAIT: the collector is to stop; STORE_CONFLICT: the drop does not
+ * stand. */
+static enum store_result collect_space(struct collector *collector, const struct space_drop *drop)
 {
     for (enum record_family family = RECORD_LISTED; family <= RECORD_INNER; family++) {
         enum store_result result = STORE_OK;
         struct key from;
 
         key_init(&from);
-        key_set_space(&from, family == RECORD_LISTED ? KEY_KIND_LISTED : KEY_KIND_INNER, space);
+        key_set_space(&from, family == RECORD_LISTED ? KEY_KIND_LISTED : KEY_KIND_INNER,
+                      &drop->space);
         while (!result && !must_stop(collector)) {
-            result = collect_some(collector, space, family, &from);
+            result = collect_some(collector, drop, family, &from);
             reclaim_step(collector->embedded);
         }
         key_release(&from);
         if (!result)
             return STORE_WAIT; /* it goes on at the next start */
+        if (result == STORE_CONFLICT)
+            return result;
         if (result != STORE_NOT_FOUND) {
             log_line(LOG_ERROR, "store: a dropped space is not collected: %s",
                      store_result_text(result));
             return result;
         }
     }
-    return collect_index(collector, space);
+    return collect_index(collector, drop);
 }
 
 /* Damage stays as it is until the next start; what could not be read may be readable later. */
@@ -250,6 +256,21 @@ static void look_after_rounds(struct collector *collector)
     spaces_end_round(&collector->embedded->spaces);
 }
 
+/* Until it is collected, unless it is dropped no longer. */
+static enum store_result collect(struct collector *collector, const struct guid *space)
+{
+    struct spaces *spaces = &collector->embedded->spaces;
+    enum store_result result = STORE_CONFLICT;
+    struct space_drop drop;
+
+    while (result == STORE_CONFLICT && spaces_find_drop(spaces, space, &drop)) {
+        result = collect_space(collector, &drop);
+        if (!result)
+            result = forget_space(collector, &drop);
+    }
+    return result == STORE_CONFLICT ? STORE_OK : result;
+}
+
 /* One round over all there is to do; true when something still waits for the disk. */
 static bool work(struct collector *collector)
 {
@@ -272,11 +293,9 @@ static bool work(struct collector *collector)
         lock_give(&collector->lock);
         if (!found || must_stop(collector))
             break;
-        result = collect_space(collector, &space);
+        result = collect(collector, &space);
         if (result)
             postpone(collector, &space, result);
-        else
-            forget_space(collector, &space);
     }
     /* First: what a stage frees as it ends is queued before it no longer counts. */
     left = atomic_load(&collector->embedded->ending_stages) > 0;

@@ -126,14 +126,12 @@ static void keep_freed(struct batch *batch, struct stripe *stripe, uint64_t sequ
         reclaim_add(reclaim, freed);
 }
 
-/* Writes rows. What RocksDB lacks descriptors or memory for is refused before it reaches the log.
- * returns STORE_OK
- *         STORE_WAIT, STORE_SHORTAGE  nothing has been written
- *         STORE_IO  final; the caller calls embedded_fail() once it holds no lock */
-static enum store_result write_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
+enum store_result commit_write_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
 {
     enum store_result result = keyspace_write(&embedded->keyspace, writes);
 
+    if (result == STORE_OK)
+        states_wrote(&embedded->states, writes);
     if (result == STORE_OK || result == STORE_WAIT)
         return result;
     if (result == STORE_SHORTAGE) {
@@ -145,7 +143,7 @@ static enum store_result write_rows(struct embedded *embedded, rocksdb_writebatc
 }
 
 /* Writes the batch into the stripes given, which are locked and as it was made for. Returns as
- * write_rows(). */
+ * commit_write_rows(). */
 static enum store_result write_batch(struct batch *batch, struct stripe **stripes, size_t count,
                                      uint64_t *ret_sequence)
 {
@@ -155,7 +153,7 @@ static enum store_result write_batch(struct batch *batch, struct stripe **stripe
     assert(count > 0 && count <= COMMIT_PARTS_MAX);
     for (size_t i = 0; i < count; i++)
         stripe_give_view(embedded, stripes[i]);
-    result = write_rows(embedded, batch->writes);
+    result = commit_write_rows(embedded, batch->writes);
     if (result)
         return result;
     *ret_sequence = keyspace_sequence(&embedded->keyspace);
@@ -384,7 +382,7 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
 }
 
 enum store_result commit_collected(struct embedded *embedded, struct bytes partition_prefix,
-                                   const struct guid *space, struct changes *changes)
+                                   const struct space_drop *drop, struct changes *changes)
 {
     uint32_t hash = partition_hash(partition_prefix);
     struct stripe *stripe = stripe_of(embedded->stripes, hash);
@@ -395,18 +393,22 @@ enum store_result commit_collected(struct embedded *embedded, struct bytes parti
     enum store_result result;
 
     batch_init(&batch, embedded);
-    batch_add_changes(&batch, partition_prefix, space, changes);
+    batch_add_changes(&batch, partition_prefix, &drop->space, changes);
     result = commit_pieces(&part, 1, &pieces, &piece_count);
     if (!result)
         result = batch_add_pieces(&batch, pieces, piece_count, STORE_MAY_BLOCK);
     while (!result) {
         uint64_t sequence;
 
+        spaces_enter(&embedded->spaces, &drop->space);
         lock_take(&stripe->lock);
-        result = write_batch(&batch, &stripe, 1, &sequence);
+        result = spaces_drop_stands(&embedded->spaces, drop)
+                     ? write_batch(&batch, &stripe, 1, &sequence)
+                     : STORE_CONFLICT;
         if (!result)
             stripe_changed(embedded, stripe, hash, sequence, partition_prefix, changes);
         lock_give(&stripe->lock);
+        spaces_leave(&embedded->spaces, &drop->space);
         if (result != STORE_WAIT)
             break;
         keyspace_pause();
@@ -419,14 +421,61 @@ enum store_result commit_collected(struct embedded *embedded, struct bytes parti
     return result;
 }
 
-enum store_result embedded_delete_row(struct store *store, struct bytes key)
+enum store_result commit_collected_rows(struct embedded *embedded, const struct space_drop *drop,
+                                        rocksdb_writebatch_t *writes, bool is_last)
 {
-    rocksdb_writebatch_t *writes = rocksdb_writebatch_create();
+    struct spaces *spaces = &embedded->spaces;
+    struct space_set set = { 0 };
+    enum store_result result = STORE_WAIT;
+
+    if (is_last)
+        space_set_add_exclusive(&set, &drop->space);
+    else
+        space_set_add_shared(&set, &drop->space);
+    while (result == STORE_WAIT) {
+        spaces_enter_set(spaces, &set);
+        result =
+            spaces_drop_stands(spaces, drop) ? commit_write_rows(embedded, writes) : STORE_CONFLICT;
+        if (!result && is_last)
+            spaces_set_collected(spaces, &drop->space);
+        spaces_leave_set(spaces, &set);
+        if (result == STORE_WAIT)
+            keyspace_pause();
+    }
+    if (result == STORE_IO)
+        embedded_fail(embedded);
+    syncer_wrote(&embedded->syncer);
+    return result;
+}
+
+/* A space that is not dropped any longer has got the row back. */
+enum store_result embedded_delete_row(struct store *store, const struct guid *space,
+                                      struct bytes key)
+{
+    struct embedded *embedded = embedded_of(store);
+    rocksdb_writebatch_t *writes;
+    struct space_drop drop;
     enum store_result result;
 
+    if (!spaces_find_drop(&embedded->spaces, space, &drop))
+        return STORE_OK;
+    writes = rocksdb_writebatch_create();
     rocksdb_writebatch_delete(writes, key.ptr, key.len);
-    result = commit_rows(embedded_of(store), writes);
+    result = commit_collected_rows(embedded, &drop, writes, false);
     rocksdb_writebatch_destroy(writes);
+    return result == STORE_CONFLICT ? STORE_OK : result;
+}
+
+/* Rows that belong to no partition and that nobody else changes. */
+static enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
+{
+    enum store_result result;
+
+    while ((result = commit_write_rows(embedded, writes)) == STORE_WAIT)
+        keyspace_pause();
+    if (result == STORE_IO)
+        embedded_fail(embedded);
+    syncer_wrote(&embedded->syncer);
     return result;
 }
 
@@ -447,16 +496,4 @@ void embedded_checkpoint_clock(struct store *store)
     if (!commit_rows(embedded, writes))
         *written = checkpoint;
     rocksdb_writebatch_destroy(writes);
-}
-
-enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
-{
-    enum store_result result;
-
-    while ((result = write_rows(embedded, writes)) == STORE_WAIT)
-        keyspace_pause();
-    if (result == STORE_IO)
-        embedded_fail(embedded);
-    syncer_wrote(&embedded->syncer);
-    return result;
 }

@@ -5,6 +5,7 @@
 #define LAGRA_STORE_EMBEDDED_COMMIT_H
 
 #include "store/embedded/keyspace.h"
+#include "store/embedded/spaces.h"
 #include "store/store_private.h"
 
 struct embedded;
@@ -13,12 +14,21 @@ struct embedded;
 enum store_result embedded_commit(struct store *store, const struct commit_part *parts,
                                   size_t count, instant now, struct store_access access,
                                   uint64_t *ret_sequence);
-enum store_result embedded_delete_row(struct store *store, struct bytes key);
+enum store_result embedded_delete_row(struct store *store, const struct guid *space,
+                                      struct bytes key);
 void embedded_checkpoint_clock(struct store *store);
-/* The collector's: to a partition of a dropped space, which nobody else changes. */
+/* The collector's: to a partition of a dropped space, which nobody else changes. STORE_CONFLICT: the drop does not
+ * stand, as of the next. */
 enum store_result commit_collected(struct embedded *embedded, struct bytes partition_prefix,
-                                   const struct guid *space, struct changes *changes);
-/* Rows that belong to no partition and that nobody else changes. */
-enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes);
+                                   const struct space_drop *drop, struct changes *changes);
+/* The same of rows of the space that belong to no partition; is_last: it is collected by that. */
+enum store_result commit_collected_rows(struct embedded *embedded, const struct space_drop *drop,
+                                        rocksdb_writebatch_t *writes, bool is_last);
+/* Writes rows: with what locks, the caller knows. What RocksDB lacks descriptors or memory for is refused before it
+ * reaches the log.
+ * returns STORE_OK
+ *         STORE_WAIT, STORE_SHORTAGE  nothing has been written
+ *         STORE_IO  final; the caller calls embedded_fail() once it holds no lock */
+enum store_result commit_write_rows(struct embedded *embedded, rocksdb_writebatch_t *writes);
 
 #endif

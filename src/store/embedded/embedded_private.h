@@ -23,6 +23,7 @@
 #include "store/embedded/spaces.h"
 #include "store/embedded/stage.h"
 #include "store/embedded/stage_hash.h"
+#include "store/embedded/states.h"
 #include "store/embedded/syncer.h"
 #include "store/embedded/verified.h"
 #include "store/store_private.h"
@@ -56,6 +57,7 @@ struct embedded {
     struct extent_syncer extent_syncer;
     struct verified verified;
     struct reclaim reclaim;
+    struct states states;
     struct recovery recovery;
     struct collector collector;
 };

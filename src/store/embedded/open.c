@@ -107,6 +107,7 @@ static void embedded_close(struct store *store)
     manifest_guard_stop(&embedded->guard);
     io_pool_release(&embedded->io);
     reclaim_release(&embedded->reclaim);
+    states_release(&embedded->states);
     collector_release(&embedded->collector);
     stripes_free(embedded->stripes);
     record_cache_free(embedded->records);
@@ -171,6 +172,9 @@ static const struct store_operations embedded_operations = {
     .backup_begin = embedded_backup_begin,
     .backup_copied = embedded_backup_copied,
     .backup_end = embedded_backup_end,
+    .keep_state = embedded_keep_state,
+    .drop_state = embedded_drop_state,
+    .return_to = embedded_return_to,
     .collect_now = embedded_collect_now,
     .inspect = embedded_inspect,
 #ifdef LAGRA_GATES
@@ -356,10 +360,12 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     verified_init(&embedded->verified);
     collector_init(&embedded->collector, embedded);
     reclaim_init(&embedded->reclaim, collector_poke, &embedded->collector);
+    states_init(embedded);
     result = open_parts(embedded, &folder, options, ret_problem);
     folder_release(&folder);
     if (result) {
         reclaim_release(&embedded->reclaim);
+        states_release(&embedded->states);
         collector_release(&embedded->collector);
         verified_release(&embedded->verified);
         spaces_release(&embedded->spaces);

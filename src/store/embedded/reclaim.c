@@ -44,6 +44,13 @@ static uint64_t bytes_of_freed(const struct freed *freed)
 void freed_count(struct reclaim *reclaim, const struct freed *freed)
 {
     atomic_fetch_add(&reclaim->pending_bytes, bytes_of_freed(freed));
+    if (freed->sequence > 0)
+        atomic_fetch_add(&reclaim->under_way, 1);
+}
+
+void freed_uncount(struct reclaim *reclaim, const struct freed_piece *piece)
+{
+    atomic_fetch_sub(&reclaim->pending_bytes, extent_room(piece->length));
 }
 
 void reclaim_add(struct reclaim *reclaim, struct freed *freed)
@@ -181,14 +188,21 @@ bool reclaim_step(struct embedded *embedded)
 {
     bool left;
     struct freed *freed = take_durable(embedded, &left);
+    struct freed *let_go = embedded->reclaim.let_go(embedded);
 
     while (freed) {
         struct freed *next = freed->next;
 
+        embedded->reclaim.take_out(embedded, freed);
         give_back(embedded, freed);
+        if (freed->sequence > 0)
+            atomic_fetch_sub(&embedded->reclaim.under_way, 1);
         free(freed);
         freed = next;
     }
+    if (let_go)
+        give_back(embedded, let_go);
+    free(let_go);
     if (embedded->reclaim.kept_count > 0 && !extents_any_held(&embedded->extents))
         punch_kept(embedded);
     return left;

@@ -29,8 +29,13 @@ struct reclaim {
     struct freed *waiting;        /* under lock */
     void (*added)(void *context); /* called without the lock */
     void *context;
+    /* Of states that are kept (states.h). Leaves in `freed` what may be given back now; what was kept for states that
+     * are dropped, which the caller frees, or NULL. Both wait for the disk. */
+    void (*take_out)(struct embedded *embedded, struct freed *freed);
+    struct freed *(*let_go)(struct embedded *embedded);
     _Atomic uint64_t
-        pending_bytes; /* freed and not yet given back, also those not yet given here */
+        pending_bytes;        /* freed and not yet given back, also those not yet given here */
+    _Atomic size_t under_way; /* what commits freed, until all of it was given back or is kept */
     /* Durable, and nobody sees them, but a backup holds their extents (extents.h). Of the collector. */
     struct freed_piece *kept;
     size_t kept_count, kept_capacity;
@@ -46,6 +51,8 @@ void reclaim_release(struct reclaim *reclaim);
 struct freed *freed_new(size_t room);
 /* Its commit is done: it counts as pending. */
 void freed_count(struct reclaim *reclaim, const struct freed *freed);
+/* A piece of it is not to be given back now. */
+void freed_uncount(struct reclaim *reclaim, const struct freed_piece *piece);
 /* Takes a list over (NULL: none). Any thread. */
 void reclaim_add(struct reclaim *reclaim, struct freed *freed);
 /* Punches what may go by now. Returns true when something still waits. Waits for the disk.

@@ -148,18 +148,24 @@ void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_
     assert_table(lock);
 }
 
+void spaces_set_collected(struct spaces *spaces, const struct guid *space)
+{
+    struct space_lock *lock = &spaces->locks[lock_index(space)];
+    struct dropped_space *entry = lock->count > 0 ? find(lock, space) : NULL;
+
+    if (!entry || entry->sequence == 0 || entry->is_collected)
+        return;
+    entry->is_collected = true;
+    entry->round = atomic_load(&spaces->round);
+    atomic_fetch_add(&spaces->collected, 1);
+}
+
 void spaces_collected(struct spaces *spaces, const struct guid *space)
 {
     struct space_lock *lock = &spaces->locks[lock_index(space)];
-    struct dropped_space *entry;
 
     pthread_rwlock_wrlock(&lock->lock);
-    entry = lock->count > 0 ? find(lock, space) : NULL;
-    if (entry && entry->sequence > 0 && !entry->is_collected) {
-        entry->is_collected = true;
-        entry->round = atomic_load(&spaces->round);
-        atomic_fetch_add(&spaces->collected, 1);
-    }
+    spaces_set_collected(spaces, space);
     pthread_rwlock_unlock(&lock->lock);
 }
 
@@ -195,6 +201,52 @@ static void shrink(struct space_lock *lock)
     free(lock->dropped);
     lock->dropped = NULL;
     lock->capacity = 0;
+}
+
+void spaces_forget_dropped(struct spaces *spaces, const struct guid *space)
+{
+    struct space_lock *lock = &spaces->locks[lock_index(space)];
+    struct dropped_space *entry = lock->count > 0 ? find(lock, space) : NULL;
+
+    if (!entry || entry->sequence == 0)
+        return;
+    if (entry->is_collected)
+        atomic_fetch_sub(&spaces->collected, 1);
+    entry->sequence = 0;
+    lock->count--;
+    shrink(lock);
+}
+
+void spaces_forget_all_dropped(struct spaces *spaces)
+{
+    for (unsigned i = 0; i < SPACE_LOCKS; i++) {
+        free(spaces->locks[i].dropped);
+        spaces->locks[i].dropped = NULL;
+        spaces->locks[i].count = spaces->locks[i].capacity = 0;
+    }
+    atomic_store(&spaces->collected, 0);
+}
+
+void spaces_drop_again(struct spaces *spaces, const struct guid *space, uint64_t sequence)
+{
+    spaces_forget_dropped(spaces, space);
+    spaces_add_dropped(spaces, space, sequence);
+}
+
+bool spaces_find_drop(struct spaces *spaces, const struct guid *space, struct space_drop *ret_drop)
+{
+    bool is_dropped;
+
+    spaces_enter(spaces, space);
+    *ret_drop = (struct space_drop){ *space, spaces->returns };
+    is_dropped = spaces_dropped_at(spaces, space) > 0;
+    spaces_leave(spaces, space);
+    return is_dropped;
+}
+
+bool spaces_drop_stands(const struct spaces *spaces, const struct space_drop *drop)
+{
+    return drop->returns == spaces->returns && spaces_dropped_at(spaces, &drop->space) > 0;
 }
 
 void spaces_end_round(struct spaces *spaces)

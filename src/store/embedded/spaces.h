@@ -41,6 +41,13 @@ struct spaces {
     struct space_lock locks[SPACE_LOCKS];
     _Atomic uint32_t round;
     _Atomic size_t collected; /* spaces that are known and collected */
+    uint64_t returns; /* to states that were kept (states.h): changed with all locks, exclusively */
+};
+
+/* A dropped space as the collector finds it. */
+struct space_drop {
+    struct guid space;
+    uint64_t returns;
 };
 
 void spaces_init(struct spaces *spaces);
@@ -65,7 +72,21 @@ uint64_t spaces_dropped_at(const struct spaces *spaces, const struct guid *space
 /* The caller holds the lock exclusively. */
 void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_t sequence);
 
-/* Nothing of the dropped space is left. Any thread, without a lock. */
+/* The space is not dropped any longer; or is again, by a commit that put its contents back. The caller holds the
+ * lock exclusively. */
+void spaces_forget_dropped(struct spaces *spaces, const struct guid *space);
+/* The same of all spaces. The caller holds all locks exclusively. */
+void spaces_forget_all_dropped(struct spaces *spaces);
+void spaces_drop_again(struct spaces *spaces, const struct guid *space, uint64_t sequence);
+
+/* False: it is not dropped. Any thread, without a lock. */
+bool spaces_find_drop(struct spaces *spaces, const struct guid *space, struct space_drop *ret_drop);
+/* Whether it is dropped still, and its contents were not put back. The caller holds the lock. */
+bool spaces_drop_stands(const struct spaces *spaces, const struct space_drop *drop);
+
+/* Nothing of the dropped space is left. The caller holds the lock exclusively. */
+void spaces_set_collected(struct spaces *spaces, const struct guid *space);
+/* The same without a lock. Any thread. */
 void spaces_collected(struct spaces *spaces, const struct guid *space);
 /* Ends a round, forgets what is to be forgotten. Where spaces are known and collected, once a minute. One
  * thread, without a lock. */

@@ -104,6 +104,15 @@ void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t h
     assert_stripe(stripe);
 }
 
+void stripe_all_changed(struct stripe *stripe, uint64_t sequence)
+{
+    assert_stripe(stripe);
+    assert(sequence >= stripe->sequence);
+    stripe->sequence = stripe->other_sequence = sequence;
+    front_free(stripe->front);
+    stripe->front = NULL;
+}
+
 /* ---- views ---- */
 
 /* Pieces lie in the order in which their places were given out, so those that a snapshot can see lie
@@ -274,4 +283,54 @@ void stripes_join(struct stripe **stripes, size_t count)
         for (size_t from = 0; from < count; from++)
             if (from != to)
                 join_view(stripes[to], before[from]);
+}
+
+/* The view is held by another one, until that goes. Under the locks of both stripes. */
+static void hold_by(struct stripe *stripe, struct view *view, struct view *from)
+{
+    struct view_link *link = xcalloc(1, sizeof *link);
+
+    *link = (struct view_link){ from->links, stripe, view };
+    from->links = link;
+    view_hold(view, from->frontier);
+}
+
+/* Has all views of all stripes hold the one given, of the first stripe, which is locked. */
+static void hold_by_all(struct stripe *stripes, struct view *all)
+{
+    for (struct view *from = all->older; from; from = from->older)
+        hold_by(&stripes[0], all, from);
+    for (size_t i = 1; i < STRIPES; i++) {
+        lock_take_next(&stripes[i].lock, &stripes[0].lock);
+        for (struct view *from = stripes[i].newest_view; from; from = from->older)
+            hold_by(&stripes[0], all, from);
+        lock_give(&stripes[i].lock);
+    }
+}
+
+/* The first stripe gets a view that all there are hold, and every other stripe one that this holds: so what is freed in
+ * any of them is kept as long as any view of now. */
+bool stripes_join_all(struct stripe *stripes, struct freed *freed)
+{
+    struct view *all;
+    bool is_kept;
+
+    lock_take(&stripes[0].lock);
+    all = add_newest_view(&stripes[0]);
+    hold_by_all(stripes, all);
+    if (all->holders == 0) {
+        assert(!all->older && !all->links);
+        stripes[0].newest_view = NULL;
+        lock_give(&stripes[0].lock);
+        free(all);
+        return false;
+    }
+    for (size_t i = 1; i < STRIPES; i++) {
+        lock_take_next(&stripes[i].lock, &stripes[0].lock);
+        hold_by(&stripes[i], add_newest_view(&stripes[i]), all);
+        lock_give(&stripes[i].lock);
+    }
+    is_kept = freed && stripe_keep_freed(&stripes[0], freed);
+    lock_give(&stripes[0].lock);
+    return is_kept;
 }

@@ -50,6 +50,9 @@ static inline struct stripe *stripe_of(struct stripe *stripes, uint32_t hash)
 void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t hash,
                     uint64_t sequence, struct bytes prefix, const struct changes *changes);
 
+/* All partitions may have been changed by this write. Under the stripe's lock. */
+void stripe_all_changed(struct stripe *stripe, uint64_t sequence);
+
 /* A new view of the state as it is now, without holders. Under the stripe's lock. */
 struct view *stripe_add_view(struct embedded *embedded, struct stripe *stripe);
 /* One holder more, which sees pieces before this frontier. Under the stripe's lock. */
@@ -66,6 +69,9 @@ const rocksdb_snapshot_t *view_state(const struct view *view);
  * from one to another. So what is freed from now on in one of them is kept until the snapshots from
  * before the write are closed in all of them. */
 void stripes_join(struct stripe **stripes, size_t count);
+/* The same of all stripes, after a write that may have moved pieces between any of them and freed others, while nobody
+ * opens snapshots or commits (spaces.h). Hangs what was freed where all who may see it keep it. False: nobody can. */
+bool stripes_join_all(struct stripe *stripes, struct freed *freed);
 /* After the write, the lock still held: hangs what it freed on the newest view. False when nobody
  * can see it any longer: the caller hands it to reclaim. */
 bool stripe_keep_freed(struct stripe *stripe, struct freed *freed);

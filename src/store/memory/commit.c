@@ -53,7 +53,7 @@ struct memory_piece *memory_collect(struct memory_store *store)
 }
 
 /* xorshift64*: any good spread will do. */
-static uint32_t next_priority(struct memory_store *store)
+uint32_t memory_next_priority(struct memory_store *store)
 {
     store->random ^= store->random >> 12;
     store->random ^= store->random << 25;
@@ -64,7 +64,7 @@ static uint32_t next_priority(struct memory_store *store)
 static void put(struct memory_store *store, struct bytes key, struct bytes value)
 {
     lock_assert_held(&store->lock);
-    store->root = treap_put(store->root, key, value, next_priority(store));
+    store->root = treap_put(store->root, key, value, memory_next_priority(store));
 }
 
 static void apply_records(struct memory_store *store, struct bytes prefix,
@@ -145,12 +145,13 @@ enum store_result memory_count(struct store *base, const struct guid *space, str
     return STORE_OK;
 }
 
-enum store_result memory_delete_row(struct store *base, struct bytes key)
+enum store_result memory_delete_row(struct store *base, const struct guid *space, struct bytes key)
 {
     struct memory_store *store = (struct memory_store *)(void *)base;
 
     lock_take(&store->lock);
-    store->root = treap_delete(store->root, key);
+    if (memory_space_is_dropped(store->root, space))
+        store->root = treap_delete(store->root, key);
     lock_give(&store->lock);
     return STORE_OK;
 }

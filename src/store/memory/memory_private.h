@@ -73,16 +73,19 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
 enum store_result memory_count(struct store *base, const struct guid *space, struct bytes key,
                                struct store_access access, int64_t *ret_sum,
                                uint64_t *ret_sequence);
-enum store_result memory_delete_row(struct store *base, struct bytes key);
+enum store_result memory_delete_row(struct store *base, const struct guid *space, struct bytes key);
 bool memory_space_is_dropped(const struct treap_node *root, const struct guid *space);
 /* 0: the partition has no record. prefix: of its keys in any family. */
 uint64_t memory_partition_version(const struct treap_node *root, struct bytes prefix);
+/* For a key of the tree. Under the lock. */
+uint32_t memory_next_priority(struct memory_store *store);
 /* Takes out the pieces that no open snapshot can see, to be freed without the lock. */
 struct memory_piece *memory_collect(struct memory_store *store);
 
 struct store_state *memory_keep_state(struct store *base);
 void memory_drop_state(struct store *base, struct store_state *state);
-void memory_return_to(struct store *base, const struct store_state *state);
+enum store_result memory_return_to(struct store *base, struct store_state *state,
+                                   const struct guid *except, uint64_t *ret_sequence);
 struct stage *memory_stage_open(struct store *base, struct partition partition,
                                 uint64_t length_hint);
 enum store_result memory_stage_write(struct stage *base, struct bytes data, struct waiter *waiter,

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "store/record_key.h"
+
 struct store_state {
     struct treap_node *root;
     struct memory_piece_kept *pieces;
@@ -42,10 +44,39 @@ void memory_drop_state(struct store *base, struct store_state *state)
     free(state);
 }
 
+/* Records of the space, and versions of its partitions, become those of another tree. Under the lock. */
+static void take_over(struct memory_store *store, const struct treap_node *from,
+                      const struct guid *space)
+{
+    static const char kinds[] = { KEY_KIND_LISTED, KEY_KIND_INNER, KEY_KIND_VERSION };
+
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        struct treap_node *cut;
+        struct treap_path at;
+        struct key begin, end;
+        struct bytes key, value;
+
+        key_init(&begin);
+        key_init(&end);
+        key_set_space(&begin, kinds[i], space);
+        key_set_space(&end, kinds[i], space);
+        key_set_end(&end);
+        store->root = treap_cut(store->root, key_bytes(&begin), key_bytes(&end), &cut);
+        treap_release(cut);
+        for (treap_seek(&at, from, key_bytes(&begin));
+             treap_at(&at, &key, &value) && bytes_compare(key, key_bytes(&end)) < 0;
+             treap_next(&at))
+            store->root = treap_put(store->root, key, value, memory_next_priority(store));
+        key_release(&end);
+        key_release(&begin);
+    }
+}
+
 /* As a commit to all partitions: its sequence is new, so whoever has decided on a partition that is another one now
  * decides again. Versions of partitions are sequences, which are never given out twice: where a partition has the version
  * that a decision saw, it is what the decision saw. */
-void memory_return_to(struct store *base, const struct store_state *state)
+enum store_result memory_return_to(struct store *base, struct store_state *state,
+                                   const struct guid *except, uint64_t *ret_sequence)
 {
     struct memory_store *store = store_of(base);
     struct treap_node *left;
@@ -55,11 +86,14 @@ void memory_return_to(struct store *base, const struct store_state *state)
     memory_lag_commits(store);
     left = store->root;
     store->root = treap_hold(state->root);
-    store->sequence++;
+    if (except)
+        take_over(store, left, except);
+    *ret_sequence = ++store->sequence;
     memory_pieces_return(&store->pieces, state->pieces, state->piece_count, store->sequence);
     freed = memory_collect(store);
     lock_give(&store->lock);
     treap_release(left);
     memory_pieces_free(freed);
     deferred_return(&store->deferred);
+    return STORE_OK;
 }

@@ -224,8 +224,9 @@ static enum store_result remove_row(struct rados *rados, const struct partition 
     return result ? STORE_IO : STORE_OK;
 }
 
-enum store_result todo_discard(struct store *base, struct bytes key)
+enum store_result todo_discard(struct store *base, const struct guid *space, struct bytes key)
 {
+    (void)space;
     struct rados *rados = rados_of(base);
     struct arena *arena = arena_new(1u << 20);
     const struct todo_entry *entry;

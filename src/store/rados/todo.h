@@ -31,7 +31,7 @@ void todo_changed(struct rados *rados, const struct todo_change *changes);
 enum store_result todo_seek(struct rados *rados, struct bytes from, struct arena *arena,
                             struct bytes *ret_key, struct bytes *ret_value);
 /* Removes one. returns STORE_OK, STORE_IO */
-enum store_result todo_discard(struct store *base, struct bytes key);
+enum store_result todo_discard(struct store *base, const struct guid *space, struct bytes key);
 
 /* A task of the engine. */
 struct own_task {

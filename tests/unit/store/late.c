@@ -619,9 +619,10 @@ static instant late_time_shown(struct store *store, instant passed)
     return store_time_shown(late_of(store)->inner, passed + LATE_STEPS_OF_OTHERS);
 }
 
-static enum store_result late_delete_row(struct store *store, struct bytes key)
+static enum store_result late_delete_row(struct store *store, const struct guid *space,
+                                         struct bytes key)
 {
-    return late_of(store)->inner->operations->delete_row(late_of(store)->inner, key);
+    return late_of(store)->inner->operations->delete_row(late_of(store)->inner, space, key);
 }
 
 static enum store_result late_count(struct store *store, const struct guid *space, struct bytes key,

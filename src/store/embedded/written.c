@@ -1,0 +1,107 @@
+/* See written.h. */
+#include "store/embedded/written.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/crc.h"
+
+#define PLACES_LEAST 64u
+/* 8 le sequence, 4 le count; then changes: their kind, key and value with their lengths as varints. */
+#define BATCH_HEADER 12u
+
+enum { CHANGE_DELETE = 0, CHANGE_PUT = 1, CHANGE_MERGE = 2 };
+
+static void empty(struct written *written, bool is_all)
+{
+    if (written->arena)
+        arena_free(written->arena);
+    free(written->places);
+    *written = (struct written){ .is_all = is_all };
+}
+
+void written_release(struct written *written)
+{
+    empty(written, false);
+}
+
+/* Where the key is, or belongs. */
+static struct bytes *find(const struct written *written, struct bytes key)
+{
+    size_t mask = written->capacity - 1;
+    size_t at = crc32c(0, key.ptr, key.len) & mask;
+
+    assert(written->count < written->capacity);
+    while (written->places[at].ptr && !bytes_equal(written->places[at], key))
+        at = (at + 1) & mask;
+    return &written->places[at];
+}
+
+static void grow(struct written *written)
+{
+    struct written old = *written;
+
+    written->capacity = old.capacity > 0 ? 2 * old.capacity : PLACES_LEAST;
+    written->places = xcalloc(written->capacity, sizeof written->places[0]);
+    for (size_t i = 0; i < old.capacity; i++)
+        if (old.places[i].ptr)
+            *find(written, old.places[i]) = old.places[i];
+    free(old.places);
+}
+
+static void add(struct written *written, struct bytes key)
+{
+    struct bytes *place;
+
+    if (written->is_all)
+        return;
+    if (!written->arena)
+        written->arena = arena_new(2 * WRITTEN_BYTES_MAX);
+    if (2 * written->count >= written->capacity)
+        grow(written);
+    place = find(written, key);
+    if (place->ptr)
+        return;
+    if (arena_held(written->arena) + key.len + 2 * written->capacity * sizeof written->places[0] >
+        WRITTEN_BYTES_MAX) {
+        empty(written, true);
+        return;
+    }
+    *place = arena_copy(written->arena, key);
+    written->count++;
+}
+
+/* Of a batch that RocksDB made: whole. */
+static struct bytes read_string(struct bytes *from)
+{
+    size_t length = 0;
+    unsigned shift = 0;
+    unsigned char c;
+    struct bytes string;
+
+    do {
+        c = (unsigned char)*from->ptr;
+        *from = bytes_from(*from, 1);
+        length |= (size_t)(c & 0x7F) << shift;
+        shift += 7;
+    } while (c >= 0x80);
+    assert(length <= from->len);
+    string = bytes_of(from->ptr, length);
+    *from = bytes_from(*from, length);
+    return string;
+}
+
+void written_add_batch(struct written *written, struct bytes data)
+{
+    struct bytes left = bytes_from(data, BATCH_HEADER);
+
+    while (left.len > 0) {
+        unsigned char kind = (unsigned char)*left.ptr;
+
+        assert(kind <= CHANGE_MERGE);
+        left = bytes_from(left, 1);
+        add(written, read_string(&left));
+        if (kind != CHANGE_DELETE)
+            (void)read_string(&left);
+    }
+}
