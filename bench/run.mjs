@@ -3,8 +3,8 @@
 // memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,backup,fair,starts,million,ranges,memory,queues,tables,files,smb]
-//           [--waiting N] [--million N] [--entities N] [--apart]
+//           [--connections N,..] [--without azurite,nginx,load,spread,cold,copy,backup,fair,starts,million,ranges,memory,queues,tables,files,smb]
+//           [--waiting N] [--million N] [--entities N] [--apart] [--results FOLDER]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
 //                  takes part as "before", and the last columns are Lagra's figures divided by its
@@ -15,6 +15,8 @@
 //   --entities     of a large table that is filled and read; default 0: there is none; a multiple of 10,000
 //   --apart        servers on one half of the cores, the load generator on the other: CPU for a request is
 //                  the server's own then, and not how its threads and the load share cores
+//   --results      where the figures are written that charts are of, and the charts (results.mjs); default: docs/bench
+//                  of a whole run, build/bench of one with --only, --without, --connections, --million or --baseline
 //   --seconds      of one work and server, all rounds together; default 2 a round
 //
 // Each work runs against the servers in turn, several rounds, with the same load generator and the
@@ -41,6 +43,7 @@ import { measureFiles } from './files.mjs';
 import { cpuSeconds, memoryMiB } from './process.mjs';
 import { measureQueues } from './queues.mjs';
 import { measureRanges } from './ranges.mjs';
+import { addRow, commitOf, newResults, writeResults } from './results.mjs';
 import { measureSmb } from './smb.mjs';
 import { measureStarts } from './starts.mjs';
 import { measureSpread } from './spread.mjs';
@@ -58,6 +61,7 @@ const { values: options } = parseArgs({
         only: { type: 'string', default: '' }, without: { type: 'string', default: '' },
         waiting: { type: 'string', default: '0' }, million: { type: 'string', default: '1000000' },
         entities: { type: 'string', default: '0' }, apart: { type: 'boolean', default: false },
+        results: { type: 'string' },
     },
 });
 const without = new Set(options.without.split(','));
@@ -66,6 +70,8 @@ const baseline = options.baseline ? path.resolve(options.baseline) : null;
 const ROUNDS = Number(options.rounds ?? (baseline ? 11 : 5));
 const SECONDS = Number(options.seconds ?? 2 * ROUNDS);
 const MILLION = Number(options.million);
+const isWhole = !options.only && !options.without && !baseline && options.connections === '1,32' && MILLION === 1e6;
+const resultsFolder = path.resolve(options.results ?? path.join(HERE, isWhole ? '../docs/bench' : '../build/bench'));
 const loadBinary = path.resolve(options.build, 'bench/load');
 const HALF = Math.ceil(os.cpus().length / 2);
 const loadCores = options.apart ? `${HALF}-${os.cpus().length - 1}` : '';
@@ -91,6 +97,13 @@ const WORKS = [
     { name: 'Append Block 4 KiB, one blob', work: 'append', size: 4 * KiB, lately: true },
     { name: 'Put Page 4 KiB, 8 GiB blob', work: 'page', size: 4 * KiB, lately: true },
 ];
+
+/* Whose times are measured with ever more connections. */
+const LOADS = ['GET 1 KiB', 'PUT 1 KiB'];
+const LOAD_CONNECTIONS = [1, 2, 4, 8, 16, 32, 64, 128];
+
+const machine = `${os.cpus().length} cores of ${os.cpus()[0].model.trim()}, Linux ${os.release()}`;
+const results = newResults({ machine, commit: commitOf(path.join(HERE, '..')), rounds: ROUNDS, seconds: SECONDS / ROUNDS });
 
 /* ---- one measurement ---- */
 
@@ -241,9 +254,25 @@ function measureWorks(targets) {
     printHead();
     for (const work of WORKS.filter(isWanted)) {
         for (const connections of options.connections.split(',').map(Number)) {
-            const taking = able(targets, work);
+            const measured = measureAll(able(targets, work), work, connections);
 
-            printResults(work, connections, measureAll(taking, work, connections));
+            printResults(work, connections, measured);
+            addRow(results.works, work.name, connections, measured);
+        }
+    }
+}
+
+/** Times against load: once for each number of connections. */
+function measureLoads(targets) {
+    console.log('\n99th percentile against load:');
+    for (const work of WORKS.filter(({ name }) => LOADS.includes(name))) {
+        for (const connections of LOAD_CONNECTIONS) {
+            const measured = new Map(able(targets, work).map((target) => [target.name, measure(target, work, connections)]));
+
+            addRow(results.load, work.name, connections, new Map([...measured].map(([name, { per_second, p50_us, p99_us, cpuUs }]) =>
+                [name, { per_second, p50_us, p99_us, cpuUs }])));
+            console.log(`${work.name}, ${connections} connections: ${[...measured].map(([name, { per_second, p99_us }]) =>
+                `${name} ${number(per_second)}/s ${number(p99_us)} us`).join(', ')}`);
         }
     }
 }
@@ -284,19 +313,21 @@ async function measureBatches(targets) {
     }
 }
 
-/** The same page, of a listing and of a search, out of ten thousand blobs and out of a million. */
+/** The same page, of a listing and of a search, out of ten thousand blobs, a hundred thousand and a million. */
 async function measureMillion(lagra) {
-    const sizes = [10000, MILLION];
+    const sizes = [...new Set([10000, Math.max(10000, MILLION / 10), MILLION])];
 
     for (const count of sizes) {
         await createContainer(lagra, `tagged-${count}`);
         load(lagra, { work: 'fill-tagged', size: 0, container: `tagged-${count}`, names: count, count, connections: 32 });
     }
     for (const [work, what] of [['list', 'A page of 5,000 blobs'], ['find', 'Find Blobs by Tags, a page of 5,000 blobs']]) {
-        const [small, large] = sizes.map((count) =>
-            load(lagra, { work, size: 0, container: `tagged-${count}`, seconds: SECONDS }));
-        console.log(`\n${what}: ${number(small.p50_us / 1000)} ms out of 10,000 blobs, ` +
-            `${number(large.p50_us / 1000)} ms out of ${MILLION.toLocaleString('en')} (p50)`);
+        const points = sizes.map((count) =>
+            ({ count, p50_us: load(lagra, { work, size: 0, container: `tagged-${count}`, seconds: SECONDS }).p50_us }));
+
+        results.sizes.push({ name: work === 'list' ? 'List Blobs' : 'Find Blobs by Tags', points });
+        console.log(`\n${what}: ${points.map(({ count, p50_us }) =>
+            `${number(p50_us / 1000)} ms out of ${count.toLocaleString('en')}`).join(', ')} (p50)`);
     }
 }
 
@@ -320,6 +351,8 @@ async function measureServers() {
         for (const target of targets.filter(({ signed }) => signed))
             await prepare(target);
         measureWorks(targets);
+        if (isPart('load'))
+            measureLoads(targets);
         if (isWanted({ name: 'Batch delete' }))
             await measureBatches(able(targets.filter(({ signed }) => signed), { lately: true }));
         console.log(`\nmost resident memory: ${targets.map(({ name, pid }) => `${name} ${number(memoryMiB(pid, 'VmHWM'))} MiB`).join(', ')}`);
@@ -348,14 +381,15 @@ async function measureService(service, measure, more) {
 }
 
 async function main() {
-    const cpu = os.cpus();
     const versions = [{ name: 'Lagra', binary: lagraBinary }, ...(baseline ? [{ name: 'before', binary: baseline }] : [])];
     const tools = { folder, load, loadBeside, createContainer, seconds: SECONDS, million: MILLION };
 
-    console.log(`${cpu.length} cores of ${cpu[0].model.trim()}, Linux ${os.release()}, ${ROUNDS} rounds of ${number(SECONDS / ROUNDS)} s each`);
+    console.log(`${machine}, ${ROUNDS} rounds of ${number(SECONDS / ROUNDS)} s each`);
     console.log(`fdatasync after each appended 4 KiB, one writer: ${number(syncsPerSecond())}/s`);
     if (options.connections && [...WORKS, { name: 'Batch delete' }].some(isWanted))
         await measureServers();
+    if (results.works.length > 0)
+        console.log(`written to ${resultsFolder}: ${writeResults(results, resultsFolder).join(', ')}\n`);
     if (!without.has('queues') && isWanted({ name: 'Messages' }))
         await measureService('queue', measureQueues, options.waiting);
     if (!without.has('tables') && isWanted({ name: 'Entities' }))
