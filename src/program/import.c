@@ -35,6 +35,8 @@
 
 const struct command_option import_options[] = {
     FROM,
+    { "azurite", "DIR", "read the data folder of an Azurite that is stopped" },
+    { "azurite-account", "NAME", "which of its accounts (devstoreaccount1)" },
     { "to", "URL", "the account it is put into (http://127.0.0.1:10000/devstoreaccount1)" },
     { "to-key-file", "FILE", "its key; else AZURE_STORAGE_KEY" },
     { "to-connection-file", "FILE",
@@ -102,7 +104,7 @@ static bool read_place(struct arena *arena, const struct side *side,
         return false;
     if (text.len == 0)
         return complain_of("import", "where from is not said: --from, --from-connection-file, "
-                                     "or a folder");
+                                     "--azurite or a folder");
     problem =
         place_read_connection(arena, bytes_of(arena_string(arena, text), text.len), ret_place);
     return !problem || complain_of("the connection string", problem);
@@ -263,10 +265,13 @@ static int copy(const struct command_call *call, struct arena *arena,
 int import_run(const struct command_call *call)
 {
     struct arena *arena = arena_new(ARENA_MAX);
-    struct transfer_options options = { .from_export = call->words[0] };
+    const char *account = command_value(call, "azurite-account");
+    struct transfer_options options = { .from_azurite = command_value(call, "azurite"),
+                                        .azurite_account = account ? account : DEVELOPMENT_ACCOUNT,
+                                        .from_export = call->words[0] };
     struct account_place from, to;
     int status = EXIT_FAILURE;
-    bool is_folder = options.from_export != NULL;
+    bool is_folder = options.from_azurite || options.from_export;
 
     options.to = &to;
     options.from = is_folder ? NULL : &from;

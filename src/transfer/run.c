@@ -370,6 +370,8 @@ static void hash_pair(const struct transfer_options *options, struct item_hash *
 
     places[0].parent = options->from ? options->from->urls[ENDPOINT_BLOB]
                                      : bytes_from_string(options->from_export);
+    places[0].name = bytes_from_string(options->from_azurite);
+    places[0].body = bytes_from_string(options->azurite_account);
     places[1].state =
         options->to ? options->to->urls[ENDPOINT_BLOB] : bytes_from_string(options->to_export);
     places[0].next = &places[1];

@@ -9,6 +9,8 @@ struct source *source_server_new(bool is_target);
 struct sink *sink_server_new(void);
 /* Of folders. NULL: said why. */
 struct source *source_export_new(struct worker *worker, const char *folder);
+/* account: which of those in the folder */
+struct source *source_azurite_new(struct worker *worker, const char *folder, const char *account);
 struct sink *sink_export_new(struct worker *worker, const char *folder);
 
 #endif

@@ -5,6 +5,8 @@ static struct source *open_source(struct worker *worker, const struct transfer_o
 {
     if (options->from_export)
         return source_export_new(worker, options->from_export);
+    if (options->from_azurite)
+        return source_azurite_new(worker, options->from_azurite, options->azurite_account);
     return source_server_new(false);
 }
 

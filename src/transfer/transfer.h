@@ -1,5 +1,5 @@
-/* Copying an account: from a server that speaks Azure Storage's API, or from an export, to a server or to an
- * export. docs/import.md
+/* Copying an account: from a server that speaks Azure Storage's API, from an export, or from a data folder of
+ * Azurite, to a server or to an export. docs/import.md
  *
  * A source lists what it has as items (item.h), in an order in which they can be made; a sink makes them. Containers,
  * queues with their messages, tables, shares and directories are made by the thread that lists, one after the other;
@@ -24,9 +24,10 @@ struct transfer_count {
 };
 
 struct transfer_options {
-    /* One of two, and of two. */
+    /* One of three, and of two. */
     const struct account_place *from;
-    const char *from_export; /* a folder */
+    const char *from_export, *from_azurite; /* folders */
+    const char *azurite_account;            /* which of those in that folder */
     const struct account_place *to;
     const char *to_export;
     const char *ca_path; /* PEM file of the authorities that are trusted; NULL: the system's */

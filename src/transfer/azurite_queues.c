@@ -1,0 +1,90 @@
+/* Queues and messages in a data folder of Azurite, as items: see azurite.h. The source stays as it is: messages that
+ * somebody has received are read like the others. */
+#include "transfer/azurite.h"
+
+#include "base/clock.h"
+
+/* Of a message that Azurite lets in. */
+#define TEXT_MAX ((uint64_t)1 << 20)
+
+/* As HTTP has it; false: it has expired. */
+static bool read_expiry(struct azurite *a, const struct json_member *expiry, struct item *item)
+{
+    char text[INSTANT_HTTP_SIZE];
+    instant at;
+
+    if (!instant_parse_iso(azurite_text(expiry), &at))
+        return true;
+    instant_format_http(at, text);
+    item->date = arena_copy(a->arena, bytes_from_string(text));
+    return at > clock_unmoved();
+}
+
+static bool put_message(struct azurite *a, const struct azurite_document *document)
+{
+    static const char *const names[] = { "persistency", "expirationTime" };
+    struct item item = { .kind = ITEM_MESSAGE, .parent = document->parent };
+    struct arena_mark mark = arena_mark(a->worker->arena);
+    struct json_member of[2];
+    struct text parts;
+    uint64_t count = 0;
+    bool put;
+
+    text_init(&parts, a->arena, sizeof(struct azurite_part));
+    if (!azurite_pick(a, document->text, names, 2, of))
+        return false;
+    if (!read_expiry(a, &of[1], &item))
+        return true;
+    if (!azurite_add_part(a, &parts, 0, &of[0], &count) || count > TEXT_MAX)
+        return worker_problem(a->worker, "queue %.*s: where a message lies is damaged",
+                              BYTES_ARG(document->parent));
+    put =
+        azurite_read(a, a->worker, "__queuestorage__", text_bytes(&parts), 0, count, &item.body) &&
+        run_put(a->worker->run, &item) == PUT_MADE;
+    arena_rewind(a->worker->arena, mark);
+    return put;
+}
+
+static bool put_messages(struct azurite *a, const struct azurite_documents *messages,
+                         struct bytes queue)
+{
+    for (size_t i = 0; i < messages->count; i++) {
+        if (bytes_equal(messages->of[i].parent, queue) && !put_message(a, &messages->of[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool put_queue(struct azurite *a, const struct azurite_document *document,
+                      const struct azurite_documents *messages)
+{
+    static const char *const names[] = { "metadata", "queueAcl" };
+    struct item item = { .kind = ITEM_QUEUE, .parent = document->name };
+    struct json_member of[2];
+    enum put_result put;
+
+    if (!azurite_pick(a, document->text, names, 2, of))
+        return false;
+    azurite_add_metadata(a, &item, &of[0]);
+    put = run_put(a->worker->run, &item);
+    if (put != PUT_MADE)
+        return put != PUT_STOPPED;
+    if (!put_messages(a, messages, document->name))
+        return true; /* said why; other queues go on */
+    item.kind = ITEM_QUEUE_END;
+    item.body = azurite_policies(a, &of[1]);
+    return run_put(a->worker->run, &item) != PUT_STOPPED;
+}
+
+bool azurite_list_queues(struct azurite *a)
+{
+    static const char *const queue[3] = { NULL, "name", NULL };
+    static const char *const message[3] = { "queueName", NULL, NULL };
+    struct azurite_documents queues, messages;
+    bool listed = azurite_collect(a, "$QUEUES_COLLECTION$", queue, &queues) &&
+                  azurite_collect(a, "$MESSAGES_COLLECTION$", message, &messages);
+
+    for (size_t i = 0; listed && i < queues.count; i++)
+        listed = put_queue(a, &queues.of[i], &messages);
+    return listed;
+}
