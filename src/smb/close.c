@@ -49,7 +49,7 @@ enum smb_step smb_close_decided(struct smb_request *request)
 void smb_close_answer(struct smb_request *request, struct wire_writer *w)
 {
     const struct close *close = request->parameters;
-    const struct handle_info *info = &close->close.info;
+    struct handle_info shown = close->close.info, *info = &shown;
 
     wire_put_u16(w, 60); /* StructureSize */
     wire_put_u16(w, close->wants_info ? POSTQUERY_ATTRIB : 0);
@@ -58,6 +58,7 @@ void smb_close_answer(struct smb_request *request, struct wire_writer *w)
         wire_put_zeros(w, 6 * 8 + 4);
         return;
     }
+    open_show_allocated(request->open, info);
     smb_put_info_times(w, info);
     wire_put_u64(w, info->allocated);
     wire_put_u64(w, info->length);

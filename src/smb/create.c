@@ -232,6 +232,9 @@ enum smb_step smb_create_decided(struct smb_request *request)
     open->channel.sequence = (uint16_t)request->header.status;
     open->is_open = open->is_fresh = true;
     open->mode = create->options & OPTIONS_MODE;
+    if (create->open.action != OPENED_EXISTING)
+        open_allocate(open, create->contexts.allocation);
+    open_show_allocated(open, &create->open.info);
     if (open->handle.snapshot > 0)
         keep_path(open, request->message->arena, &create->open);
     if (create->open.lasts || open->durable.kind == DURABLE_PERSISTENT) /* ms-smb2: 3.3.5.9.10 */

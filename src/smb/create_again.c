@@ -65,6 +65,7 @@ enum smb_step create_again_decided(struct smb_request *request, struct create *c
         return smb_refuse(request, nt_status_of_handle(request->error));
     create->open.action = (enum open_action)open->action;
     create->open.info = create->again.info;
+    open_show_allocated(open, &create->open.info);
     create->open.given = create->again.given;
     create->open.persists = open->durable.kind == DURABLE_PERSISTENT;
     if (!create->contexts.lease.is_lease)

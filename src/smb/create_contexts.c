@@ -64,11 +64,12 @@ static enum nt_status read_ids(struct bytes data, struct create_contexts *contex
     return data.len == 0 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
-/* Room is not reserved: files are sparse, and the share's quota counts lengths. */
 static enum nt_status read_allocation(struct bytes data, struct create_contexts *contexts)
 {
-    (void)contexts;
-    return data.len == 8 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+    if (data.len != 8)
+        return STATUS_INVALID_PARAMETER;
+    contexts->allocation = le64_get(data.ptr);
+    return STATUS_SUCCESS;
 }
 
 static enum nt_status read_attributes(struct bytes data, struct create_contexts *contexts)

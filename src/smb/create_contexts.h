@@ -10,6 +10,7 @@ struct create_contexts {
     struct lease_asked lease;
     instant snapshot;        /* TWrp; 0: none */
     struct bytes descriptor; /* SecD; ptr NULL: none */
+    uint64_t allocation;     /* AlSi: bytes of what is made or overwritten; 0: none */
     bool wants_maximum;      /* MxAc */
     bool wants_ids;          /* QFid */
     struct durable_asked durable;

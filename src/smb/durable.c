@@ -1,14 +1,15 @@
 /* See durable.h.
  *
  *   what is kept   u8 1; u8 kind; 16 raw create; 16 raw client; u8 is lease; 16 raw lease key;
- *                  u8 has caching; 16 raw caching key; varint timeout; varint mode; varint position; bytes locks */
+ *                  u8 has caching; 16 raw caching key; varint timeout; varint mode; varint position; bytes locks;
+ *                  from version 2 on: varint allocated */
 #include "smb/durable.h"
 
 #include <string.h>
 
 #include "base/codec.h"
 
-#define KEPT_VERSION 1
+#define KEPT_VERSION 2
 #define KEPT_SIZE    192
 
 /* One context alone, but that who comes back by DHnC may ask by DHnQ, too, which is ignored.
@@ -64,6 +65,7 @@ struct bytes durable_encode(struct arena *arena, const struct durable_kept *kept
     encode_u64(&out, kept->mode);
     encode_u64(&out, kept->position);
     encode_bytes(&out, kept->locks);
+    encode_u64(&out, kept->allocated);
     return text_bytes(&out);
 }
 
@@ -71,11 +73,12 @@ bool durable_decode(struct bytes from, struct durable_kept *ret_kept)
 {
     struct durable_kept kept = { .kind = DURABLE_NONE };
     uint64_t timeout, mode;
-    uint8_t kind, is_lease, has_caching;
+    uint8_t version, kind, is_lease, has_caching;
     struct decoder in;
 
     decoder_init(&in, from);
-    if (decode_u8(&in) != KEPT_VERSION)
+    version = decode_u8(&in);
+    if (version != KEPT_VERSION && version != 1)
         return false;
     kind = decode_u8(&in);
     decode_fixed(&in, kept.create.b, sizeof kept.create.b);
@@ -88,6 +91,7 @@ bool durable_decode(struct bytes from, struct durable_kept *ret_kept)
     mode = decode_u64(&in);
     kept.position = decode_u64(&in);
     kept.locks = decode_bytes(&in);
+    kept.allocated = version > 1 ? decode_u64(&in) : 0;
     if (!decoder_ok(&in) || kind < DURABLE_1 || kind > DURABLE_PERSISTENT || is_lease > 1 ||
         has_caching > 1 || timeout > DURABLE_MAX_MS || mode > UINT32_MAX ||
         (kept.locks.ptr && kept.locks.len != LOCK_SEQUENCES))

@@ -56,6 +56,7 @@ struct durable_kept {
     uint32_t timeout_ms;
     uint32_t mode;
     uint64_t position;
+    uint64_t allocated; /* struct smb_open */
     struct bytes locks; /* LOCK_SEQUENCES bytes (replay.h); ptr NULL: none were taken */
 };
 /* In the arena. */

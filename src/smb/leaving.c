@@ -14,6 +14,7 @@ struct bytes open_kept(const struct smb_open *open, struct arena *arena)
         .timeout_ms = open->durable.timeout_ms,
         .mode = open->mode,
         .position = open->position,
+        .allocated = open->allocated,
         .locks = bytes_of(open->locks, open->locks ? LOCK_SEQUENCES : 0),
     };
 

@@ -93,6 +93,20 @@ static struct smb_open **create_bucket(struct open_table *table, const struct gu
     return &table->creates[(create->b[0] ^ create->b[8] ^ create->b[15]) % CREATE_BUCKETS];
 }
 
+void open_allocate(struct smb_open *open, uint64_t bytes)
+{
+    bool counts = open->handle.kind == TREE_FILE && bytes <= FILE_LENGTH_MAX;
+
+    open->allocated =
+        counts ? (bytes + FILE_CLUSTER_BYTES - 1) / FILE_CLUSTER_BYTES * FILE_CLUSTER_BYTES : 0;
+}
+
+void open_show_allocated(const struct smb_open *open, struct handle_info *info)
+{
+    if (info->allocated < open->allocated)
+        info->allocated = open->allocated;
+}
+
 void open_set_create(struct smb_open *open, const struct guid *create)
 {
     struct smb_open **at = create_bucket(open->tree->session->connection->opens, create);

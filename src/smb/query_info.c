@@ -410,6 +410,7 @@ enum smb_step smb_query_info_decided(struct smb_request *request)
         return smb_refuse(request, nt_status_of_handle(request->error));
     if (request->open->handle.snapshot != 0)
         q->file.path = request->open->path;
+    open_show_allocated(request->open, &q->file.info);
     q->info = render(q);
     if (q->info.len <= q->room)
         return smb_refuse(request, STATUS_SUCCESS);

@@ -79,6 +79,8 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
     open->is_open = true;
     open->mode = kept->mode;
     open->position = kept->position;
+    open->allocated = kept->allocated;
+    open_show_allocated(open, &create->open.info);
     open->channel.sequence = (uint16_t)request->header.status;
     if (kept->locks.ptr)
         memcpy(open_lock_sequences(open), kept->locks.ptr, LOCK_SEQUENCES);

@@ -297,8 +297,10 @@ enum smb_step smb_set_info_decided(struct smb_request *request)
         return smb_refuse(request, status_of(request));
     if (request->attempt == handle_set_basic_attempt)
         request->open->handle.times = set->basic.times;
-    if (request->attempt == handle_set_length_attempt)
+    if (request->attempt == handle_set_length_attempt) {
         request->open->handle.times = set->length.times;
+        open_allocate(request->open, set->length.is_allocation ? set->length.length : 0);
+    }
     if (!lasts)
         request->lasting = SEEN;
     return smb_refuse(request, STATUS_SUCCESS);

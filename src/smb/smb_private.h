@@ -218,6 +218,8 @@ struct smb_open {
     struct channel_sequence channel;
     uint8_t *locks;    /* owned; LOCK_SEQUENCES of them; NULL: none yet */
     uint64_t position; /* behind what it read or wrote */
+    /* Bytes that its client asked for, in whole clusters: shown while the file takes less, not reserved. decision: 568 */
+    uint64_t allocated;
     uint32_t mode;     /* of its create options: FILE_MODE_.. of FileModeInformation */
     struct bytes path; /* owned; of one in a snapshot: UTF-8, '/' between names; else ptr NULL */
     bool has_written;  /* what has to be durable when it is closed */
@@ -251,6 +253,9 @@ struct smb_open *open_find(const struct smb_session *session, const struct smb_t
                            uint64_t persistent, uint64_t volatile_id);
 /* It is found by the GUID of its create from now on. */
 void open_set_create(struct smb_open *open, const struct guid *create);
+/* Its client asks for so many bytes to be allocated; 0, or more than a file may have: for none. */
+void open_allocate(struct smb_open *open, uint64_t bytes);
+void open_show_allocated(const struct smb_open *open, struct handle_info *info);
 /* One of the session, perhaps not open yet or any more; NULL: none. */
 struct smb_open *open_find_create(const struct smb_session *session, const struct guid *create);
 /* Memory for the sequences of its locks. */

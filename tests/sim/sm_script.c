@@ -286,7 +286,7 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
     }
     if (ask->kind == SM_DIRECTORY && draw(draws, 10) > 0) {
         ask->disposition = likely[draw(draws, 4)];
-        ask->access |= draw(draws, 2) == 0 ? MAY_R : 0;
+        ask->access |= draw(draws, 2) == 0 ? MAY_R : MAY_D;
     }
     draw_then(draws, ask);
     if (ask->path.depth == 0) {

@@ -118,13 +118,15 @@ static void keeps_all(void **state)
                                        .caching_key = { { 4 } },
                                        .timeout_ms = DURABLE_MAX_MS,
                                        .mode = 0x103E,
-                                       .position = UINT64_MAX };
+                                       .position = UINT64_MAX,
+                                       .allocated = 1 << 20 };
     struct bytes bytes = durable_encode(arena, &kept);
     struct durable_kept read;
 
     (void)state;
     assert_true(durable_decode(bytes, &read));
     assert_memory_equal(durable_encode(arena, &read).ptr, bytes.ptr, bytes.len);
+    assert_int_equal(read.allocated, 1 << 20);
     for (size_t cut = 0; cut < bytes.len; cut++)
         assert_false(durable_decode(bytes_of(bytes.ptr, cut), &read));
     arena_free(arena);

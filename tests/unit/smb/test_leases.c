@@ -4,6 +4,8 @@
 
 #include "base/endian.h"
 #include "concurrency/opens.h"
+#include "file/gate.h"
+#include "service/waiting.h"
 
 #define RH  (CACHING_READ | CACHING_HANDLE)
 #define RWH CACHING_ALL
@@ -174,6 +176,26 @@ static void a_lease_of_nothing(void **state)
     client_free(c);
 }
 
+/* Rule: who has waited for as long as it may is answered, though nothing has changed: a client's break is only answered
+ * for it by its own connection, and that is busy. */
+static void a_wait_in_vain_ends(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
+    const struct creating opens = { .level = 0 };
+    struct open_file f;
+    uint64_t waits;
+
+    assert_true(waiting_start());
+    opens_with(c, 1, RWH, 0, RWH, 1, &f);
+    waits = send_create(d, &opens);
+    assert_status(client_next(d), STATUS_PENDING);
+    clock_advance((GATE_OPEN_WAIT_MAX_S + 1) * (uint64_t)TICKS_PER_SECOND);
+    assert_status(client_receive(d, waits), STATUS_SHARING_VIOLATION);
+    client_free(d);
+    client_free(c);
+    waiting_stop(); /* nobody waits after it: the last of these tests */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -182,6 +204,7 @@ int main(void)
         TEST(one_lease_of_two_connections),
         TEST(one_break_after_the_other),
         TEST(a_lease_of_nothing),
+        TEST(a_wait_in_vain_ends),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
