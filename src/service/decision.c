@@ -55,6 +55,10 @@ void decision_open_subject(struct decision *d, struct partition partition)
         decision_leave(d, part);
     assert(changes_empty(d->changes));
     d->before = decision_open(d, partition, d->changes)->before;
+    if (d->access.shows_pending) {
+        snapshot_show_pending(d->before);
+        decision_saw(d, snapshot_sequence(d->before));
+    }
     assert_parts(d);
 }
 

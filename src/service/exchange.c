@@ -384,6 +384,7 @@ static struct flow *flow_new(struct exchange *exchange)
     work_init(&flow->work, exchange->request.listener_tag, exchange->arena, &exchange->request,
               &exchange->response);
     flow->work.decision.access.fetches = fetch_set_open(flow->work.decision.store);
+    flow->work.decision.access.shows_pending = flow->work.decision.access.fetches;
     exchange->application = flow;
     request_begins(flow);
     assert_flow(flow);

@@ -133,6 +133,13 @@ struct snapshot *snapshot_open(struct store *store, struct partition partition,
     return snapshot;
 }
 
+void snapshot_show_pending(struct snapshot *snapshot)
+{
+    assert(snapshot->access.shows_pending);
+    if (snapshot->store->operations->snapshot_show_pending)
+        snapshot->store->operations->snapshot_show_pending(snapshot);
+}
+
 void snapshot_close(struct snapshot *snapshot)
 {
     assert_snapshot(snapshot);

@@ -78,6 +78,7 @@ struct store;
 /* What a function does if a record is not in memory. */
 struct store_access {
     bool may_block;            /* waits for it; only on threads that may block */
+    bool shows_pending;        /* the reader may call snapshot_show_pending() */
     struct fetch_set *fetches; /* else: where it is fetched to, beside STORE_WAIT; NULL: nowhere */
 };
 #define STORE_MAY_BLOCK ((struct store_access){ .may_block = true })
@@ -210,6 +211,11 @@ struct snapshot;
 struct snapshot *snapshot_open(struct store *store, struct partition partition,
                                struct store_access access);
 void snapshot_close(struct snapshot *snapshot);
+/* Before the first read, and only where all that comes of it waits for the sequence of this snapshot, or for that of the
+ * next commit with the same access, and for no older one of another reader: what is shown may be what commits of this
+ * process will leave that are not applied yet, so that the next need not wait for them. The sequence may be another one
+ * then, above those of all snapshots that are settled. Nothing changes in a local engine. Never waits. */
+void snapshot_show_pending(struct snapshot *snapshot);
 struct store_access snapshot_access(const struct snapshot *snapshot);
 /* Changes the access of reads that begin after this call. */
 void snapshot_set_access(struct snapshot *snapshot, struct store_access access);

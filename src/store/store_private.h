@@ -27,7 +27,8 @@ struct fetch_set {
     bool is_repeated; /* fetch_set_wait() has been called since the reader began */
 };
 
-/* The first member of an engine's snapshot; but for `access` immutable once open. */
+/* The first member of an engine's snapshot; but for `access` immutable once open, or snapshot_show_pending() was
+ * called. */
 struct snapshot {
     struct store *store;
     uint64_t sequence; /* at least that of the newest change to the partition, or of the dropping of
@@ -84,6 +85,7 @@ struct store_operations {
 
     /* The caller sets the access. */
     struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
+    void (*snapshot_show_pending)(struct snapshot *snapshot); /* NULL: nothing is pending */
     void (*snapshot_close)(struct snapshot *snapshot);
     bool (*snapshot_is_newest)(const struct snapshot *snapshot); /* NULL: it cannot tell */
     enum store_result (*snapshot_hold)(struct snapshot *snapshot);

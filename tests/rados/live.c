@@ -53,6 +53,9 @@ struct live {
     struct rest *rests;
     struct live_client *clients;
     struct port *first;
+    bool is_held;
+    unsigned pause_us;
+    uint64_t shard_ops;
     bool is_stopping;
 };
 
@@ -108,6 +111,7 @@ static void send(struct port *port, const char *object, struct port_op *op)
         port_op_free(op);
         return;
     }
+    live->shard_ops += strncmp(object, "s.", 2) == 0;
     op->done = collect;
     op->context = pending;
     if (client->is_stopped) {
@@ -201,6 +205,21 @@ static bool tell_one(struct live *live)
     return true;
 }
 
+/* Under the mutex, which it gives while the pause lasts. */
+static bool step(struct live *live)
+{
+    if (live->is_held && !live->is_stopping)
+        return false;
+    if (live->pause_us > 0) {
+        const struct timespec pause = { .tv_nsec = (long)live->pause_us * 1000 };
+
+        pthread_mutex_unlock(&live->mutex);
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&live->mutex);
+    }
+    return fake_step(live->fake);
+}
+
 static void *run(void *argument)
 {
     struct live *live = argument;
@@ -223,7 +242,7 @@ static void *run(void *argument)
             pthread_mutex_lock(&live->mutex);
             continue;
         }
-        if (fake_step(live->fake))
+        if (step(live))
             continue;
         if (live->is_stopping)
             break;
@@ -326,6 +345,31 @@ void live_set_full(struct live *live, bool is_full)
     pthread_mutex_lock(&live->mutex);
     fake_set_full(live->fake, is_full);
     pthread_mutex_unlock(&live->mutex);
+}
+
+void live_hold(struct live *live, bool is_held)
+{
+    pthread_mutex_lock(&live->mutex);
+    live->is_held = is_held;
+    pthread_cond_signal(&live->work);
+    pthread_mutex_unlock(&live->mutex);
+}
+
+void live_set_pause(struct live *live, unsigned pause_us)
+{
+    pthread_mutex_lock(&live->mutex);
+    live->pause_us = pause_us;
+    pthread_mutex_unlock(&live->mutex);
+}
+
+uint64_t live_shard_ops(struct live *live)
+{
+    uint64_t count;
+
+    pthread_mutex_lock(&live->mutex);
+    count = live->shard_ops;
+    pthread_mutex_unlock(&live->mutex);
+    return count;
 }
 
 void live_free(struct live *live)

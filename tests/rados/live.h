@@ -29,6 +29,12 @@ void live_continue(struct live *live, struct port *client);
  * but for the first of them. As if it were killed there, but that it can be closed. */
 void live_cut(struct live *live, struct port *client, unsigned after, bool is_first_applied);
 void live_set_full(struct live *live, bool is_full);
+/* While held no op is applied, and none is answered. */
+void live_hold(struct live *live, bool is_held);
+/* Before each op that is applied, and each that is answered; below a second. */
+void live_set_pause(struct live *live, unsigned pause_us);
+/* So many ops on shards were sent, reads and writes, by all clients. */
+uint64_t live_shard_ops(struct live *live);
 /* Nothing may be in flight that somebody waits for. */
 void live_free(struct live *live);
 

@@ -3,7 +3,9 @@
  *
  *   LAGRA_RADOS_RESENT  of so many ops one is applied twice    default 20
  *   LAGRA_RADOS_LATE    of so many answers one is late         default 10
- *   LAGRA_RADOS_SEED    of what is drawn                       default 1 */
+ *   LAGRA_RADOS_SEED    of what is drawn                       default 1
+ *   LAGRA_RADOS_BUSY    every partition is as one that many want    default 1
+ *   LAGRA_RADOS_PAUSE   microseconds before each op that is applied, and each answer    default 0 */
 #include <stdlib.h>
 
 #include "live.h"
@@ -39,9 +41,11 @@ static enum store_result open_pool(struct store **ret_store, const char **ret_pr
         .pool_of_pieces = "pool",
         .closed = close_pool,
         .closed_of = live,
+        .is_always_busy = number("LAGRA_RADOS_BUSY", 1),
     };
     enum store_result result = root_make(options.records, options.pool_of_pieces, ret_problem);
 
+    live_set_pause(live, number("LAGRA_RADOS_PAUSE", 0));
     return result ? result : store_open_rados(&options, ret_store, ret_problem);
 }
 

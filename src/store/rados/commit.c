@@ -5,11 +5,11 @@
 
 #include "base/endian.h"
 #include "base/log.h"
-#include "base/sleeper.h"
 #include "store/rados/beat.h"
 #include "store/rados/own_tasks.h"
 #include "store/rados/piece_rows.h"
 #include "store/rados/rados_private.h"
+#include "store/rados/resting.h"
 #include "store/rados/seal.h"
 #include "store/rados/staged.h"
 #include "store/rados/task_row.h"
@@ -27,6 +27,7 @@ struct commit_member {
     struct part_work *work;
     const struct piece_change *pieces; /* in the arena */
     size_t piece_count;
+    bool has_pieces;
 };
 
 struct commit {
@@ -40,6 +41,7 @@ struct commit {
     enum store_result result;
     struct commit_member members[COMMIT_PARTS_MAX];
     size_t count, at;
+    struct resting resting;
     const struct guid *dropped;
     size_t dropped_count, sealed;
     struct arrival *arrival;
@@ -54,29 +56,6 @@ static struct commit *commit_of_waiter(struct waiter *waiter)
 }
 
 /* ---- rows ---- */
-
-static void add_row(struct commit *c, struct commit_member *member, struct bytes key,
-                    const struct change *change)
-{
-    if (change->is_delete)
-        part_work_remove(member->work, c->arena, key);
-    else
-        part_work_set(member->work, c->arena, key, row_value_write(c->arena, change->value));
-}
-
-static void add_records(struct commit *c, struct commit_member *member, const struct change *change)
-{
-    for (; change; change = change->next)
-        add_row(c, member,
-                row_key_record(c->arena, change->family, member->partition.key, change->key),
-                change);
-}
-
-static void add_index(struct commit *c, struct commit_member *member, const struct change *change)
-{
-    for (; change; change = change->next)
-        add_row(c, member, row_key_index(c->arena, change->key, member->partition.key), change);
-}
 
 static void add_task(struct commit *c, struct commit_member *member, const struct task_change *task)
 {
@@ -125,8 +104,8 @@ static void add_changes(struct commit *c, struct commit_member *member,
     const struct guid *dropped;
     size_t dropped_count;
 
-    add_records(c, member, changes_first(changes));
-    add_index(c, member, changes_first_index(changes));
+    part_work_records(member->work, c->arena, member->partition.key, changes_first(changes));
+    part_work_index(member->work, c->arena, member->partition.key, changes_first_index(changes));
     add_counts(c, member, changes_first_count(changes));
     for (const struct task_change *t = changes_first_task(changes); t; t = t->next)
         add_task(c, member, t);
@@ -218,21 +197,19 @@ static void ended(struct transaction_owner *owner)
     let_go((struct commit *)(void *)owner, true);
 }
 
-/* Another partition of the stripe may have had a later commit. store.h snapshot_instant() */
-static void raise_newest(_Atomic uint64_t *newest, instant now)
-{
-    uint64_t seen = atomic_load(newest);
-
-    while (!atomic_compare_exchange_weak(newest, &seen, now > seen ? now : seen + 1))
-        continue;
-}
-
 /* What the changed stripes are to show to those who come. */
 static void raise_stripes(struct commit *c)
 {
-    rados_raise(&c->rados->newest_sequence, c->sequence + 1);
+    rados_raise(&c->rados->newest_sequence, outcomes_durable(c->sequence));
     for (size_t i = 0; i < c->count; i++)
-        raise_newest(&c->members[i].stripe->newest, c->now);
+        rados_raise_newest(c->members[i].stripe, c->now);
+}
+
+/* Who comes too late would so again, unless what is pending is shown. */
+static void note_conflict(struct commit *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        rados_set_busy(c->members[i].stripe);
 }
 
 static void tell(struct commit *c)
@@ -241,6 +218,9 @@ static void tell(struct commit *c)
     uint64_t sequence = c->sequence;
     enum store_result result = c->result;
 
+    if (result == STORE_CONFLICT)
+        note_conflict(c);
+    resting_end(rados, &c->members[0].partition, &c->resting);
     for (size_t i = 0; i < c->count; i++)
         staged_committed(rados->staged, c->members[i].pieces, c->members[i].piece_count, result);
     if (!result) {
@@ -373,6 +353,27 @@ static void read_next(struct commit *c)
         adopted(&c->waiter);
 }
 
+static void base_settled(struct waiter *waiter)
+{
+    struct commit *c = commit_of_waiter(waiter);
+
+    if (outcomes_of(c->rados->outcomes, c->resting.awaited))
+        fail(c, STORE_CONFLICT);
+    else
+        read_next(c);
+}
+
+/* Once what it was decided on is durable. */
+static void start(struct commit *c)
+{
+    if (c->resting.awaited == 0) {
+        read_next(c);
+        return;
+    }
+    c->waiter.wake = base_settled;
+    outcomes_wait(c->rados->outcomes, c->resting.awaited, &c->waiter);
+}
+
 static enum store_result take_pieces(struct commit *c, struct commit_member *member,
                                      const struct commit_part *part)
 {
@@ -414,6 +415,7 @@ static enum store_result add_part(struct commit *c, const struct commit_part *pa
         .partition = { snapshot->partition.space, arena_copy(c->arena, snapshot->partition.key) },
         .seen = *view_header(snapshot->view),
         .stripe = snapshot->stripe,
+        .has_pieces = has_pieces,
     };
     member->work = transaction_add(c->transaction, &member->partition, &member->seen, has_pieces);
     if (!part->changes)
@@ -439,21 +441,29 @@ static enum store_result begin_parts(const struct commit_part *parts, size_t cou
     return STORE_OK;
 }
 
-/* On a thread that may block the outcome is known at once; what cannot be known is told by the sequence. */
-static enum store_result wait_for(struct rados *rados, uint64_t sequence)
+/* Does it change nothing but records and counters, of one partition? */
+static bool is_plain(const struct commit *c)
 {
-    enum store_result result;
+    const struct commit_member *only = &c->members[0];
 
-    do {
-        struct sleeper sleeper;
+    return c->count == 1 && only->piece_count == 0 && !only->has_pieces && !only->work->tasks &&
+           !c->todo && c->dropped_count == 0;
+}
 
-        sleeper_init(&sleeper);
-        outcomes_wait(rados->outcomes, sequence, sleeper_arm(&sleeper));
-        sleeper_wait(&sleeper);
-        sleeper_release(&sleeper);
-        result = outcomes_of(rados->outcomes, sequence);
-    } while (result == STORE_WAIT);
-    return result == STORE_UNKNOWN ? STORE_OK : result;
+static enum store_result begin_resting(struct commit *c, const struct commit_part *parts,
+                                       struct store_access access)
+{
+    const struct resting_commit commit = {
+        .rados = c->rados,
+        .parts = parts,
+        .count = c->count,
+        .access = access,
+        .transaction = c->transaction,
+        .work = is_plain(c) ? c->members[0].work : NULL,
+        .sequence = c->sequence,
+    };
+
+    return resting_begin(&commit, &c->resting);
 }
 
 enum store_result rados_commit(struct store *base, const struct commit_part *parts, size_t count,
@@ -471,15 +481,19 @@ enum store_result rados_commit(struct store *base, const struct commit_part *par
     c = commit_new(rados, now);
     for (size_t i = 0; i < count && !result; i++)
         result = add_part(c, &parts[i]);
+    sequence = c->sequence = outcomes_begin(rados->outcomes, rados_fetch_rests(access));
+    if (!result)
+        result = begin_resting(c, parts, access);
     for (size_t i = 0; i < count; i++)
         rados_forget_view(access, rados_snapshot_of(parts[i].snapshot)->view);
-    sequence = c->sequence = outcomes_begin(rados->outcomes);
     if (result)
         fail(c, result);
     else
-        read_next(c);
-    if (access.may_block)
-        result = wait_for(rados, sequence);
+        start(c);
+    if (access.may_block) /* what cannot be known is told by the sequence */
+        result = outcomes_await(rados->outcomes, sequence);
+    if (result == STORE_UNKNOWN)
+        result = STORE_OK;
     if (!result)
         *ret_sequence = sequence;
     return result;

@@ -15,6 +15,7 @@ struct rados_fetches {
     struct fetch_set base;
     struct kept *kept;
     struct arrival *awaited; /* of something kept; NULL: nothing is being fetched */
+    bool rests;              /* the reader was given a view ahead */
 };
 
 static struct rados_fetches *fetches_of(struct fetch_set *set)
@@ -51,8 +52,10 @@ void rados_fetch_set_close(struct fetch_set *set)
 
 void rados_fetch_set_begin(struct fetch_set *set, bool is_repetition)
 {
-    if (!is_repetition)
+    if (!is_repetition) {
         forget(fetches_of(set));
+        fetches_of(set)->rests = false;
+    }
     fetches_of(set)->awaited = NULL;
 }
 
@@ -95,6 +98,39 @@ struct view *rados_fetch_view(struct rados *rados, struct store_access access,
     view = view_open(rados->shards, partition);
     if (fetches)
         keep(fetches, view_share(view), NULL);
+    return view;
+}
+
+struct view *rados_fetched_ahead(struct store_access access)
+{
+    struct kept *kept = access.fetches ? fetches_of(access.fetches)->kept : NULL;
+
+    while (kept && !(kept->view && view_link(kept->view)))
+        kept = kept->next;
+    return kept ? kept->view : NULL;
+}
+
+bool rados_fetch_rests(struct store_access access)
+{
+    return access.fetches && fetches_of(access.fetches)->rests;
+}
+
+struct view *rados_fetch_pending(struct rados *rados, struct store_access access,
+                                 const struct partition *partition)
+{
+    struct rados_fetches *fetches = fetches_of(access.fetches);
+    struct view *view;
+
+    for (struct kept *kept = fetches->kept; kept; kept = kept->next)
+        if (kept->view && is_view_of(kept->view, partition))
+            return view_share(kept->view);
+    view = rados_fetched_ahead(access) ? NULL : pending_view(rados->pending, partition);
+    fetches->rests = fetches->rests || view;
+    if (!view) {
+        view = view_open(rados->shards, partition);
+        view_read_much(view);
+    }
+    keep(fetches, view_share(view), NULL);
     return view;
 }
 

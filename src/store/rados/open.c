@@ -108,6 +108,7 @@ static void rados_free(struct rados *rados)
     piece_reads_free(rados->piece_reads);
     staged_free(rados->staged);
     intents_free(rados->intents);
+    pending_free(rados->pending);
     outcomes_free(rados->outcomes);
     shards_free(rados->shards);
     deferred_release(&rados->deferred);
@@ -144,6 +145,7 @@ static const struct store_operations rados_operations = {
     .fetch_set_begin = rados_fetch_set_begin,
     .fetch_set_wait = rados_fetch_set_wait,
     .snapshot_open = rados_snapshot_open,
+    .snapshot_show_pending = rados_snapshot_show_pending,
     .snapshot_close = rados_snapshot_close,
     .snapshot_hold = rados_snapshot_hold,
     .get = rados_get,
@@ -186,9 +188,11 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
     rados->pieces = options->pieces;
     rados->closed = options->closed;
     rados->closed_of = options->closed_of;
+    rados->is_always_busy = options->is_always_busy;
     rados->grace = options->grace_ticks > 0 ? options->grace_ticks : RADOS_GRACE_TICKS;
     rados->shards = shards_new(rados->port, incarnation);
     rados->outcomes = outcomes_new();
+    rados->pending = pending_new();
     rados->intents = intents_new(rados->port, incarnation);
     rados->staged = staged_new(rados->pieces, incarnation, rados->intents);
     rados->piece_reads = piece_reads_new();

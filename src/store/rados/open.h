@@ -19,6 +19,7 @@ struct rados_options {
     /* Others have taken this front end for dead: it is to end, and may be started again. Called once, by a thread of the
      * store; or NULL. */
     void (*failed)(void);
+    bool is_always_busy; /* tests: every partition is as one that many want (pending.h) */
 };
 /* The store was made by root_make(). Takes a number in the cluster that no front end had before. It waits for the cluster.
  * *ret_problem: a sentence if the result is not STORE_OK (static). Start-up. */

@@ -4,8 +4,14 @@
 #include <stdlib.h>
 
 #include "base/lock.h"
+#include "base/sleeper.h"
 
 #define BUCKETS 1024u
+
+/* A sequence: a number, what it is of, and whether it is above all that are not. */
+#define STEP    4u
+#define RESTS   (UINT64_C(1) << 62)
+enum sequence_of { OF_DURABLE, OF_COMMIT, OF_READ };
 
 /* A commit that has not ended, or that has failed. */
 struct outcome {
@@ -17,8 +23,8 @@ struct outcome {
 };
 
 struct outcomes {
-    struct lock lock; /* all below under it */
-    uint64_t newest;
+    struct lock lock;   /* all below under it */
+    uint64_t newest;    /* a multiple of STEP */
     uint64_t forgotten; /* failures up to it may be */
     struct outcome *buckets[BUCKETS];
     struct outcome *oldest_failed, **end;
@@ -30,7 +36,6 @@ struct outcomes *outcomes_new(void)
     struct outcomes *outcomes = xcalloc(1, sizeof *outcomes);
 
     lock_init(&outcomes->lock, RANK_SYNCER);
-    outcomes->newest = 1;
     outcomes->end = &outcomes->oldest_failed;
     return outcomes;
 }
@@ -49,11 +54,33 @@ void outcomes_free(struct outcomes *outcomes)
     free(outcomes);
 }
 
+static enum sequence_of sequence_of(uint64_t sequence)
+{
+    return (enum sequence_of)(sequence % STEP);
+}
+
+/* The commit that it is about. */
+static uint64_t commit_of(uint64_t sequence)
+{
+    return (sequence & ~RESTS) / STEP * STEP + OF_COMMIT;
+}
+
+uint64_t outcomes_read(uint64_t commit)
+{
+    return RESTS | (commit - OF_COMMIT + OF_READ);
+}
+
+uint64_t outcomes_durable(uint64_t commit)
+{
+    return (commit & ~RESTS) - OF_COMMIT + STEP;
+}
+
 static struct outcome **find(struct outcomes *outcomes, uint64_t sequence)
 {
-    struct outcome **at = &outcomes->buckets[sequence / 2 % BUCKETS];
+    uint64_t commit = commit_of(sequence);
+    struct outcome **at = &outcomes->buckets[commit / STEP % BUCKETS];
 
-    while (*at && (*at)->sequence != sequence)
+    while (*at && (*at)->sequence != commit)
         at = &(*at)->next;
     return at;
 }
@@ -65,19 +92,21 @@ static void take_out(struct outcomes *outcomes, struct outcome *outcome)
     *at = outcome->next;
 }
 
-uint64_t outcomes_begin(struct outcomes *outcomes)
+uint64_t outcomes_begin(struct outcomes *outcomes, bool rests)
 {
     struct outcome *outcome = xcalloc(1, sizeof *outcome), **at;
+    uint64_t sequence;
 
     lock_take(&outcomes->lock);
-    outcomes->newest += 2;
-    outcome->sequence = outcomes->newest;
+    outcomes->newest += STEP;
+    sequence = outcomes->newest + OF_COMMIT;
+    outcome->sequence = sequence;
     outcome->result = STORE_WAIT;
-    at = &outcomes->buckets[outcome->sequence / 2 % BUCKETS];
+    at = &outcomes->buckets[sequence / STEP % BUCKETS];
     outcome->next = *at;
     *at = outcome;
     lock_give(&outcomes->lock);
-    return outcome->sequence;
+    return rests ? RESTS | sequence : sequence;
 }
 
 /* Under the lock. Returns one that is remembered no longer, or NULL. */
@@ -133,7 +162,7 @@ void outcomes_wait(struct outcomes *outcomes, uint64_t sequence, struct waiter *
     bool is_over;
 
     lock_take(&outcomes->lock);
-    outcome = *find(outcomes, sequence);
+    outcome = sequence_of(sequence) == OF_DURABLE ? NULL : *find(outcomes, sequence);
     is_over = !outcome || outcome->result != STORE_WAIT;
     if (!is_over) {
         waiter->next = outcome->waiters;
@@ -149,12 +178,32 @@ enum store_result outcomes_of(struct outcomes *outcomes, uint64_t sequence)
     const struct outcome *outcome;
     enum store_result result = STORE_OK;
 
+    if (sequence_of(sequence) == OF_DURABLE)
+        return STORE_OK;
     lock_take(&outcomes->lock);
     outcome = *find(outcomes, sequence);
     if (outcome)
         result = outcome->result;
-    else if (sequence % 2 == 1 && sequence <= outcomes->forgotten)
+    else if (commit_of(sequence) <= outcomes->forgotten)
         result = STORE_UNKNOWN;
     lock_give(&outcomes->lock);
+    if (sequence_of(sequence) == OF_READ && result && result != STORE_WAIT)
+        return STORE_CONFLICT; /* what was read never was, or may not have been */
+    return result;
+}
+
+enum store_result outcomes_await(struct outcomes *outcomes, uint64_t sequence)
+{
+    enum store_result result;
+
+    do {
+        struct sleeper sleeper;
+
+        sleeper_init(&sleeper);
+        outcomes_wait(outcomes, sequence, sleeper_arm(&sleeper));
+        sleeper_wait(&sleeper);
+        sleeper_release(&sleeper);
+        result = outcomes_of(outcomes, sequence);
+    } while (result == STORE_WAIT);
     return result;
 }

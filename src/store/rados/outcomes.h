@@ -1,8 +1,11 @@
 /* Sequences of the store: what became of each commit.
  *
- * A commit has an odd one, from its beginning. Once it is known to be durable, the even one behind it stands for
- * that; snapshots have even ones, so theirs are settled always. The outcomes of commits that failed are
- * remembered: so many that whoever asks has asked; an older one is STORE_UNKNOWN. Any thread. */
+ * A commit has one from its beginning; two more come with it, for what was read: of the state that it will leave
+ * (outcomes_read()), and, once it is known to be durable, of all that is (outcomes_durable()). Who reports something
+ * keeps the greatest of those that it saw. So a sequence that may be lost must be above all that cannot: those of
+ * snapshots of states that are not durable yet, and of commits that rest on one, are above all others. The outcomes
+ * of commits that failed are remembered: so many that whoever asks has asked; an older one is STORE_UNKNOWN. Any
+ * thread. */
 #ifndef LAGRA_STORE_RADOS_OUTCOMES_H
 #define LAGRA_STORE_RADOS_OUTCOMES_H
 
@@ -14,11 +17,18 @@
 struct outcomes;
 struct outcomes *outcomes_new(void);
 void outcomes_free(struct outcomes *outcomes);
-/* A new one, of a commit. */
-uint64_t outcomes_begin(struct outcomes *outcomes);
+/* A new one, of a commit. rests: it was decided on a state that is not durable yet. */
+uint64_t outcomes_begin(struct outcomes *outcomes, bool rests);
+/* Of a snapshot of the state that this commit will leave. It settles with the commit: STORE_OK, or STORE_CONFLICT
+ * whatever else became of that. */
+uint64_t outcomes_read(uint64_t commit);
+/* Of snapshots of what is durable, once this commit is. */
+uint64_t outcomes_durable(uint64_t commit);
 void outcomes_end(struct outcomes *outcomes, uint64_t sequence, enum store_result result);
 /* As store_wait_durable() and store_settled(). */
 void outcomes_wait(struct outcomes *outcomes, uint64_t sequence, struct waiter *waiter);
 enum store_result outcomes_of(struct outcomes *outcomes, uint64_t sequence);
+/* Both, on a thread that may block. */
+enum store_result outcomes_await(struct outcomes *outcomes, uint64_t sequence);
 
 #endif

@@ -1,6 +1,7 @@
 #include "store/rados/part_work.h"
 
 #include "base/codec.h"
+#include "store/rados/row_key.h"
 
 #define WORK_VERSION 1
 
@@ -47,6 +48,30 @@ void part_work_task(struct part_work *work, struct arena *arena, instant due, co
 
     *added = (struct shard_task){ work->tasks, due, *id, value };
     work->tasks = added;
+}
+
+static void add_row(struct part_work *work, struct arena *arena, struct bytes key,
+                    const struct change *change)
+{
+    if (change->is_delete)
+        part_work_remove(work, arena, key);
+    else
+        part_work_set(work, arena, key, row_value_write(arena, change->value));
+}
+
+void part_work_records(struct part_work *work, struct arena *arena, struct bytes partition_key,
+                       const struct change *change)
+{
+    for (; change; change = change->next)
+        add_row(work, arena, row_key_record(arena, change->family, partition_key, change->key),
+                change);
+}
+
+void part_work_index(struct part_work *work, struct arena *arena, struct bytes partition_key,
+                     const struct change *change)
+{
+    for (; change; change = change->next)
+        add_row(work, arena, row_key_index(arena, change->key, partition_key), change);
 }
 
 struct bytes part_work_write(const struct part_work *work, struct arena *arena)

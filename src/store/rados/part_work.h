@@ -4,6 +4,7 @@
 #define LAGRA_STORE_RADOS_PART_WORK_H
 
 #include "store/rados/shard.h"
+#include "store/store_private.h"
 
 struct part_work {
     struct shard_change *changes, **changes_end;
@@ -18,6 +19,12 @@ void part_work_remove(struct part_work *work, struct arena *arena, struct bytes 
 void part_work_count(struct part_work *work, struct arena *arena, struct bytes name, int64_t delta);
 void part_work_task(struct part_work *work, struct arena *arena, instant due, const struct guid *id,
                     struct bytes value);
+
+/* The changes of records, and of index records, from this one on. */
+void part_work_records(struct part_work *work, struct arena *arena, struct bytes partition_key,
+                       const struct change *change);
+void part_work_index(struct part_work *work, struct arena *arena, struct bytes partition_key,
+                     const struct change *change);
 
 struct bytes part_work_write(const struct part_work *work, struct arena *arena);
 /* Into the arena; the bytes must stay. False: not of that form. */

@@ -5,16 +5,21 @@
 #include <stdatomic.h>
 
 #include "store/rados/outcomes.h"
+#include "store/rados/pending.h"
 #include "store/rados/shards.h"
 #include "store/rados/view.h"
 #include "store/rados/walk.h"
 #include "store/store_private.h"
 
-#define RADOS_STRIPES 4096u
+#define RADOS_STRIPES    4096u
+/* So long a partition counts as wanted by many after a conflict, or as too large to be kept. */
+#define RADOS_BUSY_TICKS (10 * TICKS_PER_SECOND)
 
 /* What this front end knows of the partitions of one hash. */
 struct rados_stripe {
-    _Atomic uint64_t newest; /* instant: not below that of any commit seen */
+    _Atomic uint64_t newest;      /* instant: not below that of any commit seen */
+    _Atomic uint64_t busy_until;  /* many want one of them: states that are pending are shown */
+    _Atomic uint64_t large_until; /* one of them is too large for that */
 };
 
 struct staged;
@@ -33,6 +38,8 @@ struct rados {
     struct shards *shards;
     struct outcomes *outcomes;
     struct intents *intents;
+    struct pending *pending;
+    bool is_always_busy;
     struct staged *staged;
     struct piece_reads *piece_reads;
     struct todo *todo;
@@ -83,6 +90,13 @@ bool rados_fetch_set_wait(struct fetch_set *set, struct waiter *waiter);
 /* The view of a partition for a reader: one that the set has, or a new one. */
 struct view *rados_fetch_view(struct rados *rados, struct store_access access,
                               const struct partition *partition);
+/* The same, for a reader that may be shown what is pending: at most one such view while a reader decides, so that it
+ * rests on one commit. */
+struct view *rados_fetch_pending(struct rados *rados, struct store_access access,
+                                 const struct partition *partition);
+/* The view ahead that the reader was shown, if any; and whether it was, though it is its no longer. */
+struct view *rados_fetched_ahead(struct store_access access);
+bool rados_fetch_rests(struct store_access access);
 /* A commit was made on what the set has of the partition: nobody else is given it. */
 void rados_forget_view(struct store_access access, struct view *view);
 struct walk *rados_fetch_walk(struct rados *rados, struct store_access access,
@@ -104,6 +118,10 @@ enum store_result rados_inspect(struct store *base, inspect_visit *visit, inspec
 /* ---- snapshots.c ---- */
 
 struct snapshot *rados_snapshot_open(struct store *base, struct partition partition);
+void rados_snapshot_show_pending(struct snapshot *base);
+/* Do many want the partitions of the stripe? */
+bool rados_is_busy(const struct rados *rados, const struct rados_stripe *stripe);
+void rados_set_busy(struct rados_stripe *stripe);
 void rados_snapshot_close(struct snapshot *base);
 enum store_result rados_snapshot_hold(struct snapshot *base);
 enum store_result rados_get(struct snapshot *base, struct bytes key, struct arena *arena,
@@ -113,6 +131,8 @@ enum store_result rados_begin(struct rados_snapshot *snapshot);
 /* The family and the key of a record, by its full key. */
 enum record_family rados_family(struct bytes key);
 void rados_raise(_Atomic uint64_t *value, uint64_t to);
+/* After a commit at `now`. Another partition of the stripe may have had a later one. store.h snapshot_instant() */
+void rados_raise_newest(struct rados_stripe *stripe, instant now);
 /* No snapshot of this front end that is open was opened before this instant. */
 instant rados_oldest_opened(struct rados *rados);
 

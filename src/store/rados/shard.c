@@ -106,17 +106,37 @@ static bool share_a_check(const struct shard_commit *a, const struct shard_commi
     return false;
 }
 
-/* Must the commit go after those in the group? */
-static bool is_behind(const struct shard_commit *group, const struct shard_commit *commit)
+/* Must the commit go after those in the group? Or is it the next one of a chain in it? */
+static bool is_behind(struct shard_commit *group, const struct shard_commit *commit,
+                      struct shard_commit **ret_chain)
 {
-    for (; group; group = group->next)
-        if (bytes_equal(group->partition_key, commit->partition_key) ||
-            share_a_check(group, commit))
+    *ret_chain = NULL;
+    for (; group; group = group->next) {
+        bool is_same = bytes_equal(group->partition_key, commit->partition_key);
+
+        if (is_same && commit->rests_on && group->last->link == commit->rests_on) {
+            *ret_chain = group;
+            return false;
+        }
+        if (is_same || share_a_check(group, commit))
             return true;
-    return false;
+    }
+    /* What it rests on is on its way here, or behind in the list. */
+    return commit->rests_on && shard_link_result(commit->rests_on) == STORE_WAIT;
 }
 
-/* Moves commits from those that wait into the group, which is empty. invariant (2) */
+static void add_to_chain(struct shard_commit *first, struct shard_commit *commit)
+{
+    const struct partition_header before = shard_header_after(first);
+
+    assert(partition_header_equal(&before, &commit->seen));
+    assert(!commit->checks && !commit->tasks && !commit->after && !commit->has_no_header &&
+           !commit->has_pieces);
+    first->last->behind = commit;
+    first->last = commit;
+}
+
+/* Moves commits from those that wait into the group, which is empty. invariants (2), (7) */
 static void fill_group(struct shard *shard)
 {
     struct shard_commit **from = &shard->waiting, **to = &shard->group;
@@ -126,12 +146,12 @@ static void fill_group(struct shard *shard)
     lock_assert_held(&shard->lock);
     assert(!shard->group);
     while (*from && count < SHARD_GROUP_COMMITS && passed < PASSED_MAX) {
-        struct shard_commit *commit = *from;
+        struct shard_commit *commit = *from, *chain;
         size_t more = commit_bytes(commit);
 
         if (count > 0 && bytes + more > SHARD_GROUP_BYTES)
             break;
-        if (is_behind(shard->group, commit)) {
+        if (is_behind(shard->group, commit, &chain)) {
             from = &commit->next;
             passed++;
             continue;
@@ -140,8 +160,12 @@ static void fill_group(struct shard *shard)
         if (shard->end == &commit->next)
             shard->end = from;
         commit->next = NULL;
-        *to = commit;
-        to = &commit->next;
+        if (chain) {
+            add_to_chain(chain, commit);
+        } else {
+            *to = commit;
+            to = &commit->next;
+        }
         bytes += more;
         count++;
     }
@@ -182,24 +206,32 @@ static void proceed(struct shard *shard)
         shard_send_look(shard, look_done);
 }
 
-/* Takes commits with a result out of the group, and returns them. */
+/* Takes chains with a result out of the group, and returns their commits. */
 static struct shard_commit *take_ended(struct shard *shard)
 {
     struct shard_commit *ended = NULL, **last = &ended, **at = &shard->group;
 
     while (*at) {
-        struct shard_commit *commit = *at;
+        struct shard_commit *first = *at;
 
-        if (commit->result == STORE_WAIT) {
-            at = &commit->next;
+        if (first->result == STORE_WAIT) {
+            at = &first->next;
             continue;
         }
-        *at = commit->next;
-        commit->next = NULL;
-        *last = commit;
-        last = &commit->next;
+        *at = first->next;
+        for (struct shard_commit *c = first; c; c = c->behind) {
+            c->next = NULL;
+            *last = c;
+            last = &c->next;
+        }
     }
     return ended;
+}
+
+/* What it rests on has ended, and was not applied. */
+static bool rests_on_nothing(const struct shard_commit *waiting)
+{
+    return waiting->rests_on && shard_link_result(waiting->rests_on) == STORE_CONFLICT;
 }
 
 static bool is_outdated(const struct shard_commit *ended, const struct shard_commit *waiting)
@@ -211,6 +243,14 @@ static bool is_outdated(const struct shard_commit *ended, const struct shard_com
     return false;
 }
 
+/* STORE_WAIT: it goes on. Those that rest on it learn it by its link. */
+static void set_result(struct shard_commit *commit, enum store_result result)
+{
+    commit->result = result;
+    if (commit->link && result != STORE_WAIT)
+        shard_link_tell(commit->link, result == STORE_OK);
+}
+
 /* Takes those out that wait in vain, and adds them to those that have ended. invariant (5) */
 static void take_outdated(struct shard *shard, struct shard_commit *ended)
 {
@@ -220,7 +260,7 @@ static void take_outdated(struct shard *shard, struct shard_commit *ended)
     for (struct shard_commit **at = &shard->waiting; *at;) {
         struct shard_commit *commit = *at;
 
-        if (!is_outdated(ended, commit)) {
+        if (!rests_on_nothing(commit) && !is_outdated(ended, commit)) {
             at = &commit->next;
             continue;
         }
@@ -228,7 +268,7 @@ static void take_outdated(struct shard *shard, struct shard_commit *ended)
         if (shard->end == &commit->next)
             shard->end = at;
         commit->next = NULL;
-        commit->result = STORE_CONFLICT;
+        set_result(commit, STORE_CONFLICT);
         *last = commit;
         last = &commit->next;
     }
@@ -254,20 +294,22 @@ static void proceed_and_wake(struct shard *shard)
     }
 }
 
-static uint64_t version_after(const struct shard_commit *commit)
+/* All of a chain have one outcome. How new the partition is by then is noted where those that wait are compared
+ * with it once. */
+static void set_results(struct shard_commit *first, enum store_result result, uint64_t newest)
 {
-    return commit->has_no_header ? 0
-           : commit->after
-               ? commit->after->version
-               : partition_header_after(&commit->seen, commit->now, commit->attempt).version;
+    for (struct shard_commit *c = first; c; c = c->behind) {
+        c->newest = 0;
+        set_result(c, result);
+    }
+    first->newest = newest;
 }
 
 static void end_all(struct shard *shard, enum store_result result)
 {
-    for (struct shard_commit *c = shard->group; c; c = c->next) {
-        c->result = result;
-        c->newest = result == STORE_OK ? version_after(c) : 0;
-    }
+    for (struct shard_commit *c = shard->group; c; c = c->next)
+        set_results(c, result,
+                    result == STORE_OK && !c->has_no_header ? shard_header_after(c).version : 0);
 }
 
 static void group_done(struct port_op *op)
@@ -313,10 +355,12 @@ static void create_done(struct port_op *op)
 static void take_outcomes(struct shard *shard)
 {
     for (struct shard_commit *c = shard->group; c; c = c->next) {
-        c->result = shard_outcome(shard, c);
+        enum store_result result = shard_outcome(shard, c);
+
         c->minute = 0;
-        if (c->result == STORE_WAIT && !are_hinted(shard, c))
-            c->result = STORE_BUSY;
+        if (result == STORE_WAIT && !are_hinted(shard, c))
+            result = STORE_BUSY;
+        set_results(c, result, c->newest);
     }
 }
 
@@ -352,7 +396,8 @@ void shard_commit(struct shard *shard, struct shard_commit *commit)
     commit->result = STORE_WAIT;
     commit->tries = 0;
     commit->newest = 0;
-    commit->next = NULL;
+    commit->next = commit->behind = NULL;
+    commit->last = commit;
     lock_take(&shard->lock);
     *shard->end = commit;
     shard->end = &commit->next;

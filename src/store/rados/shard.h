@@ -8,20 +8,25 @@
  *
  * Invariants:
  *  (1) At most one op of this shard is in flight.
- *  (2) A partition, and a row that is checked, is in an op once: two commits on the same state would
- *      both pass their guards, since compares see the state before the op.
+ *  (2) A partition, and a row that is checked, is compared in an op once: two commits on the same state
+ *      would both pass their guards, since compares see the state before the op. Commits of one partition
+ *      of which each was decided on what the one before it will leave are a chain: in one op they are one
+ *      change of the partition, compared with what the first has seen, and have one outcome.
  *  (3) A commit is answered STORE_OK only after an op that had it was applied on all replicas.
  *  (4) A commit whose outcome is not known is STORE_UNKNOWN, and is not sent again.
  *  (5) A commit whose partition is known to have a newer version than it has seen is not sent: a version
  *      never returns. So of many commits on one state all but the first cost no op.
  *  (6) Nobody has looked for tasks that are due when one that a commit adds is, and there is a hint of it
- *      before it is there: else it would be forgotten (tests/rados/model/todo.pml). */
+ *      before it is there: else it would be forgotten (tests/rados/model/todo.pml).
+ *  (7) What was decided on a state that a commit will leave is sent with that commit or after it was
+ *      applied, and never if it was not: decision 561. */
 #ifndef LAGRA_STORE_RADOS_SHARD_H
 #define LAGRA_STORE_RADOS_SHARD_H
 
 #include "base/lock.h"
 #include "base/waiter.h"
 #include "store/rados/port.h"
+#include "store/rados/shard_link.h"
 #include "store/rados/shard_rows.h"
 
 /* Of one op, so that it stays short on the wire and on the OSD. One commit may exceed the bytes. */
@@ -60,7 +65,9 @@ struct shard_task {
     struct bytes value;
 };
 
-/* One commit of one partition, or another change of its header. The caller's, from shard_commit() until the waiter is woken. */
+/* One commit of one partition, or another change of its header. The caller's, from shard_commit() until the waiter is
+ * woken, with its links. One with a link, or that rests on another, has neither checks nor tasks nor `after`, and
+ * has a header; and one that rests on another names no pieces. */
 struct shard_commit {
     struct bytes partition_key;
     struct partition_header seen; /* version 0: absent */
@@ -73,12 +80,15 @@ struct shard_commit {
     struct shard_check *checks;           /* may be sent again, so compared each time */
     const struct partition_header *after; /* NULL: as a commit leaves it */
     bool is_any_state;                    /* also in a sealed shard */
-    bool has_no_header; /* may be done again: neither compares nor changes the header */
+    bool has_no_header;          /* may be done again: neither compares nor changes the header */
+    struct shard_link *link;     /* of those that rest on this one; NULL: nobody does */
+    struct shard_link *rests_on; /* `seen` is what that commit leaves; NULL: it was read */
     struct waiter *waiter;
 
     /* Before the waiter is woken:
      *   STORE_OK         done and durable
-     *   STORE_CONFLICT   the partition has changed, or lies in another shard by now: decide again
+     *   STORE_CONFLICT   the partition has changed, or lies in another shard by now, or what it rests on
+     *                    did not come to be: decide again
      *   STORE_NOT_FOUND  the space is dropped
      *   STORE_BUSY       a check does not hold, or (`minute` is not 0) there is no hint for a task that is
      *                    due in that minute; nothing was changed
@@ -91,6 +101,8 @@ struct shard_commit {
 
     /* The shard's. */
     struct shard_commit *next;
+    struct shard_commit *behind; /* in its chain, in the same op */
+    struct shard_commit *last;   /* of the chain that it is the first of */
     unsigned tries;
     struct port_step *header; /* of the look */
     uint64_t newest; /* once it has ended: the partition has at least this version; 0: not known */

@@ -49,6 +49,16 @@ static struct shard_counter *counter_of(struct shard *shard, struct bytes name)
     return counter;
 }
 
+static void count_up(struct shard *shard, const struct shard_commit *commit)
+{
+    for (const struct shard_count *count = commit->counts; count; count = count->next) {
+        struct shard_counter *counter = counter_of(shard, count->name);
+
+        counter->is_touched = true;
+        counter->next_value += count->delta;
+    }
+}
+
 /* Marks those that the group changes, with what they will be. */
 static void touch_counters(struct shard *shard)
 {
@@ -57,13 +67,9 @@ static void touch_counters(struct shard *shard)
         c->step = NULL;
         c->next_value = c->value;
     }
-    for (const struct shard_commit *commit = shard->group; commit; commit = commit->next)
-        for (const struct shard_count *count = commit->counts; count; count = count->next) {
-            struct shard_counter *counter = counter_of(shard, count->name);
-
-            counter->is_touched = true;
-            counter->next_value += count->delta;
-        }
+    for (const struct shard_commit *first = shard->group; first; first = first->next)
+        for (const struct shard_commit *commit = first; commit; commit = commit->behind)
+            count_up(shard, commit);
 }
 
 void shard_counters_applied(struct shard *shard)
@@ -97,6 +103,12 @@ instant shard_task_due(const struct shard *shard, const struct shard_task *task)
     return due < SHARD_MINUTE ? SHARD_MINUTE : due; /* minute 0 stands for none */
 }
 
+/* What it rests on was in no op that was applied, and is in no group. */
+static bool is_lost(const struct shard_commit *commit)
+{
+    return commit->rests_on && shard_link_result(commit->rests_on) != STORE_OK;
+}
+
 bool shard_knows(struct shard *shard)
 {
     bool knows = true;
@@ -105,47 +117,58 @@ bool shard_knows(struct shard *shard)
     for (const struct shard_counter *c = shard->counters; c; c = c->next)
         knows = knows && (!c->is_touched || c->is_known);
     for (const struct shard_commit *c = shard->group; c; c = c->next)
-        knows = knows && may_commit(shard, c) && (!c->tasks || shard->is_looked_known);
+        knows =
+            knows && may_commit(shard, c) && !is_lost(c) && (!c->tasks || shard->is_looked_known);
     return knows;
 }
 
-static void add_header(struct port_op *op, struct shard_commit *commit)
+struct partition_header shard_header_after(const struct shard_commit *first)
 {
-    struct bytes key = row_key_header(op->arena, commit->partition_key);
+    const struct shard_commit *last = first->last;
+
+    return last->after ? *last->after
+                       : partition_header_after(&last->seen, last->now, last->attempt);
+}
+
+static void add_header(struct port_op *op, const struct shard_commit *first)
+{
+    struct bytes key = row_key_header(op->arena, first->partition_key);
+    struct partition_header *header = arena_alloc(op->arena, sizeof *header);
     struct bytes after;
 
-    if (!commit->after) {
-        struct partition_header *own = arena_alloc(op->arena, sizeof *own);
-
-        *own = partition_header_after(&commit->seen, commit->now, commit->attempt);
-        after = partition_header_write(op->arena, own);
-    } else {
-        after = partition_header_write(op->arena, commit->after);
-    }
-    port_compare(op, key, partition_header_write(op->arena, &commit->seen));
+    *header = shard_header_after(first);
+    after = partition_header_write(op->arena, header);
+    port_compare(op, key, partition_header_write(op->arena, &first->seen));
     if (after.len > 0)
         port_set(op, key, after);
     else
         port_remove(op, key);
 }
 
-static void add_commit(const struct shard *shard, struct port_op *op, struct shard_commit *commit)
+static void add_changes(struct port_op *op, const struct shard_change *change)
 {
-    if (!commit->has_no_header)
-        add_header(op, commit);
-    for (const struct shard_check *c = commit->checks; c; c = c->next)
-        port_compare(op, c->key, c->value);
-    for (const struct shard_change *c = commit->changes; c; c = c->next) {
-        if (c->is_removal)
-            port_remove(op, c->key);
+    for (; change; change = change->next) {
+        if (change->is_removal)
+            port_remove(op, change->key);
         else
-            port_set(op, c->key, c->value);
+            port_set(op, change->key, change->value);
     }
-    for (struct shard_task *t = commit->tasks; t; t = t->next) {
+}
+
+/* One chain: the changes in their order, so that the later ones win. */
+static void add_chain(const struct shard *shard, struct port_op *op, struct shard_commit *first)
+{
+    if (!first->has_no_header)
+        add_header(op, first);
+    for (const struct shard_check *c = first->checks; c; c = c->next)
+        port_compare(op, c->key, c->value);
+    for (const struct shard_commit *c = first; c; c = c->behind)
+        add_changes(op, c->changes);
+    for (struct shard_task *t = first->tasks; t; t = t->next) {
         t->due = shard_task_due(shard, t);
         port_set(op, row_key_task(op->arena, t->due, &t->id), row_value_write(op->arena, t->value));
     }
-    commit->tries++;
+    first->tries++;
 }
 
 static void add_looked(const struct shard *shard, struct port_op *op)
@@ -179,7 +202,7 @@ void shard_send_group(struct shard *shard, void (*done)(struct port_op *op))
             port_compare(op, row_key_fence(op->arena, c->attempt.incarnation), none);
         }
         has_tasks = has_tasks || c->tasks;
-        add_commit(shard, op, c);
+        add_chain(shard, op, c);
     }
     if (has_tasks)
         add_looked(shard, op);
@@ -247,18 +270,17 @@ static bool checks_hold(const struct shard_commit *commit)
     return true;
 }
 
-/* By the header alone. */
-static enum store_result outcome_of_header(struct shard_commit *commit)
+/* By the header alone, which remembers of a chain that was applied the last attempt. */
+static enum store_result outcome_of_header(struct shard_commit *first)
 {
-    struct partition_header own, now;
-    const struct partition_header *after = commit->after ? commit->after : &own;
-    enum store_result result = partition_header_read(port_value(commit->header), &now);
-    bool was_sent = commit->tries > 0;
+    const struct partition_header after = shard_header_after(first);
+    struct partition_header now;
+    enum store_result result = partition_header_read(port_value(first->header), &now);
+    bool was_sent = first->tries > 0;
 
-    own = partition_header_after(&commit->seen, commit->now, commit->attempt);
-    commit->newest = result ? 0 : now.version;
+    first->newest = result ? 0 : now.version;
     if (!result)
-        result = partition_header_outcome(&now, &commit->seen, after, commit->attempt);
+        result = partition_header_outcome(&now, &first->seen, &after, first->last->attempt);
     if (result == STORE_OK && !was_sent)
         return STORE_CONFLICT; /* as it was to become: somebody else made it so */
     if (result == STORE_CORRUPT || result == STORE_UNKNOWN)
@@ -271,6 +293,8 @@ enum store_result shard_outcome(const struct shard *shard, struct shard_commit *
     enum store_result result = commit->has_no_header ? STORE_WAIT : outcome_of_header(commit);
     bool was_sent = commit->tries > 0;
 
+    if (!was_sent && is_lost(commit))
+        return STORE_CONFLICT; /* invariant (7) */
     if (result != STORE_WAIT)
         return result;
     if (shard->bounds.state == SHARD_SEALED && !commit->is_any_state)

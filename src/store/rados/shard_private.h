@@ -27,7 +27,7 @@ struct shard {
     unsigned next_hint;                  /* under lock */
 
     /* Of whoever has made it busy. */
-    struct shard_commit *group;
+    struct shard_commit *group; /* the first of each chain */
     struct bytes row;           /* of the bounds, on the heap, as it was read last; none: never */
     struct shard_bounds bounds; /* that it says */
     enum port_result refusal;   /* of the op that the look is about */
@@ -37,6 +37,8 @@ struct shard {
     struct shard_counter *counters;
 };
 
+/* The header that a chain leaves. */
+struct partition_header shard_header_after(const struct shard_commit *first);
 /* Of the bounds, as they are now. returns STORE_OK, STORE_CORRUPT */
 enum store_result shard_set_bounds(struct shard *shard, struct bytes row);
 /* Is all known that the op of the group compares? */
@@ -48,7 +50,7 @@ void shard_send_look(struct shard *shard, void (*done)(struct port_op *op));
 instant shard_task_due(const struct shard *shard, const struct shard_task *task);
 /* After a look: the bounds, counters and the mark are as they were read. */
 enum store_result shard_take_look(struct shard *shard);
-/* What became of a commit of a group that was refused, or not sent yet; STORE_WAIT: to be sent. */
+/* What became of a chain of a group that was refused, or not sent yet; STORE_WAIT: to be sent. */
 enum store_result shard_outcome(const struct shard *shard, struct shard_commit *commit);
 /* The op of the group was applied: what it made of the counters is known. */
 void shard_counters_applied(struct shard *shard);

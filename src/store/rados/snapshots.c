@@ -14,6 +14,14 @@ void rados_raise(_Atomic uint64_t *value, uint64_t to)
         ;
 }
 
+void rados_raise_newest(struct rados_stripe *stripe, instant now)
+{
+    uint64_t seen = atomic_load(&stripe->newest);
+
+    while (!atomic_compare_exchange_weak(&stripe->newest, &seen, now > seen ? now : seen + 1))
+        continue;
+}
+
 static void add_open(struct rados *rados, struct rados_snapshot *snapshot)
 {
     lock_take(&rados->lock);
@@ -68,6 +76,37 @@ struct snapshot *rados_snapshot_open(struct store *base, struct partition partit
     key_release(&key);
     add_open(rados, snapshot);
     return &snapshot->base;
+}
+
+bool rados_is_busy(const struct rados *rados, const struct rados_stripe *stripe)
+{
+    uint64_t until = atomic_load(&stripe->busy_until);
+
+    return rados->is_always_busy || (until > 0 && clock_now() < until);
+}
+
+void rados_set_busy(struct rados_stripe *stripe)
+{
+    instant now = clock_now();
+
+    if (atomic_load(&stripe->large_until) <= now)
+        atomic_store(&stripe->busy_until, now + RADOS_BUSY_TICKS);
+}
+
+void rados_snapshot_show_pending(struct snapshot *base)
+{
+    struct rados_snapshot *snapshot = rados_snapshot_of(base);
+    struct rados *rados = rados_of(base->store);
+
+    assert(!snapshot->view);
+    if (base->access.may_block || !base->access.fetches || !rados_is_busy(rados, snapshot->stripe))
+        return;
+    snapshot->view = rados_fetch_pending(rados, base->access, &snapshot->partition);
+    if (!view_link(snapshot->view))
+        return;
+    base->sequence = view_sequence(snapshot->view);
+    rados_raise(&snapshot->stripe->newest, view_header(snapshot->view)->version);
+    base->newest = atomic_load(&snapshot->stripe->newest);
 }
 
 void rados_snapshot_close(struct snapshot *base)

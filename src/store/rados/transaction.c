@@ -38,6 +38,7 @@ struct transaction {
     struct bytes decided_key;
     struct shard_task forget;
     struct shard_check check;
+    struct shard_link *link, *rests_on; /* of a commit of one partition */
     struct arrival *awaited;
     struct port_step *slot_step;
     struct apply apply;
@@ -73,6 +74,19 @@ struct part_work *transaction_add(struct transaction *t, const struct partition 
     part_work_init(&member->work);
     t->order[t->count++] = member;
     return &member->work;
+}
+
+struct partition_header transaction_after(const struct transaction *t)
+{
+    assert(t->count == 1);
+    return partition_header_after(&t->members[0].seen, t->now, t->attempt);
+}
+
+void transaction_link(struct transaction *t, struct shard_link *link, struct shard_link *rests_on)
+{
+    assert(t->count == 1 && !partition_is_locked(&t->members[0].seen));
+    t->link = link;
+    t->rests_on = rests_on;
 }
 
 void transaction_drop(struct transaction *t)
@@ -277,7 +291,9 @@ static void commit_primary(struct transaction *t)
                                  .has_pieces = primary->has_pieces,
                                  .changes = primary->work.changes,
                                  .counts = primary->work.counts,
-                                 .tasks = primary->work.tasks },
+                                 .tasks = primary->work.tasks,
+                                 .link = t->link,
+                                 .rests_on = t->rests_on },
           primary_committed);
 }
 

@@ -30,6 +30,11 @@ struct transaction *transaction_new(struct shards *shards, struct arena *arena, 
 struct part_work *transaction_add(struct transaction *transaction,
                                   const struct partition *partition,
                                   const struct partition_header *seen, bool has_pieces);
+/* The header that it leaves in the only partition that takes part, and links of that commit (struct shard_commit), which
+ * must stay until the end. */
+struct partition_header transaction_after(const struct transaction *transaction);
+void transaction_link(struct transaction *transaction, struct shard_link *link,
+                      struct shard_link *rests_on);
 /* One that was not started. */
 void transaction_drop(struct transaction *transaction);
 void transaction_start(struct transaction *transaction);

@@ -32,6 +32,11 @@ struct view {
     unsigned tries;           /* of that */
     struct view_rows rows[2]; /* by family */
     uint32_t page;
+    bool reads_much;
+
+    struct whole *whole; /* of a view ahead, in the place of rows; NULL: of none */
+    struct shard_link *link;
+    uint64_t sequence;
 
     struct arrival *arrival; /* of what is under way; NULL: nothing */
     const struct port_step *bounds_step, *header_step, *run_steps[2], *at_step;
@@ -54,6 +59,17 @@ struct view *view_open(struct shards *shards, const struct partition *partition)
     return view;
 }
 
+void view_read_much(struct view *view)
+{
+    assert(view->step == UNREAD);
+    view->reads_much = true;
+}
+
+bool view_was_read_much(const struct view *view)
+{
+    return view->reads_much || view->whole;
+}
+
 struct view *view_share(struct view *view)
 {
     atomic_fetch_add(&view->holders, 1);
@@ -65,6 +81,8 @@ void view_close(struct view *view)
     if (!view || atomic_fetch_sub(&view->holders, 1) > 1)
         return;
     arrival_drop(view->arrival);
+    whole_free(view->whole);
+    shard_link_release(view->link);
     arena_free(view->arena);
     free(view);
 }
@@ -105,9 +123,10 @@ static void ask_first(struct view *view)
     struct port_op *op = begin_op(view);
 
     view->run_steps[RECORD_LISTED] =
-        port_list(op, none, family_key(op->arena, view, RECORD_LISTED), VIEW_LISTED_ROWS);
-    view->run_steps[RECORD_INNER] =
-        port_list(op, none, family_key(op->arena, view, RECORD_INNER), VIEW_INNER_ROWS);
+        port_list(op, none, family_key(op->arena, view, RECORD_LISTED),
+                  view->reads_much ? VIEW_BUSY_ROWS : VIEW_LISTED_ROWS);
+    view->run_steps[RECORD_INNER] = port_list(op, none, family_key(op->arena, view, RECORD_INNER),
+                                              view->reads_much ? VIEW_BUSY_ROWS : VIEW_INNER_ROWS);
     view->step = FIRST;
     send(view, op);
 }
@@ -141,7 +160,7 @@ static enum store_result end(struct view *view, enum store_result result)
 static enum store_result damaged(struct view *view, const char *what)
 {
     log_line(LOG_ERROR, "rados: %s of a partition cannot be read", what);
-    return end(view, STORE_CORRUPT);
+    return view->whole ? STORE_CORRUPT : end(view, STORE_CORRUPT); /* that one others read too */
 }
 
 static struct arrival *take_arrival(struct view *view)
@@ -301,35 +320,52 @@ static bool is_record(struct view *view, struct bytes row, struct bytes *ret_val
     return false;
 }
 
+static enum store_result find_row(struct view *view, enum record_family family, struct bytes key,
+                                  struct bytes *ret_row)
+{
+    const struct view_run *run;
+    uint32_t place;
+
+    if (view->whole)
+        return whole_get(view->whole, key, ret_row) ? STORE_OK : STORE_NOT_FOUND;
+    run = view_rows_find(&view->rows[family], key);
+    if (!run) {
+        ask_more(view, family, key, false);
+        return STORE_WAIT;
+    }
+    place = view_run_place(run, key);
+    if (place == run->count || !bytes_equal(run->rows[place].key, key))
+        return STORE_NOT_FOUND;
+    *ret_row = run->rows[place].value;
+    return STORE_OK;
+}
+
 enum store_result view_get(struct view *view, enum record_family family, struct bytes key,
                            struct arena *arena, struct record *ret_record)
 {
     enum store_result result = view_begin(view);
-    const struct view_run *run;
-    struct bytes row_key, value;
-    uint32_t place;
+    struct bytes row_key, row, value;
 
     if (result)
         return result;
     row_key = row_key_record(arena, family, view->partition.key, key);
-    run = view_rows_find(&view->rows[family], row_key);
-    if (!run) {
-        ask_more(view, family, row_key, false);
-        return STORE_WAIT;
-    }
-    place = view_run_place(run, row_key);
-    if (place == run->count || !bytes_equal(run->rows[place].key, row_key))
-        return STORE_NOT_FOUND;
-    if (!is_record(view, run->rows[place].value, &value) ||
-        record_value_read(value, arena, ret_record))
+    result = find_row(view, family, row_key, &row);
+    if (result)
+        return result;
+    if (!is_record(view, row, &value) || record_value_read(value, arena, ret_record))
         return damaged(view, "a record");
     return STORE_OK;
 }
 
 /* The first row at or after a key of a row. */
 static enum store_result next_row(struct view *view, enum record_family family, struct bytes from,
-                                  struct arena *arena, const struct port_row **ret_row)
+                                  struct arena *arena, struct port_row *ret_row)
 {
+    if (view->whole)
+        return whole_next(view->whole, from, ret_row) &&
+                       bytes_has_prefix(ret_row->key, family_key(arena, view, family))
+                   ? STORE_OK
+                   : STORE_NOT_FOUND;
     for (;;) {
         const struct view_run *run = view_rows_find(&view->rows[family], from);
         uint32_t place;
@@ -340,7 +376,7 @@ static enum store_result next_row(struct view *view, enum record_family family, 
         }
         place = view_run_place(run, from);
         if (place < run->count) {
-            *ret_row = &run->rows[place];
+            *ret_row = run->rows[place];
             return STORE_OK;
         }
         if (run->is_to_end)
@@ -354,7 +390,7 @@ enum store_result view_next(struct view *view, enum record_family family, struct
                             struct bytes *ret_value)
 {
     enum store_result result = view_begin(view);
-    const struct port_row *row;
+    struct port_row row;
     struct row_name name;
     struct bytes from;
 
@@ -366,7 +402,7 @@ enum store_result view_next(struct view *view, enum record_family family, struct
     result = next_row(view, family, from, arena, &row);
     if (result)
         return result;
-    if (!row_key_read(row->key, arena, &name) || !is_record(view, row->value, ret_value))
+    if (!row_key_read(row.key, arena, &name) || !is_record(view, row.value, ret_value))
         return damaged(view, "a record");
     *ret_key = name.record_key;
     return STORE_OK;
@@ -378,7 +414,7 @@ enum store_result view_read_all(struct view *view)
 
     if (result)
         return result == STORE_NOT_FOUND && view->is_gone ? STORE_OK : result;
-    for (unsigned family = 0; family < 2; family++) {
+    for (unsigned family = 0; family < 2 && !view->whole; family++) {
         const struct view_run *run;
         struct bytes from = family_key(view->arena, view, (enum record_family)family);
 
@@ -392,6 +428,45 @@ enum store_result view_read_all(struct view *view)
         }
     }
     return STORE_OK;
+}
+
+/* ---- ahead ---- */
+
+struct view *view_ahead(const struct view *before, const struct view_changes *changes)
+{
+    struct view *view;
+    struct bytes prefixes[2];
+    struct whole *start = NULL, *whole = NULL;
+
+    assert(before->step == READ && !partition_is_locked(&changes->after));
+    view = view_open(before->shards, &before->partition);
+    for (unsigned family = 0; family < 2; family++)
+        prefixes[family] = family_key(view->arena, view, (enum record_family)family);
+    if (!before->whole)
+        start = whole_of_rows(before->rows, prefixes);
+    if (before->whole || start)
+        whole = whole_after(start ? start : before->whole, prefixes, changes->changes);
+    whole_free(start);
+    if (!whole) {
+        view_close(view);
+        return NULL;
+    }
+    view->step = READ;
+    view->whole = whole;
+    view->header = changes->after;
+    view->link = shard_link_hold(changes->link);
+    view->sequence = changes->sequence;
+    return view;
+}
+
+struct shard_link *view_link(const struct view *view)
+{
+    return view->link;
+}
+
+uint64_t view_sequence(const struct view *view)
+{
+    return view->sequence;
 }
 
 struct arrival *view_arrival(struct view *view)

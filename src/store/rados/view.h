@@ -8,15 +8,22 @@
  * show (resolve.h).
  *
  * Nothing is locked, and the view may be as old as it likes: a commit compares the header again.
- * A view belongs to one thread at a time; several may hold it. */
+ * A view belongs to one thread at a time; several may hold it.
+ *
+ * A view may also be of the state that a commit will leave which is not applied yet (view_ahead()): all records are in
+ * memory, nothing is fetched, and any thread may read it. What was read of it is reported only once the commit is
+ * durable. */
 #ifndef LAGRA_STORE_RADOS_VIEW_H
 #define LAGRA_STORE_RADOS_VIEW_H
 
 #include "store/rados/resolve.h"
+#include "store/rados/whole.h"
 
 /* Of the first read. */
 #define VIEW_LISTED_ROWS 16u
 #define VIEW_INNER_ROWS  48u
+/* Of each family, where many want the partition: all of it, as far as it is small. */
+#define VIEW_BUSY_ROWS   256u
 /* Of a later one, the first time; more each time. */
 #define VIEW_PAGE_ROWS   128u
 /* A transaction that still locks the partition after so many tries to settle it (its changes are damaged, the pool is
@@ -29,6 +36,9 @@ struct view;
 
 /* Never waits; reads nothing. Has one holder. */
 struct view *view_open(struct shards *shards, const struct partition *partition);
+/* Before the first read: it takes VIEW_BUSY_ROWS. */
+void view_read_much(struct view *view);
+bool view_was_read_much(const struct view *view);
 struct view *view_share(struct view *view);
 /* A read that is under way is dropped with the last holder. */
 void view_close(struct view *view);
@@ -56,6 +66,20 @@ enum store_result view_next(struct view *view, enum record_family family, struct
 enum store_result view_read_all(struct view *view);
 /* After STORE_WAIT: what is to be waited for. It is the view's. */
 struct arrival *view_arrival(struct view *view);
+
+/* What a commit makes of a state that it has seen. */
+struct view_changes {
+    const struct shard_change *changes;
+    struct partition_header after;
+    struct shard_link *link; /* of that commit */
+    uint64_t sequence;       /* of who reads the state that it leaves */
+};
+/* The state after a commit. After the first answer of a view of what is, or of another view ahead. NULL: not all
+ * records are in memory, or they are too many. */
+struct view *view_ahead(const struct view *before, const struct view_changes *changes);
+/* Of a view ahead: that of its commit; NULL: of what is. */
+struct shard_link *view_link(const struct view *view);
+uint64_t view_sequence(const struct view *view);
 
 /* After the first answer. */
 bool view_is_gone(const struct view *view);

@@ -57,6 +57,7 @@ static enum store_result open_rados(const char *folder, struct store **ret_store
 {
     struct live *live = live_new((struct fake_options){ .seed = 7, .resent = 20, .late = 10 });
     const struct rados_options options = {
+        .is_always_busy = true,
         .records = live_port(live),
         .pieces = live_port(live),
         .pool_of_pieces = "pool",

@@ -263,6 +263,127 @@ static void hot_partition(void **state)
     assert_int_equal(commit(f, "hot", "w"), STORE_OK);
 }
 
+/* On the state that another one will leave, which has a link. */
+static struct tried *prepare_behind(struct fixture *f, const struct tried *base, const char *value)
+{
+    struct tried *tried = arena_alloc(f->arena, sizeof *tried);
+
+    *tried = *base;
+    tried->is_over = false;
+    tried->next = NULL;
+    tried->change.value = arena_copy(f->arena, bytes_from_string(value));
+    tried->commit.seen =
+        partition_header_after(&base->commit.seen, base->commit.now, base->commit.attempt);
+    tried->commit.attempt = (struct attempt){ f->incarnation, ++f->attempts };
+    tried->commit.changes = &tried->change;
+    tried->commit.waiter = &tried->waiter;
+    tried->commit.rests_on = shard_link_hold(base->commit.link);
+    tried->commit.link = shard_link_new();
+    return tried;
+}
+
+static struct tried *prepare_linked(struct fixture *f, const char *partition, const char *value)
+{
+    struct tried *tried = prepare(f, partition, value);
+
+    tried->commit.link = shard_link_new();
+    return tried;
+}
+
+static void drop_links(struct tried *tried)
+{
+    shard_link_release(tried->commit.link);
+    shard_link_release(tried->commit.rests_on);
+    tried->commit.link = tried->commit.rests_on = NULL;
+}
+
+enum { CHAIN = 5 };
+
+static void start_chain(struct fixture *f, struct tried *chain[CHAIN])
+{
+    static const char *const values[CHAIN] = { "0", "1", "2", "3", "4" };
+
+    chain[0] = prepare_linked(f, "p", values[0]);
+    for (unsigned i = 1; i < CHAIN; i++)
+        chain[i] = prepare_behind(f, chain[i - 1], values[i]);
+}
+
+static void end_chain(struct fixture *f, struct tried *chain[CHAIN], enum store_result result)
+{
+    for (unsigned i = 0; i < CHAIN; i++)
+        assert_int_equal(end(f, chain[i]), result);
+    for (unsigned i = 0; i < CHAIN; i++)
+        drop_links(chain[i]);
+}
+
+/* Commits of one partition, each on what the one before will leave, go together: as one change. Also those that come
+ * before what they rest on. */
+static void chain_in_one_op(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *other = prepare(f, "other", "v"), *chain[CHAIN];
+    uint64_t before = fake_applied(f->fake);
+    struct partition_header header;
+
+    start_chain(f, chain);
+    shard_commit(f->shard, &other->commit); /* the others wait behind it */
+    for (unsigned i = 0; i < CHAIN; i++)
+        shard_commit(f->shard, &chain[i]->commit);
+    end_chain(f, chain, STORE_OK);
+    assert_int_equal(fake_applied(f->fake) - before, 2);
+    assert_true(bytes_is(row_of(f, "p"), "4"));
+    header = header_of(f, "p");
+    assert_true(attempt_equal(header.attempts[0], chain[CHAIN - 1]->commit.attempt));
+    start_chain(f, chain);
+    for (unsigned i = CHAIN; i > 0; i--)
+        shard_commit(f->shard, &chain[i - 1]->commit);
+    end_chain(f, chain, STORE_OK);
+    assert_int_equal(end(f, other), STORE_OK);
+}
+
+/* An op with a chain was applied, and its answer lost: all of the chain is known to have been applied. */
+static void chain_applied_twice(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *other = prepare(f, "other", "v"), *chain[CHAIN];
+
+    start_chain(f, chain);
+    shard_commit(f->shard, &other->commit);
+    for (unsigned i = 0; i < CHAIN; i++)
+        shard_commit(f->shard, &chain[i]->commit);
+    fake_set_faults(f->fake, 1, 0);
+    end_chain(f, chain, STORE_OK);
+    fake_set_faults(f->fake, 0, 0);
+    assert_true(bytes_is(row_of(f, "p"), "4"));
+}
+
+/* What rests on a commit that is refused is not sent, whether it waits, is in the same op, or comes later. shard
+ * invariant 7 */
+static void lost_base(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *chain[CHAIN], *late;
+    uint64_t before;
+
+    start_chain(f, chain);
+    late = prepare_behind(f, chain[CHAIN - 1], "late");
+    assert_int_equal(commit(f, "p", "first"), STORE_OK);
+    shard_commit(f->shard, &chain[0]->commit); /* in flight; the second waits, the others with it */
+    for (unsigned i = 1; i < CHAIN; i++)
+        shard_commit(f->shard, &chain[i]->commit);
+    for (unsigned i = 0; i < CHAIN; i++)
+        assert_int_equal(end(f, chain[i]), STORE_CONFLICT);
+    before = fake_applied(f->fake);
+    shard_commit(f->shard, &late->commit);
+    assert_int_equal(end(f, late), STORE_CONFLICT);
+    assert_int_equal(fake_applied(f->fake) - before, 1); /* it looks, and sends nothing */
+    assert_true(bytes_is(row_of(f, "p"), "first"));
+    assert_int_equal(commit(f, "p", "again"), STORE_OK);
+    drop_links(late);
+    for (unsigned i = 0; i < CHAIN; i++)
+        drop_links(chain[i]);
+}
+
 /* One that meets a conflict does not take the others of its group with it. */
 static void conflict_in_group(void **state)
 {
@@ -416,7 +537,9 @@ enum { FRONT_ENDS = 3, PARTITIONS = 3, ROUNDS = 60, SEEDS = 300 };
 
 struct front_end {
     struct fixture f;
-    struct tried *open; /* not over yet */
+    struct tried *open;                  /* not over yet */
+    struct tried *newest[PARTITIONS];    /* that was begun */
+    struct shard_link *kept[PARTITIONS]; /* of that */
     bool is_dead;
 };
 
@@ -439,14 +562,29 @@ static unsigned partition_of(const struct tried *tried)
     return (unsigned)(tried->commit.partition_key.ptr[0] - 'a');
 }
 
+/* Now and then on the state that its own newest one will leave, or should have left. */
+static struct tried *prepare_next(struct front_end *end, struct fake *fake, unsigned partition,
+                                  char value[32])
+{
+    const struct tried *newest = end->newest[partition];
+
+    if (newest && fake_random(fake, 3) > 0) {
+        snprintf(value, 32, "%lu", strtoul(newest->change.value.ptr, NULL, 10) + 1);
+        return prepare_behind(&end->f, newest, value);
+    }
+    snprintf(value, 32, "%u", value_of(&end->f, partition) + 1);
+    return prepare_linked(&end->f, names[partition], value);
+}
+
 static void begin_increment(struct front_end *end, struct fake *fake)
 {
     unsigned partition = fake_random(fake, PARTITIONS);
     char value[32] = "";
-    struct tried *tried;
+    struct tried *tried = prepare_next(end, fake, partition, value);
 
-    snprintf(value, sizeof value, "%u", value_of(&end->f, partition) + 1);
-    tried = prepare(&end->f, names[partition], value);
+    shard_link_release(end->kept[partition]);
+    end->kept[partition] = shard_link_hold(tried->commit.link);
+    end->newest[partition] = tried;
     /* NUL-terminated, for strtoul(). */
     tried->change.value = arena_copy(end->f.arena, bytes_of(value, sizeof value));
     tried->next = end->open;
@@ -467,6 +605,8 @@ static void take_results(struct front_end *end, struct counts counts[PARTITIONS]
             continue;
         }
         *at = tried->next;
+        shard_link_release(tried->commit.link);
+        shard_link_release(tried->commit.rests_on);
         if (!tried->is_over || tried->commit.result == STORE_UNKNOWN)
             c->unknown++;
         else if (tried->commit.result == STORE_OK)
@@ -527,6 +667,8 @@ static void by_lot(uint64_t seed, struct counts *sum)
         sum->conflict += counts[i].conflict;
     }
     for (unsigned i = 0; i < FRONT_ENDS; i++) {
+        for (unsigned k = 0; k < PARTITIONS; k++)
+            shard_link_release(ends[i].kept[k]);
         if (!ends[i].is_dead)
             shard_free(ends[i].f.shard);
         else
@@ -555,6 +697,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(bounded_groups, set_up, tear_down),
         cmocka_unit_test_setup_teardown(same_partition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hot_partition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(chain_in_one_op, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(chain_applied_twice, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lost_base, set_up, tear_down),
         cmocka_unit_test_setup_teardown(conflict_in_group, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_space, set_up, tear_down),
         cmocka_unit_test_setup_teardown(changed_bounds, set_up, tear_down),
