@@ -227,8 +227,7 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
     return e;
 }
 
-/* A refusal has none. */
-static void drop_changes(struct decision *d)
+void decision_drop_changes(struct decision *d)
 {
     struct decision_part *subject = subject_part(d);
 
@@ -241,7 +240,7 @@ static void drop_changes(struct decision *d)
 
 enum error decision_fail_store(struct decision *d, enum store_result result)
 {
-    drop_changes(d);
+    decision_drop_changes(d);
     switch (result) {
     case STORE_NOT_FOUND:
         return decision_fail(d, E_ResourceNotFound, "What the request is about is gone.");
@@ -274,7 +273,7 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
 enum error decision_take_back(struct decision *d, enum error e)
 {
     assert(e != OK);
-    drop_changes(d);
+    decision_drop_changes(d);
     return e;
 }
 

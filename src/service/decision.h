@@ -183,6 +183,8 @@ unsigned decision_passes(const struct decision *d);
 /* return decision_fail(d, E_X, "..."): the code with a sentence for the client (printf). */
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* It changes nothing, whatever it was about to: a refusal, for one. */
+void decision_drop_changes(struct decision *d);
 /* A store result that is not STORE_OK as a wire error (the one place): CORRUPT and IO are 500
  * InternalError, but for what is missing in a space that has been dropped: DECIDE_AGAIN. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN,
  * which a decide function returns as it returns errors: it is then run again. What the decision has

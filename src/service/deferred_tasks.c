@@ -81,7 +81,7 @@ struct running {
     const struct handler *handler;
 };
 
-/* returns DECIDE_GONE if there is nothing left that it could be done to */
+/* A task that finds nothing left to do is done with. returns DECIDE_GONE: its space is dropped */
 static enum error attempt(struct decision *d, void *of)
 {
     const struct running *running = of;
@@ -91,9 +91,11 @@ static enum error attempt(struct decision *d, void *of)
     decision_open_subject(d, running->task->partition);
     decision_read_clock(d);
     result = running->handler->decide(d, running->task, running->handler->endpoint);
-    if (result == STORE_NOT_FOUND || snapshot_is_gone(d->before))
+    if (snapshot_is_gone(d->before))
         return DECIDE_GONE;
-    if (result)
+    if (result == STORE_NOT_FOUND)
+        decision_drop_changes(d);
+    else if (result)
         return decision_fail_store(d, result);
     changes_task_done(d->changes, running->task);
     return OK;
