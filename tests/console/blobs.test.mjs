@@ -255,16 +255,19 @@ function wavOf(seconds) {
     return wav;
 }
 
-/** Half a second of video, as this browser records it. */
+/** A short video, as this browser records it: as long as it takes until some of it has come. */
 const recordVideo = (page) => page.evaluate(async () => {
     const canvas = document.createElement('canvas');
     const recorder = new MediaRecorder(canvas.captureStream(10), { mimeType: 'video/webm' });
     const parts = [];
-    recorder.ondataavailable = ({ data }) => parts.push(data);
+    recorder.ondataavailable = ({ data }) => {
+        parts.push(data);
+        if (recorder.state === 'recording' && parts.filter(({ size }) => size > 0).length > 2)
+            recorder.stop();
+    };
     const stopped = new Promise((resolve) => recorder.addEventListener('stop', resolve));
     const draw = setInterval(() => canvas.getContext('2d').fillRect(Math.random() * 100, 0, 9, 9), 50);
-    recorder.start();
-    setTimeout(() => recorder.stop(), 500);
+    recorder.start(200);
     await stopped;
     clearInterval(draw);
     return [...new Uint8Array(await new Blob(parts).arrayBuffer())];
