@@ -356,22 +356,22 @@ static void read_next(struct commit *c)
 static void base_settled(struct waiter *waiter)
 {
     struct commit *c = commit_of_waiter(waiter);
+    enum store_result base = outcomes_of(c->rados->outcomes, c->resting.awaited);
 
-    if (outcomes_of(c->rados->outcomes, c->resting.awaited))
-        fail(c, STORE_CONFLICT);
-    else
+    if (!base)
         read_next(c);
+    else /* one that is late may still be so when it is decided again: not at once, then */
+        fail(c, base == STORE_UNKNOWN ? STORE_SHORTAGE : STORE_CONFLICT);
 }
 
 /* Once what it was decided on is durable. */
 static void start(struct commit *c)
 {
-    if (c->resting.awaited == 0) {
-        read_next(c);
-        return;
-    }
     c->waiter.wake = base_settled;
-    outcomes_wait(c->rados->outcomes, c->resting.awaited, &c->waiter);
+    if (c->resting.awaited == 0)
+        read_next(c);
+    else
+        outcomes_wait(c->rados->outcomes, c->resting.awaited, &c->waiter);
 }
 
 static enum store_result take_pieces(struct commit *c, struct commit_member *member,

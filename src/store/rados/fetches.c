@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "store/rados/patience.h"
 #include "store/rados/rados_private.h"
 
 struct kept {
@@ -16,6 +17,8 @@ struct rados_fetches {
     struct kept *kept;
     struct arrival *awaited; /* of something kept; NULL: nothing is being fetched */
     bool rests;              /* the reader was given a view ahead */
+    struct arrival *waited;  /* that was waited for before the repetition; or NULL */
+    bool is_late;            /* it has not come */
 };
 
 static struct rados_fetches *fetches_of(struct fetch_set *set)
@@ -52,11 +55,15 @@ void rados_fetch_set_close(struct fetch_set *set)
 
 void rados_fetch_set_begin(struct fetch_set *set, bool is_repetition)
 {
+    struct rados_fetches *fetches = fetches_of(set);
+
+    fetches->is_late = is_repetition && fetches->waited && !arrival_has_come(fetches->waited);
+    fetches->waited = NULL;
     if (!is_repetition) {
-        forget(fetches_of(set));
-        fetches_of(set)->rests = false;
+        forget(fetches);
+        fetches->rests = false;
     }
-    fetches_of(set)->awaited = NULL;
+    fetches->awaited = NULL;
 }
 
 bool rados_fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
@@ -67,7 +74,8 @@ bool rados_fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
     if (!awaited)
         return false;
     fetches->awaited = NULL;
-    arrival_wait(awaited, waiter);
+    fetches->waited = awaited;
+    patience_wait(rados_of(set->store)->patience, awaited, waiter);
     return true;
 }
 
@@ -172,6 +180,8 @@ enum store_result rados_await(struct store_access access, struct arrival *arriva
         return STORE_OK;
     }
     assert(access.fetches);
+    if (fetches_of(access.fetches)->is_late)
+        return STORE_SHORTAGE;
     fetches_of(access.fetches)->awaited = arrival;
     return STORE_WAIT;
 }

@@ -10,6 +10,7 @@
 #include "store/rados/departed.h"
 #include "store/rados/intents.h"
 #include "store/rados/keeper.h"
+#include "store/rados/patience.h"
 #include "store/rados/piece_reads.h"
 #include "store/rados/rados_private.h"
 #include "store/rados/root.h"
@@ -106,6 +107,7 @@ static void rados_free(struct rados *rados)
 {
     todo_free(rados->todo);
     piece_reads_free(rados->piece_reads);
+    patience_stop(rados->patience);
     staged_free(rados->staged);
     intents_free(rados->intents);
     pending_free(rados->pending);
@@ -195,7 +197,9 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
     rados->pending = pending_new();
     rados->intents = intents_new(rados->port, incarnation);
     rados->staged = staged_new(rados->pieces, incarnation, rados->intents);
-    rados->piece_reads = piece_reads_new();
+    rados->patience = patience_start(options->patience_ms > 0 ? options->patience_ms : PATIENCE_MS,
+                                     rados->outcomes);
+    rados->piece_reads = piece_reads_new(rados->patience);
     rados->todo = todo_new();
     lock_init(&rados->lock, RANK_PARTITION);
     lock_condition_init(&rados->is_idle);
@@ -208,7 +212,7 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
         .dead_ms = options->dead_ms > 0 ? options->dead_ms : BEAT_DEAD_MS,
         .fenced = options->failed,
     });
-    rados->keeper = rados->beat ? keeper_start(rados) : NULL;
+    rados->keeper = rados->beat && rados->patience ? keeper_start(rados) : NULL;
     if (!rados->keeper) {
         beat_stop(rados->beat, true);
         rados_free(rados);

@@ -15,6 +15,7 @@ struct rados_options {
     void *closed_of;
     uint64_t grace_ticks; /* 0: RADOS_GRACE_TICKS */
     unsigned dead_ms;     /* 0: BEAT_DEAD_MS */
+    unsigned patience_ms; /* 0: PATIENCE_MS */
     uint64_t again_ticks; /* 0: DEPARTED_AGAIN_TICKS */
     /* Others have taken this front end for dead: it is to end, and may be started again. Called once, by a thread of the
      * store; or NULL. */

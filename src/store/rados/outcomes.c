@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/sleeper.h"
 
@@ -19,6 +20,8 @@ struct outcome {
     struct outcome *newer; /* of those that have failed */
     uint64_t sequence;
     enum store_result result; /* STORE_WAIT: it has not ended */
+    bool is_late;             /* nobody waits for it */
+    uint64_t begun_ms;
     struct waiter *waiters;
 };
 
@@ -29,6 +32,7 @@ struct outcomes {
     struct outcome *buckets[BUCKETS];
     struct outcome *oldest_failed, **end;
     unsigned failed;
+    unsigned open; /* that have not ended */
 };
 
 struct outcomes *outcomes_new(void)
@@ -102,6 +106,8 @@ uint64_t outcomes_begin(struct outcomes *outcomes, bool rests)
     sequence = outcomes->newest + OF_COMMIT;
     outcome->sequence = sequence;
     outcome->result = STORE_WAIT;
+    outcome->begun_ms = clock_monotonic_ms();
+    outcomes->open++;
     at = &outcomes->buckets[sequence / STEP % BUCKETS];
     outcome->next = *at;
     *at = outcome;
@@ -128,6 +134,16 @@ static struct outcome *remember(struct outcomes *outcomes, struct outcome *outco
     return oldest;
 }
 
+static void wake_all(struct waiter *waiters)
+{
+    while (waiters) {
+        struct waiter *waiter = waiters;
+
+        waiters = waiter->next;
+        waiter->wake(waiter);
+    }
+}
+
 void outcomes_end(struct outcomes *outcomes, uint64_t sequence, enum store_result result)
 {
     struct outcome *outcome, *over;
@@ -138,6 +154,7 @@ void outcomes_end(struct outcomes *outcomes, uint64_t sequence, enum store_resul
     outcome = *find(outcomes, sequence);
     assert(outcome && outcome->result == STORE_WAIT);
     outcome->result = result;
+    outcomes->open--;
     waiters = outcome->waiters;
     outcome->waiters = NULL;
     if (result) {
@@ -148,12 +165,35 @@ void outcomes_end(struct outcomes *outcomes, uint64_t sequence, enum store_resul
     }
     lock_give(&outcomes->lock);
     free(over);
-    while (waiters) {
-        struct waiter *waiter = waiters;
+    wake_all(waiters);
+}
 
-        waiters = waiter->next;
-        waiter->wake(waiter);
+/* Under the lock: takes the waiters of one that has become late, and adds them to others. */
+static void expire_one(struct outcome *outcome, uint64_t before_ms, struct waiter **waiters)
+{
+    if (outcome->result != STORE_WAIT || outcome->is_late || outcome->begun_ms > before_ms)
+        return;
+    outcome->is_late = true;
+    while (outcome->waiters) {
+        struct waiter *waiter = outcome->waiters;
+
+        outcome->waiters = waiter->next;
+        waiter->next = *waiters;
+        *waiters = waiter;
     }
+}
+
+void outcomes_expire(struct outcomes *outcomes, unsigned limit_ms)
+{
+    uint64_t now = clock_monotonic_ms();
+    struct waiter *waiters = NULL;
+
+    lock_take(&outcomes->lock);
+    for (unsigned i = 0; outcomes->open > 0 && now > limit_ms && i < BUCKETS; i++)
+        for (struct outcome *outcome = outcomes->buckets[i]; outcome; outcome = outcome->next)
+            expire_one(outcome, now - limit_ms, &waiters);
+    lock_give(&outcomes->lock);
+    wake_all(waiters);
 }
 
 void outcomes_wait(struct outcomes *outcomes, uint64_t sequence, struct waiter *waiter)
@@ -163,7 +203,7 @@ void outcomes_wait(struct outcomes *outcomes, uint64_t sequence, struct waiter *
 
     lock_take(&outcomes->lock);
     outcome = sequence_of(sequence) == OF_DURABLE ? NULL : *find(outcomes, sequence);
-    is_over = !outcome || outcome->result != STORE_WAIT;
+    is_over = !outcome || outcome->result != STORE_WAIT || outcome->is_late;
     if (!is_over) {
         waiter->next = outcome->waiters;
         outcome->waiters = waiter;
@@ -177,16 +217,20 @@ enum store_result outcomes_of(struct outcomes *outcomes, uint64_t sequence)
 {
     const struct outcome *outcome;
     enum store_result result = STORE_OK;
+    bool is_late;
 
     if (sequence_of(sequence) == OF_DURABLE)
         return STORE_OK;
     lock_take(&outcomes->lock);
     outcome = *find(outcomes, sequence);
+    is_late = outcome && outcome->result == STORE_WAIT && outcome->is_late;
     if (outcome)
         result = outcome->result;
     else if (commit_of(sequence) <= outcomes->forgotten)
         result = STORE_UNKNOWN;
     lock_give(&outcomes->lock);
+    if (is_late) /* also of what was read: to read it again would be to wait again */
+        return STORE_UNKNOWN;
     if (sequence_of(sequence) == OF_READ && result && result != STORE_WAIT)
         return STORE_CONFLICT; /* what was read never was, or may not have been */
     return result;

@@ -4,8 +4,8 @@
  * (outcomes_read()), and, once it is known to be durable, of all that is (outcomes_durable()). Who reports something
  * keeps the greatest of those that it saw. So a sequence that may be lost must be above all that cannot: those of
  * snapshots of states that are not durable yet, and of commits that rest on one, are above all others. The outcomes
- * of commits that failed are remembered: so many that whoever asks has asked; an older one is STORE_UNKNOWN. Any
- * thread. */
+ * of commits that failed are remembered: so many that whoever asks has asked; an older one is STORE_UNKNOWN. So is one
+ * that takes too long, until it ends. Any thread. */
 #ifndef LAGRA_STORE_RADOS_OUTCOMES_H
 #define LAGRA_STORE_RADOS_OUTCOMES_H
 
@@ -25,6 +25,8 @@ uint64_t outcomes_read(uint64_t commit);
 /* Of snapshots of what is durable, once this commit is. */
 uint64_t outcomes_durable(uint64_t commit);
 void outcomes_end(struct outcomes *outcomes, uint64_t sequence, enum store_result result);
+/* Nobody waits any longer for those that began so long ago and have not ended. */
+void outcomes_expire(struct outcomes *outcomes, unsigned limit_ms);
 /* As store_wait_durable() and store_settled(). */
 void outcomes_wait(struct outcomes *outcomes, uint64_t sequence, struct waiter *waiter);
 enum store_result outcomes_of(struct outcomes *outcomes, uint64_t sequence);

@@ -3,25 +3,30 @@
 #include <stdlib.h>
 
 #include "base/lock.h"
+#include "base/log.h"
+#include "store/rados/patience.h"
 #include "store/rados/staged.h"
 
 struct reading {
     struct reading *next; /* the newest first */
     struct arrival *arrival;
+    struct waiter *waiter; /* who waits for it */
     uint32_t offset, length;
     char object[PIECE_OBJECT_SIZE];
 };
 
 struct piece_reads {
+    struct patience *patience;
     struct lock lock;
     struct reading *first; /* under lock */
     unsigned count;        /* under lock */
 };
 
-struct piece_reads *piece_reads_new(void)
+struct piece_reads *piece_reads_new(struct patience *patience)
 {
     struct piece_reads *reads = xcalloc(1, sizeof *reads);
 
+    reads->patience = patience;
     lock_init(&reads->lock, RANK_PARTITION);
     return reads;
 }
@@ -39,9 +44,9 @@ void piece_reads_free(struct piece_reads *reads)
     free(reads);
 }
 
-/* An answer that has come. */
-static struct arrival *take_answered(struct piece_reads *reads, const char *object, uint32_t offset,
-                                     uint32_t length)
+/* One that has come, or that this waiter has waited for too long. */
+static struct arrival *take_waited(struct piece_reads *reads, const char *object, uint32_t offset,
+                                   uint32_t length, const struct waiter *waiter)
 {
     struct arrival *arrival = NULL;
     struct reading *found = NULL;
@@ -51,7 +56,8 @@ static struct arrival *take_answered(struct piece_reads *reads, const char *obje
         struct reading *reading = *at;
 
         if (reading->offset != offset || reading->length != length ||
-            strcmp(reading->object, object) != 0 || !arrival_has_come(reading->arrival))
+            strcmp(reading->object, object) != 0 ||
+            (!arrival_has_come(reading->arrival) && reading->waiter != waiter))
             continue;
         found = reading;
         *at = reading->next;
@@ -85,11 +91,13 @@ static struct reading *take_old(struct piece_reads *reads)
 }
 
 static void keep(struct piece_reads *reads, const char *object, uint32_t offset, uint32_t length,
-                 struct arrival *arrival)
+                 struct arrival *arrival, struct waiter *waiter)
 {
     struct reading *added = xcalloc(1, sizeof *added), *old;
 
-    *added = (struct reading){ .arrival = arrival, .offset = offset, .length = length };
+    *added = (struct reading){
+        .arrival = arrival, .waiter = waiter, .offset = offset, .length = length
+    };
     memcpy(added->object, object, strlen(object) + 1);
     lock_take(&reads->lock);
     added->next = reads->first;
@@ -103,11 +111,18 @@ static void keep(struct piece_reads *reads, const char *object, uint32_t offset,
 }
 
 struct arrival *piece_reads_take(struct piece_reads *reads, struct port *pieces, const char *object,
-                                 uint32_t offset, uint32_t length, struct waiter *waiter)
+                                 uint32_t offset, uint32_t length, struct waiter *waiter,
+                                 bool *ret_is_late)
 {
-    struct arrival *arrival = take_answered(reads, object, offset, length);
+    struct arrival *arrival = take_waited(reads, object, offset, length, waiter);
     struct port_op *op;
 
+    *ret_is_late = arrival && !arrival_has_come(arrival);
+    if (*ret_is_late) {
+        log_line(LOG_ERROR, "rados: the cluster does not answer for piece %s", object);
+        arrival_drop(arrival);
+        return NULL;
+    }
     if (arrival)
         return arrival;
     op = arrival_op();
@@ -118,7 +133,7 @@ struct arrival *piece_reads_take(struct piece_reads *reads, struct port *pieces,
         return arrival;
     }
     /* Kept with its waiter: nobody takes it before it has come, and it is not woken before it is kept. */
-    keep(reads, object, offset, length, arrival);
-    arrival_wait(arrival, waiter);
+    keep(reads, object, offset, length, arrival, waiter);
+    patience_wait(reads->patience, arrival, waiter);
     return NULL;
 }

@@ -5,6 +5,7 @@
 #include "base/crc.h"
 #include "base/log.h"
 #include "store/rados/intents.h"
+#include "store/rados/patience.h"
 #include "store/rados/piece_label.h"
 #include "store/rados/piece_reads.h"
 #include "store/rados/rados_private.h"
@@ -24,6 +25,7 @@ struct rados_stage {
     struct partition owner;   /* its key on the heap */
     uint64_t number;          /* of the piece that is written next; 0: none yet */
     struct arrival *reserved; /* that is waited for to have it */
+    struct arrival *awaited;  /* that was waited for last, and has not been taken; or NULL */
     uint64_t expected;        /* bytes still to come, as far as is known; 0: not known */
     char *buffer;             /* of the piece that is being filled */
     uint32_t filled, room;
@@ -52,6 +54,19 @@ struct stage *rados_stage_open(struct store *base, struct partition partition, u
 
 /* ---- writing ---- */
 
+/* Of one that has not come. Whoever was woken, and finds it so, has waited too long. */
+static enum store_result wait_for(struct rados_stage *stage, struct arrival *arrival,
+                                  struct waiter *waiter)
+{
+    if (stage->awaited == arrival) {
+        stage->failed = STORE_SHORTAGE;
+        return STORE_SHORTAGE;
+    }
+    stage->awaited = arrival;
+    patience_wait(rados_of(stage->base.store)->patience, arrival, waiter);
+    return STORE_WAIT;
+}
+
 /* Takes the answers that have come; waits for the oldest until at most so many are under way.
  * returns STORE_OK, STORE_WAIT, or why the stage has failed */
 static enum store_result drain(struct rados_stage *stage, unsigned most, struct waiter *waiter)
@@ -61,12 +76,11 @@ static enum store_result drain(struct rados_stage *stage, unsigned most, struct 
         enum port_result result;
 
         if (!arrival_has_come(oldest)) {
-            if (waiter) {
-                arrival_wait(oldest, waiter);
-                return STORE_WAIT;
-            }
+            if (waiter)
+                return wait_for(stage, oldest, waiter);
             arrival_block(oldest);
         }
+        stage->awaited = NULL;
         result = arrival_answer(oldest)->result;
         if (result && !stage->failed) {
             log_line(LOG_ERROR, "rados: a piece: %s", port_result_text(result));
@@ -86,12 +100,11 @@ static enum store_result take_number(struct rados_stage *stage, struct waiter *w
     enum store_result result = STORE_OK;
 
     while (!result && stage->number == 0) {
-        if (stage->reserved && waiter && !arrival_has_come(stage->reserved)) {
-            arrival_wait(stage->reserved, waiter);
-            return STORE_WAIT;
-        }
+        if (stage->reserved && waiter && !arrival_has_come(stage->reserved))
+            return wait_for(stage, stage->reserved, waiter);
         if (stage->reserved)
             arrival_block(stage->reserved);
+        stage->awaited = NULL;
         arrival_drop(stage->reserved);
         stage->reserved = NULL;
         result =
@@ -245,11 +258,11 @@ void rados_stage_close(struct stage *base)
     struct rados *rados = rados_of(base->store);
 
     for (unsigned i = 0; i < stage->writing_count; i++) {
-        arrival_cancel(stage->writing[i]);
+        patience_cancel(rados->patience, stage->writing[i]);
         arrival_drop(stage->writing[i]);
     }
     if (stage->reserved)
-        arrival_cancel(stage->reserved);
+        patience_cancel(rados->patience, stage->reserved);
     arrival_drop(stage->reserved);
     if (stage->number > 0)
         intents_settle(rados->intents, stage->number);
@@ -292,15 +305,16 @@ enum store_result rados_piece_read(struct store *base, const struct piece *piece
     struct arrival *arrival;
     struct bytes data;
     enum store_result result = STORE_OK;
+    bool is_late;
     char object[PIECE_OBJECT_SIZE];
 
     if (end > piece->length)
         end = piece->length;
     piece_object(piece->extent, piece->offset, object);
-    arrival =
-        piece_reads_take(rados->piece_reads, rados->pieces, object, begin, end - begin, waiter);
+    arrival = piece_reads_take(rados->piece_reads, rados->pieces, object, begin, end - begin,
+                               waiter, &is_late);
     if (!arrival)
-        return STORE_WAIT;
+        return is_late ? STORE_IO : STORE_WAIT;
     op = arrival_answer(arrival);
     data = op->result ? (struct bytes){ NULL, 0 } : op->first->rows[0].value;
     if (op->result && op->result != PORT_ABSENT)

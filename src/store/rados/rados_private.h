@@ -25,6 +25,7 @@ struct rados_stripe {
 struct staged;
 struct intents;
 struct piece_reads;
+struct patience;
 struct todo;
 struct keeper;
 struct beat;
@@ -41,6 +42,7 @@ struct rados {
     struct pending *pending;
     bool is_always_busy;
     struct staged *staged;
+    struct patience *patience;
     struct piece_reads *piece_reads;
     struct todo *todo;
     struct keeper *keeper;
@@ -102,7 +104,8 @@ void rados_forget_view(struct store_access access, struct view *view);
 struct walk *rados_fetch_walk(struct rados *rados, struct store_access access,
                               const struct guid *space, enum walk_kind kind);
 /* After STORE_WAIT of something that waits for `arrival`: waits for it where that is allowed.
- * returns STORE_OK: call again; STORE_WAIT: the caller's caller is to repeat itself */
+ * returns STORE_OK: call again; STORE_WAIT: the caller's caller is to repeat itself; STORE_SHORTAGE: it has waited for
+ *         it too long already */
 enum store_result rados_await(struct store_access access, struct arrival *arrival);
 /* Can it be waited for at all? If not, nothing is to be sent. */
 static inline bool rados_may_fetch(struct store_access access)
