@@ -10,8 +10,8 @@
 #include "sm_list.h"
 #include "world.h"
 
-#define KEPT_MAX_NS (300 * UINT64_C(1000000000))
-#define SM_WAIT_NS  (60 * UINT64_C(1000000000))
+#define KEPT_MAX_NS     (300 * UINT64_C(1000000000))
+#define SM_OPEN_WAIT_NS (60 * UINT64_C(1000000000)) /* GATE_OPEN_WAIT_MAX_S */
 
 /* CreateAction. MS-SMB2 2.2.14 */
 enum { SUPERSEDED, OPENED, CREATED, OVERWRITTEN };
@@ -377,8 +377,9 @@ const char *sm_compare(const struct sm_ask *ask, const struct reply *answer,
                        const struct fs_state *state)
 {
     struct sm_expected expected = sm_expect(ask, state, false);
+    uint64_t wait_ns = ask->op == SM_OPEN ? SM_OPEN_WAIT_NS : FS_WAIT_NS;
 
-    if (expected.waits && !fs_may_have_waited(answer, SM_WAIT_NS))
+    if (expected.waits && !fs_may_have_waited(answer, wait_ns))
         return "an answer that does not wait for others, or too long";
     if (ask->op == SM_RETURN && may_be_overdue(ask, state) &&
         answer->smb.status == SM_NAME_NOT_FOUND)
