@@ -5,7 +5,7 @@
 #include "base/endian.h"
 #include "file/open_record.h"
 
-#define HANDLE_VERSION    2
+#define HANDLE_VERSION    1
 #define RETURN_VERSION    1
 #define HANDLE_KEY_SIZE   (1 + 8 + 8)
 #define RETURN_KEY_SIZE   (1 + 8)
@@ -166,15 +166,14 @@ bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_hand
 {
     struct handle h = { .node = 0 };
     struct decoder in;
-    uint8_t version, persists;
+    uint8_t persists;
 
     if (key.len != HANDLE_KEY_SIZE || key.ptr[0] != 'h')
         return false;
     h.node = be64_get(key.ptr + 1);
     h.id = be64_get(key.ptr + 1 + 8);
     decoder_init(&in, value);
-    version = decode_u8(&in);
-    if (version == 0 || version > HANDLE_VERSION)
+    if (decode_u8(&in) != HANDLE_VERSION)
         return false;
     h.epoch = decode_u64(&in);
     persists = decode_u8(&in);
@@ -184,8 +183,8 @@ bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_hand
     h.client_name = decode_bytes(&in);
     h.opened = decode_u64(&in);
     h.reconnected = decode_u64(&in);
-    h.away_until = version > 1 ? decode_u64(&in) : 0;
-    if (version > 1 && !decode_kept(&in, &h.kept))
+    h.away_until = decode_u64(&in);
+    if (!decode_kept(&in, &h.kept))
         return false;
     if (!decoder_ok(&in) || persists > 1 || h.access > ACCESS_ALL || h.id == 0)
         return false;

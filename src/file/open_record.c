@@ -1,20 +1,19 @@
 /* See open_record.h.
  *
- *   "g"         u8 2; u8 1 if a delete is pending; varint lock count;
+ *   "g"         u8 1; u8 1 if a delete is pending; varint lock count;
  *               varint caching count; each: 16 raw key, u8 holds + 8 if an oplock, u8 breaks_to, u8 told,
  *               varint epoch;
  *               varint open count; each, by id: varint id, varint epoch, u8 access, u8 share,
  *               varint caching + 1 (0: none), u8 1 persists + 2 deletes + 4 away + 8 * meets;
  *               if it persists: varint kept ticks; if it is away: varint until
  *   "k"         u8 1; varint count; each: varint owner, varint offset, varint length, u8 exclusive
- *   'h' index   u8 2; varint epoch; u8 persists; u8 access; varint session; bytes address;
- *               bytes name; varint opened; varint reconnected; since version 2: varint away until;
+ *   'h' index   u8 1; varint epoch; u8 persists; u8 access; varint session; bytes address;
+ *               bytes name; varint opened; varint reconnected; varint away until;
  *               varint ticks, varint granted, u8 1 keeps accessed + 2 written + 4 changed + 8 has written,
  *               varint shown written, varint shown until, bytes of the client
  *   'r' index   u8 1; varint node
  *   'p' index   u8 1
- * A delete is pending only as long as an open counts.
- * "g" of version 1 has neither `told` nor epoch, and all opens in it that have access meet all caching. */
+ * A delete is pending only as long as an open counts. */
 #include "file/open_record.h"
 
 #include <assert.h>
@@ -25,7 +24,6 @@
 #include "service/small_record.h"
 
 #define RECORD_VERSION 1
-#define SET_VERSION    2
 
 enum {
     OPEN_PERSISTS = 1,
@@ -56,7 +54,7 @@ uint64_t open_epoch(void)
 
 /* ---- the set: reading ---- */
 
-static bool decode_caching(struct decoder *in, uint8_t version, struct caching_entry *ret_entry)
+static bool decode_caching(struct decoder *in, struct caching_entry *ret_entry)
 {
     struct file_caching *caching = &ret_entry->caching;
     uint64_t counted;
@@ -67,15 +65,14 @@ static bool decode_caching(struct decoder *in, uint8_t version, struct caching_e
     caching->is_oplock = holds & CACHING_OPLOCK;
     caching->holds = holds & CACHING_ALL;
     caching->breaks_to = decode_u8(in);
-    ret_entry->told = version == SET_VERSION ? decode_u8(in) : caching->breaks_to;
-    counted = version == SET_VERSION ? decode_u64(in) : 0;
+    ret_entry->told = decode_u8(in);
+    counted = decode_u64(in);
     ret_entry->epoch = (uint16_t)counted;
     return holds <= (CACHING_ALL | CACHING_OPLOCK) && counted <= UINT16_MAX &&
            !(ret_entry->told & ~caching->holds) && !(caching->breaks_to & ~ret_entry->told);
 }
 
-static bool decode_cachings(struct decoder *in, uint8_t version, struct arena *arena,
-                            struct open_set *set)
+static bool decode_cachings(struct decoder *in, struct arena *arena, struct open_set *set)
 {
     uint64_t count = decode_u64(in);
 
@@ -84,13 +81,12 @@ static bool decode_cachings(struct decoder *in, uint8_t version, struct arena *a
     set->cachings = arena_array(arena, count, sizeof set->cachings[0]);
     set->caching_count = count;
     for (size_t i = 0; i < count; i++)
-        if (!decode_caching(in, version, &set->cachings[i]))
+        if (!decode_caching(in, &set->cachings[i]))
             return false;
     return !in->bad;
 }
 
-static bool decode_open(struct decoder *in, uint8_t version, const struct open_set *set,
-                        struct open_entry *ret_open)
+static bool decode_open(struct decoder *in, const struct open_set *set, struct open_entry *ret_open)
 {
     struct open_entry o = { .id = decode_u64(in) };
     uint64_t caching;
@@ -105,7 +101,7 @@ static bool decode_open(struct decoder *in, uint8_t version, const struct open_s
         caching > set->caching_count || flags > OPEN_FLAGS)
         return false;
     o.open.caching = caching > 0 ? (uint16_t)(caching - 1) : NO_CACHING;
-    o.open.meets = version == 1 && o.open.access ? MEETS_ALL : flags / OPEN_MEETS;
+    o.open.meets = flags / OPEN_MEETS;
     o.persists = flags & OPEN_PERSISTS;
     o.deletes = flags & OPEN_DELETES;
     o.kept_ticks = o.persists ? decode_u64(in) : 0;
@@ -126,8 +122,8 @@ static bool counts(const struct open_entry *open, uint64_t closed, instant now)
            (open->epoch == open_epoch() || (open->persists && open->away_until > now));
 }
 
-static bool decode_opens(struct decoder *in, uint8_t version, struct arena *arena, uint64_t closed,
-                         instant now, struct open_set *set)
+static bool decode_opens(struct decoder *in, struct arena *arena, uint64_t closed, instant now,
+                         struct open_set *set)
 {
     uint64_t count = decode_u64(in), before = 0;
 
@@ -138,7 +134,7 @@ static bool decode_opens(struct decoder *in, uint8_t version, struct arena *aren
     for (size_t i = 0; i < count; i++) {
         struct open_entry open;
 
-        if (!decode_open(in, version, set, &open) || open.id <= before)
+        if (!decode_open(in, set, &open) || open.id <= before)
             return false;
         before = open.id;
         if (counts(&open, closed, now))
@@ -189,17 +185,16 @@ bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed, i
 {
     struct open_set set = { .open_count = 0 };
     struct decoder in;
-    uint8_t version, pending;
+    uint8_t pending;
     uint64_t locks;
 
     decoder_init(&in, value);
-    version = decode_u8(&in);
-    if (version != SET_VERSION && version != 1)
+    if (decode_u8(&in) != RECORD_VERSION)
         return false;
     pending = decode_u8(&in);
     locks = decode_u64(&in);
-    if (pending > 1 || locks > BYTE_LOCKS_MAX || !decode_cachings(&in, version, arena, &set) ||
-        !decode_opens(&in, version, arena, closed, now, &set) || !decoder_ok(&in))
+    if (pending > 1 || locks > BYTE_LOCKS_MAX || !decode_cachings(&in, arena, &set) ||
+        !decode_opens(&in, arena, closed, now, &set) || !decoder_ok(&in))
         return false;
     drop_cachings(&set);
     settle_asked(&set);
@@ -267,7 +262,7 @@ void open_set_write(struct changes *changes, struct arena *arena, struct open_se
         return;
     }
     text_init(&out, arena, 64 + set->open_count * 24 + set->caching_count * 22);
-    encode_u8(&out, SET_VERSION);
+    encode_u8(&out, RECORD_VERSION);
     encode_u8(&out, set->is_delete_pending);
     encode_u64(&out, set->lock_count);
     encode_u64(&out, set->caching_count);

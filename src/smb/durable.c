@@ -2,14 +2,14 @@
  *
  *   what is kept   u8 1; u8 kind; 16 raw create; 16 raw client; u8 is lease; 16 raw lease key;
  *                  u8 has caching; 16 raw caching key; varint timeout; varint mode; varint position; bytes locks;
- *                  from version 2 on: varint allocated */
+ *                  varint allocated */
 #include "smb/durable.h"
 
 #include <string.h>
 
 #include "base/codec.h"
 
-#define KEPT_VERSION 2
+#define KEPT_VERSION 1
 #define KEPT_SIZE    192
 
 /* One context alone, but that who comes back by DHnC may ask by DHnQ, too, which is ignored.
@@ -73,12 +73,11 @@ bool durable_decode(struct bytes from, struct durable_kept *ret_kept)
 {
     struct durable_kept kept = { .kind = DURABLE_NONE };
     uint64_t timeout, mode;
-    uint8_t version, kind, is_lease, has_caching;
+    uint8_t kind, is_lease, has_caching;
     struct decoder in;
 
     decoder_init(&in, from);
-    version = decode_u8(&in);
-    if (version != KEPT_VERSION && version != 1)
+    if (decode_u8(&in) != KEPT_VERSION)
         return false;
     kind = decode_u8(&in);
     decode_fixed(&in, kept.create.b, sizeof kept.create.b);
@@ -91,7 +90,7 @@ bool durable_decode(struct bytes from, struct durable_kept *ret_kept)
     mode = decode_u64(&in);
     kept.position = decode_u64(&in);
     kept.locks = decode_bytes(&in);
-    kept.allocated = version > 1 ? decode_u64(&in) : 0;
+    kept.allocated = decode_u64(&in);
     if (!decoder_ok(&in) || kind < DURABLE_1 || kind > DURABLE_PERSISTENT || is_lease > 1 ||
         has_caching > 1 || timeout > DURABLE_MAX_MS || mode > UINT32_MAX ||
         (kept.locks.ptr && kept.locks.len != LOCK_SEQUENCES))

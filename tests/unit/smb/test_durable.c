@@ -106,6 +106,13 @@ static void who_may_return(void **state)
         }
 }
 
+#define ONE_OF_16(n) n "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+
+/* Rule: what is kept is written as version 1 was, byte by byte. decision: 290 */
+static const char version_1[] =
+    "\1\3" ONE_OF_16("\1") ONE_OF_16("\2") "\1" ONE_OF_16("\3") "\1" ONE_OF_16(
+        "\4") "\xE0\xA7\x12\xBE\x20\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\1\0\x80\x80\x40";
+
 static void keeps_all(void **state)
 {
     struct arena *arena = arena_new(64 << 10);
@@ -124,6 +131,7 @@ static void keeps_all(void **state)
     struct durable_kept read;
 
     (void)state;
+    assert_true(bytes_equal(bytes, bytes_of(version_1, sizeof version_1 - 1)));
     assert_true(durable_decode(bytes, &read));
     assert_memory_equal(durable_encode(arena, &read).ptr, bytes.ptr, bytes.len);
     assert_int_equal(read.allocated, 1 << 20);
