@@ -167,7 +167,7 @@ enum error gate_change_data(struct file_gate *gate, uint64_t handle);
  * returns OK, DECIDE_WAITS, E_ResourceNotFound, E_DeletePending, E_ClientCacheFlushDelay */
 enum error gate_take_handles(struct file_gate *gate, uint64_t handle);
 /* A name is made in, or renamed into, the directory of this gate. E_DeletePending, E_SharingViolation.
- * MS-FSA 2.1.5.14.11 */
+ * MS-FSA 2.1.5.15.12 */
 enum error gate_add_name(struct file_gate *gate, bool is_rename);
 
 #endif

@@ -53,7 +53,7 @@ static bool set_time(const struct basic_time_given *given, instant *time, bool *
     return true;
 }
 
-/* MS-FSA 2.1.5.14.2 */
+/* MS-FSA 2.1.5.15.2 */
 static enum error check_attributes(const struct handle_set_basic *set)
 {
     uint32_t others = set->handle->kind == TREE_FILE ? ATTRIBUTE_DIRECTORY : ATTRIBUTE_TEMPORARY;
@@ -155,7 +155,7 @@ enum error handle_set_length_attempt(struct decision *d, void *of)
 
 /* ---- disposition ---- */
 
-/* MS-FSA 2.1.5.14.3 */
+/* MS-FSA 2.1.5.15.3 */
 static enum error check_deletable(struct decision *d)
 {
     struct file_state *state = file_state(d);

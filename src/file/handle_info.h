@@ -1,5 +1,5 @@
 /* What is known of an open directory or file, and setting it, but for its name: handle_names.h.
- * ms-smb2: 3.3.5.20, 3.3.5.21; MS-FSA 2.1.5.11, 2.1.5.14 */
+ * ms-smb2: 3.3.5.20, 3.3.5.21; MS-FSA 2.1.5.12, 2.1.5.15 */
 #ifndef LAGRA_FILE_HANDLE_INFO_H
 #define LAGRA_FILE_HANDLE_INFO_H
 

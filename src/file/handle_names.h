@@ -1,5 +1,5 @@
 /* Names by SMB: renaming what is open, and listing an open directory.
- * ms-smb2: 3.3.5.18, 3.3.5.21.1; MS-FSA 2.1.5.6.3, 2.1.5.14.11 */
+ * ms-smb2: 3.3.5.18, 3.3.5.21.1; MS-FSA 2.1.5.6.3, 2.1.5.15.12 */
 #ifndef LAGRA_FILE_HANDLE_NAMES_H
 #define LAGRA_FILE_HANDLE_NAMES_H
 

@@ -30,7 +30,7 @@ static bool is_below(const struct tree_place *place, uint64_t directory)
     return false;
 }
 
-/* Whoever has the directory open must bear that a name is made in it. MS-FSA 2.1.5.14.11 */
+/* Whoever has the directory open must bear that a name is made in it. MS-FSA 2.1.5.15.12 */
 static enum error pass_directory(struct decision *d)
 {
     struct file_state *state = file_state(d);

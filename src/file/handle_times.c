@@ -1,5 +1,5 @@
 /* What writing by a handle makes of a file's times, and of those that the handle shows.
- * MS-FSA 2.1.5.4, 2.1.5.14.2; decision: 357 */
+ * MS-FSA 2.1.5.4, 2.1.5.15.2; decision: 357 */
 #include "file/handle_private.h"
 
 /* How long the handle that writes first shows the time of before. */

@@ -107,7 +107,7 @@ bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock
 
 /* When a handle's own times move no more by themselves, and what it shows meanwhile. Value of the open, from
  * command to command: a command that returns new ones says so, and the caller puts them in the place of the
- * old ones once it is committed. MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.14.2; decision: 357 */
+ * old ones once it is committed. MS-FSA 2.1.1.6 "UserSet..Time", 2.1.5.15.2; decision: 357 */
 struct handle_times {
     bool keeps_accessed, keeps_written, keeps_changed; /* a client set them, or said -1 */
     /* The last write time that the handle shows although it has written since: until shown_until, or where

@@ -1,8 +1,12 @@
 /* Admission: what a request needs before its own function sees it, in the order of the specification.
  * ms-smb2: 3.3.5.2 */
 #include "smb/channels.h"
+#include "smb/opens.h"
+#include "smb/service.h"
 
 #include <assert.h>
+
+#include "base/endian.h"
 
 /* ---- message ids and credits ---- */
 

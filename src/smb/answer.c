@@ -1,9 +1,11 @@
 /* Answers: written one behind the other in a compound, signed, sealed, and sent. ms-smb2: 3.3.4.1 */
 #include "smb/channels.h"
+#include "smb/opens.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/endian.h"
 #include "base/log.h"
 
 /* Before the first answer in its buffer: the length of the frame, and the transform header. */

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 
+#include "smb/service.h"
 #include "smb/spnego.h"
 
 /* How often it is moved before it gives up: the other one may move, too. */

@@ -15,7 +15,8 @@
 
 #include "file/break_news.h"
 #include "file/handle_locks.h"
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/opens.h"
 
 /* OplockLevel. ms-smb2: 2.2.13 */
 enum oplock_level {

@@ -1,11 +1,13 @@
 /* CHANGE_NOTIFY: what changes in an open directory. The first one begins to watch, with its filter; from then on
  * changes are kept until the handle is closed, and answer one request after the other.
- * ms-smb2: 2.2.35, 2.2.36, 3.3.5.19; MS-FSA 2.1.5.10 */
-#include "smb/smb_private.h"
+ * ms-smb2: 2.2.35, 2.2.36, 3.3.5.19; MS-FSA 2.1.5.11 */
+#include "smb/message.h"
+#include "smb/opens.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/lock.h"
 #include "file/handle_info.h"
 #include "file/notify.h"
 
@@ -219,7 +221,7 @@ enum smb_step smb_change_notify_begin(struct smb_request *request, struct wire_r
     return smb_decide(request, handle_query_attempt, &notify->query);
 }
 
-/* Of a directory that is to be deleted already nobody tells any more. MS-FSA 2.1.5.10 */
+/* Of a directory that is to be deleted already nobody tells any more. MS-FSA 2.1.5.11 */
 enum smb_step smb_change_notify_decided(struct smb_request *request)
 {
     struct notify *notify = request->parameters;

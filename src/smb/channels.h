@@ -6,7 +6,8 @@
 #ifndef LAGRA_SMB_CHANNELS_H
 #define LAGRA_SMB_CHANNELS_H
 
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/sessions.h"
 
 /* Goes with its session or its connection. */
 struct smb_channel {

@@ -1,5 +1,7 @@
 /* CLOSE and FLUSH. ms-smb2: 2.2.15 to 2.2.18, 3.3.5.10, 3.3.5.11 */
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/opens.h"
+#include "smb/shown.h"
 
 #include "file/handle_io.h"
 

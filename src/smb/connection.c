@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "smb/caching.h"
+#include "smb/service.h"
 
 struct smb_connection *smb_connection_new(struct smb_service *service, struct smb_host *host,
                                           struct bytes peer)

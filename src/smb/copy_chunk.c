@@ -3,6 +3,7 @@
  *
  *   read attempt -> reading -> staging -> write attempt -> the next chunk */
 #include "smb/ioctl.h"
+#include "smb/service.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,6 @@
 /* CREATE: opens a directory or file, with its contexts. ms-smb2: 2.2.13, 2.2.14, 3.3.5.9 */
 #include "smb/create.h"
+#include "smb/shown.h"
 
 #include <assert.h>
 

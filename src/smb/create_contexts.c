@@ -1,7 +1,10 @@
 /* The contexts of a create: see create_contexts.h. Those that are not known are passed over. */
 #include "smb/create_contexts.h"
+#include "smb/shown.h"
 
 #include <assert.h>
+
+#include "base/endian.h"
 
 #define LEASE_SIZE_1     32u
 #define LEASE_SIZE_2     52u

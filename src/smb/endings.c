@@ -1,6 +1,8 @@
 /* The end of a session, and of a tree: what is parked in it is answered, and its handles are closed; those of a
  * session that are durable are kept. ms-smb2: 3.3.5.6, 3.3.5.8, 3.3.7.1 */
 #include "smb/channels.h"
+#include "smb/opens.h"
+#include "smb/service.h"
 
 #include <assert.h>
 

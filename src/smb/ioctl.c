@@ -4,6 +4,7 @@
 #include "file/handle_io.h"
 #include "file/mount.h"
 #include "smb/negotiate.h"
+#include "smb/service.h"
 
 #define FLAG_IS_FSCTL   0x00000001u
 #define ANSWER_FIXED    48u

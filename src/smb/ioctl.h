@@ -2,7 +2,8 @@
 #ifndef LAGRA_SMB_IOCTL_H
 #define LAGRA_SMB_IOCTL_H
 
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/opens.h"
 
 struct smb_control;
 

@@ -1,6 +1,7 @@
 /* Durable opens whose connection or session ends: they are kept for their client. ms-smb2: 3.3.7.1 */
 #include "smb/create.h"
 #include "smb/kept.h"
+#include "smb/service.h"
 
 #include <assert.h>
 

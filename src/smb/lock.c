@@ -1,6 +1,7 @@
 /* LOCK: byte ranges, taken all or none, or released one by one. One that has to wait is parked.
  * ms-smb2: 2.2.26, 2.2.27, 3.3.5.14 */
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/opens.h"
 
 #include "file/handle_locks.h"
 

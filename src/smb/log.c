@@ -1,6 +1,4 @@
 /* Commands in the access log and in the audit log (service/access_log.h). */
-#include "smb/smb_private.h"
-
 #include "service/access_log.h"
 #include "smb/create.h"
 

@@ -4,6 +4,7 @@
 #include "service/waiting.h"
 #include "auth/logons.h"
 #include "smb/session_setup.h"
+#include "smb/service.h"
 #include "smb/spnego.h"
 
 void connection_authenticated(struct smb_connection *connection)

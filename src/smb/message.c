@@ -1,8 +1,11 @@
 /* Messages: what came in a frame, split into its requests, one after the other. ms-smb2: 3.3.5.2 */
-#include "smb/smb_private.h"
+#include "smb/message.h"
 
 #include <assert.h>
 #include <stdlib.h>
+
+#include "smb/negotiate.h"
+#include "smb/opens.h"
 
 static void message_free(struct smb_message *message)
 {

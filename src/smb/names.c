@@ -1,5 +1,5 @@
 /* The names of a path, as CREATE and renames have them. */
-#include "smb/smb_private.h"
+#include "smb/opens.h"
 
 #define NAMES_MAX 256u /* more than a path may have */
 

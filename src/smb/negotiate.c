@@ -4,6 +4,8 @@
 
 #include <assert.h>
 
+#include "base/endian.h"
+#include "smb/service.h"
 #include "smb/spnego.h"
 
 #define WILDCARD_DIALECT 0x02FFu /* "SMB 2.???": of an SMB1 negotiation */

@@ -2,7 +2,7 @@
 #ifndef LAGRA_SMB_NEGOTIATE_H
 #define LAGRA_SMB_NEGOTIATE_H
 
-#include "smb/smb_private.h"
+#include "smb/message.h"
 
 /* SecurityMode. ms-smb2: 2.2.3 */
 #define SMB_SIGNING_ENABLED        0x0001u
@@ -16,5 +16,9 @@
 
 /* dialects: as they come, two bytes each. returns SMB_NO_DIALECT: none that the server has */
 enum smb_dialect negotiate_dialect(struct bytes dialects);
+
+/* The message is an SMB1 negotiation: gets a request that answers it. returns false: it is none, or comes too
+ * late. ms-smb2: 3.3.5.3 */
+bool negotiate_smb1(struct smb_message *message, struct bytes bytes);
 
 #endif

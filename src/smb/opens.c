@@ -1,11 +1,11 @@
 /* The handles of a connection: found by id, held by their requests, closed with their tree or session. */
-#include "smb/smb_private.h"
+#include "smb/opens.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "file/handle_open.h"
+#include "smb/message.h"
 
 #define CREATE_BUCKETS 256u
 

@@ -1,6 +1,8 @@
 /* OPLOCK_BREAK: a client's answer to a break of an oplock, or of a lease. ms-smb2: 2.2.24, 2.2.25, 3.3.5.22 */
 #include "smb/caching.h"
 
+#include "base/endian.h"
+
 #define OPLOCK_SIZE 24u
 #define LEASE_SIZE  36u
 

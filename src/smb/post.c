@@ -1,5 +1,5 @@
 /* What any part of the machine may say to its owner: that it is to be run, that it is to be closed. */
-#include "smb/smb_private.h"
+#include "smb/message.h"
 
 #include "base/log.h"
 

@@ -1,11 +1,14 @@
 /* QUERY_DIRECTORY: pages of a directory's list, each from where the one before ended. The
  * pattern is that of the first, until the scan is restarted. ms-smb2: 2.2.33, 2.2.34, 3.3.5.18;
  * MS-FSCC 2.4 */
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/opens.h"
+#include "smb/shown.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/endian.h"
 #include "file/name_pattern.h"
 
 /* Flags. ms-smb2: 2.2.33. An index is not looked at, as Windows' servers do not. */

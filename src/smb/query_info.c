@@ -1,6 +1,8 @@
 /* QUERY_INFO: what is known of an open file, of its share, and its security descriptor.
  * ms-smb2: 2.2.37, 2.2.38, 3.3.5.20; MS-FSCC 2.4, 2.5 */
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/opens.h"
+#include "smb/shown.h"
 
 #include <assert.h>
 

@@ -1,5 +1,6 @@
 /* READ: bytes of one state of the file, whatever is written meanwhile. ms-smb2: 2.2.19, 2.2.20, 3.3.5.12 */
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/opens.h"
 
 #include "file/handle_io.h"
 

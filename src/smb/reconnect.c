@@ -2,6 +2,7 @@
  * made again in this connection. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
 #include "smb/create.h"
 #include "smb/kept.h"
+#include "smb/service.h"
 
 enum smb_step reconnect_begin(struct smb_request *request, struct create *create)
 {

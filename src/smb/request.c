@@ -4,7 +4,9 @@
  *
  * These words are its states; README.md has the picture. A state that has to wait leaves the request WAITING:
  * it is entered again when a post brings the request back, so the connection's thread never waits. */
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/opens.h"
+#include "smb/service.h"
 
 #include <assert.h>
 

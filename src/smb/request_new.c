@@ -1,5 +1,5 @@
 /* Messages and their requests, as they begin. */
-#include "smb/smb_private.h"
+#include "smb/message.h"
 
 static void request_init(struct smb_request *request)
 {

@@ -1,5 +1,6 @@
 /* How a request waits: without a thread, for a post of whoever wakes it; or in the pool, where it may block. */
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/service.h"
 
 #include "service/waiting.h"
 

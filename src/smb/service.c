@@ -1,11 +1,14 @@
-/* What all connections share: see smb_service in smb_private.h. */
-#include "smb/smb_private.h"
+/* What all connections share: see service.h. */
+#include "smb/service.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "smb/kept.h"
 #include "auth/logons.h"
+#include "base/endian.h"
+#include "smb/kept.h"
+#include "smb/message.h"
+#include "smb/sessions.h"
 
 struct smb_service *smb_service_new(const struct smb_options *options, struct store *store,
                                     const struct accounts *accounts, struct decide_pool *pool)

@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "smb/negotiate.h"
+#include "smb/service.h"
 #include "smb/spnego.h"
 
 #define SESSION_ENCRYPTED 0x04u /* SESSION_FLAG_ENCRYPT_DATA, of the answer */

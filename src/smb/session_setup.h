@@ -2,7 +2,8 @@
 #ifndef LAGRA_SMB_SESSION_SETUP_H
 #define LAGRA_SMB_SESSION_SETUP_H
 
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/sessions.h"
 
 struct spnego;
 

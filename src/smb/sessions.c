@@ -1,9 +1,11 @@
 /* Sessions of a connection: found by id, held by their requests, trees and opens, freed by the last of them. */
-#include "smb/channels.h"
+#include "smb/sessions.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
+#include "smb/channels.h"
+#include "smb/service.h"
 #include "smb/spnego.h"
 
 struct smb_session *session_new(struct smb_connection *connection)

@@ -1,6 +1,7 @@
 /* SET_INFO: times and attributes, length, name, deletion and security descriptor of an open file.
- * ms-smb2: 2.2.39, 2.2.40, 3.3.5.21; MS-FSCC 2.4; MS-FSA 2.1.5.14 */
-#include "smb/smb_private.h"
+ * ms-smb2: 2.2.39, 2.2.40, 3.3.5.21; MS-FSCC 2.4; MS-FSA 2.1.5.15 */
+#include "smb/message.h"
+#include "smb/opens.h"
 
 #include "file/handle_info.h"
 #include "smb/info.h"
@@ -269,7 +270,7 @@ enum smb_step smb_set_info_begin(struct smb_request *request, struct wire_reader
 
 /* ---- what comes of it ---- */
 
-/* What is refused to a handle has other statuses than to a path. MS-FSA 2.1.5.14.3, 2.1.5.14.4 */
+/* What is refused to a handle has other statuses than to a path. MS-FSA 2.1.5.15.3, 2.1.5.15.5 */
 static enum nt_status status_of(const struct smb_request *request)
 {
     bool deletes = request->attempt == handle_set_disposition_attempt;

@@ -1,5 +1,8 @@
 /* What SMB shows of a file, in one way wherever it does. */
-#include "smb/smb_private.h"
+#include "smb/shown.h"
+
+#include "base/endian.h"
+#include "smb/sessions.h"
 
 #define ATTRIBUTE_IS_DIRECTORY 0x00000010u
 #define ATTRIBUTE_IS_NORMAL    0x00000080u

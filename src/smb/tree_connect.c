@@ -1,7 +1,8 @@
 /* TREE_CONNECT and TREE_DISCONNECT. A tree is a share of the session's account, or IPC$, which clients probe and
  * which has nothing in it. ms-smb2: 3.3.5.7, 3.3.5.8 */
 #include "smb/negotiate.h"
-#include "smb/smb_private.h"
+#include "smb/service.h"
+#include "smb/sessions.h"
 
 #include "file/mount.h"
 

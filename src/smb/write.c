@@ -1,6 +1,8 @@
 /* WRITE: a large one goes to pieces first, which are on the disk before it is decided.
  * ms-smb2: 2.2.21, 2.2.22, 3.3.5.13 */
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/opens.h"
+#include "smb/service.h"
 
 #include "file/handle_io.h"
 

@@ -19,7 +19,8 @@
 #include "sm_ask.h"
 #include "smb/connection.h"
 #include "smb/kept.h"
-#include "smb/smb_private.h"
+#include "smb/message.h"
+#include "smb/service.h"
 #include "world.h"
 
 #define FRAME_SIZE   4u

@@ -1,6 +1,6 @@
 /* What security descriptors let the user of an account do by SMB, beside a superuser who may do everything: opening,
  * making, overwriting, deleting, renaming, and the descriptors themselves.
- * MS-FSA 2.1.5.1.1, 2.1.5.1.2.1, 2.1.5.14.11, 2.1.5.17; decision: 440 */
+ * MS-FSA 2.1.5.1.1, 2.1.5.1.2.1, 2.1.5.15.12, 2.1.5.17; decision: 440 */
 #include "handles.h"
 
 #include "file/sid.h"

@@ -1,4 +1,4 @@
-/* Querying and setting by SMB: times, attributes, length, descriptors. MS-FSA 2.1.5.11, 2.1.5.14 */
+/* Querying and setting by SMB: times, attributes, length, descriptors. MS-FSA 2.1.5.12, 2.1.5.15 */
 #include "handles.h"
 
 #include "base/clock.h"
@@ -16,7 +16,7 @@ static void sets(struct fixture *f, struct held_handle *handle, struct handle_se
     handle->times = set->times;
 }
 
-/* Rule: 0 keeps, a time is set, and what is set moves the change time. MS-FSA 2.1.5.14.2 */
+/* Rule: 0 keeps, a time is set, and what is set moves the change time. MS-FSA 2.1.5.15.2 */
 static void given(void **state)
 {
     struct fixture *f = *state;
@@ -122,7 +122,7 @@ static void attributes(void **state)
     assert_int_equal(shown(f, &directory).attributes, ATTRIBUTE_HIDDEN | ATTRIBUTE_DIRECTORY);
 }
 
-/* Rule: the end of a file is set either way, its allocation only cuts. MS-FSA 2.1.5.14.1, 2.1.5.14.4 */
+/* Rule: the end of a file is set either way, its allocation only cuts. MS-FSA 2.1.5.15.1, 2.1.5.15.5 */
 static void lengths(void **state)
 {
     static const struct {

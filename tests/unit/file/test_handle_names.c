@@ -1,4 +1,4 @@
-/* Renaming and listing by SMB, and patterns of names. MS-FSA 2.1.5.14.11, 2.1.5.6.3, 2.1.4.4 */
+/* Renaming and listing by SMB, and patterns of names. MS-FSA 2.1.5.15.12, 2.1.5.6.3, 2.1.4.4 */
 #include "handles.h"
 
 #include "file/name_pattern.h"
@@ -192,7 +192,7 @@ static bool is_there(struct fixture *f, const char *head)
     return ask(f, head, NULL, NULL).status == 200;
 }
 
-/* Rule: each case of MS-FSA 2.1.5.14.11. The file "x" is renamed, beside the file "y" and the directory "dir". */
+/* Rule: each case of MS-FSA 2.1.5.15.12. The file "x" is renamed, beside the file "y" and the directory "dir". */
 static void rename_files(void **state)
 {
     static const struct {
@@ -275,7 +275,7 @@ static void replaced(void **state)
 }
 
 /* Rule: the directory of the new name must bear that a name is made in it, as one who may write it and shares
- * reading and writing. MS-FSA 2.1.5.14.11 */
+ * reading and writing. MS-FSA 2.1.5.15.12 */
 static void directory_opens(void **state)
 {
     static const struct {

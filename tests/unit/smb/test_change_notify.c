@@ -19,7 +19,7 @@ static uint64_t send_notify(struct client *c, const struct open_file *directory)
     return client_send(c, &s);
 }
 
-/* Of a directory that is to be deleted nobody tells any more, whichever comes first. MS-FSA 2.1.5.10 */
+/* Of a directory that is to be deleted nobody tells any more, whichever comes first. MS-FSA 2.1.5.11 */
 static void tells_of_no_directory_that_goes(void **state)
 {
     const struct creating directory = { .options = 1, .access = 0x00100081 };

@@ -1,7 +1,8 @@
 /* Durable handles. Which contexts exclude each other, what is granted, what is kept, who may come back: exhaustive.
  * And by the machine of a connection: a client goes and comes back, others are in its way, its time is over.
  * ms-smb2: 3.3.5.9.6, 3.3.5.9.7, 3.3.5.9.10, 3.3.5.9.12, 3.3.7.1 */
-#include "smb/smb_private.h"
+#include "smb/opens.h"
+#include "smb/service.h"
 
 #include "client.h"
 

@@ -1,5 +1,5 @@
 /* SET_INFO: times, attributes, length, name, deletion, descriptor; each with the right that it
- * needs. ms-smb2: 3.3.5.21; MS-FSA 2.1.5.14 */
+ * needs. ms-smb2: 3.3.5.21; MS-FSA 2.1.5.15 */
 #include "asking.h"
 
 #include <stdlib.h>
@@ -135,7 +135,7 @@ static void test_basic(void **state)
     assert_int_equal(le32_get(info_of(f->client, &f->file, OF_FILE, BASIC).ptr + 32), 0x80);
 }
 
-/* A time that was set, or frozen by -1, is not moved by a write of the handle. MS-FSA 2.1.5.14.2 */
+/* A time that was set, or frozen by -1, is not moved by a write of the handle. MS-FSA 2.1.5.15.2 */
 static void test_frozen(void **state)
 {
     const struct fixture *f = *state;
@@ -184,7 +184,7 @@ static void set_length(const struct fixture *f, uint8_t class, uint64_t length,
     assert_set(f, &f->file, class, bytes, 8, status);
 }
 
-/* An end that is set is the length; an allocation only cuts. MS-FSA 2.1.5.14.1, 2.1.5.14.4 */
+/* An end that is set is the length; an allocation only cuts. MS-FSA 2.1.5.15.1, 2.1.5.15.5 */
 static void test_length(void **state)
 {
     const struct fixture *f = *state;

@@ -1,0 +1,77 @@
+/* Inside smb/ only: a connection, whose outside is connection.h. connection.c, post.c, answer.c */
+#ifndef LAGRA_SMB_MACHINE_H
+#define LAGRA_SMB_MACHINE_H
+
+#include <stdatomic.h>
+
+#include "smb/commands.h"
+#include "smb/connection.h"
+#include "smb/credits.h"
+#include "smb/crypto.h"
+#include "smb/limits.h"
+
+struct smb_message;
+struct smb_session;
+
+/* What was agreed on. ms-smb2: 3.3.1.7 */
+struct smb_agreement {
+    enum smb_dialect dialect; /* SMB_NO_DIALECT: nothing yet */
+    bool from_smb1;           /* it has answered an SMB1 negotiation with the wildcard */
+    enum smb_cipher cipher;   /* CIPHER_NONE: cannot seal */
+    enum smb_signing signing;
+    uint32_t capabilities;        /* the server's, as answered */
+    uint16_t security_mode;       /* the server's, as answered */
+    uint32_t client_capabilities; /* for VALIDATE_NEGOTIATE_INFO */
+    struct guid client_guid;
+    uint16_t client_security_mode;
+    bool client_requires_signing;
+    bool multi_credit; /* requests may cost more than one */
+    struct preauth preauth;
+};
+
+struct smb_connection {
+    struct smb_service *service;
+    struct smb_host *host;
+    struct smb_agreement agreed;
+    struct credit_window window;
+    struct smb_session *sessions; /* that began on it; linked by next */
+    unsigned session_count;
+    struct smb_channel *channels; /* to sessions of others; linked by next_of_connection */
+    struct open_table *opens;
+    /* What the parts below the machine go up by. */
+    void (*run_message)(struct smb_message *message);
+    const struct smb_row *(*find_row)(uint16_t command);
+    struct smb_message *messages; /* in work; linked by next */
+    size_t work_bytes;            /* of them */
+    size_t unsent_bytes;          /* of packets that the host has */
+    unsigned parked_count;
+    uint64_t next_async_id;
+    struct bytes peer; /* owned */
+    bool is_authenticated;
+    bool holds_logon;             /* one waits, since too many have failed */
+    bool ends;                    /* smb_connection_end() was called */
+    bool has_ended;               /* host->ended() was called */
+    bool is_broken;               /* a step found that it has to be closed */
+    unsigned depth;               /* of calls into the machine: the end is told by the outermost */
+    struct smb_caching *cachings; /* linked by next */
+    atomic_bool breaks_come;      /* one of them was told to break */
+    struct smb_watch *watches;    /* linked by next */
+    atomic_bool changes_come;     /* one of them was told a change */
+    /* From any thread: requests that were woken, the last first; whether sessions are to be ended. */
+    _Atomic(struct smb_request *) woken;
+    atomic_bool sessions_end;
+    atomic_uint posters; /* threads inside smb_post() */
+    /* From any thread: who wants it to be of his thread, and the place of that. NULL: nobody */
+    _Atomic(struct smb_request *) called_by;
+    _Atomic(const void *) called_to;
+};
+
+/* To be closed, with this in the log. returns false */
+bool smb_break(struct smb_connection *connection, const char *why);
+/* Any thread: has the owner run it. The request, unless NULL, may go on from then on: touch it no more. */
+void smb_post(struct smb_connection *connection, struct smb_request *request);
+/* Not the owner: has it look at what it was told, and waits with its end until that is over. It has not ended when
+ * this is called. */
+void smb_post_news(struct smb_connection *connection);
+
+#endif

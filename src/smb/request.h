@@ -1,0 +1,150 @@
+/* Inside smb/ only: a request on its way, whose states README.md draws. request.c */
+#ifndef LAGRA_SMB_REQUEST_H
+#define LAGRA_SMB_REQUEST_H
+
+#include <stdatomic.h>
+
+#include "base/waiter.h"
+#include "service/decide_pool.h"
+#include "service/deciding.h"
+#include "smb/commands.h"
+#include "smb/status.h"
+#include "smb/wire.h"
+
+struct smb_message;
+struct smb_open;
+struct smb_session;
+struct smb_tree;
+
+enum request_state {
+    ADMIT,          /* what every command needs: admit.c */
+    BEGIN,          /* its own function reads it */
+    DECIDE,         /* an attempt */
+    DECIDE_IN_POOL, /* something is not in memory */
+    COMMIT,
+    COMMIT_IN_POOL,
+    ASK, /* what it asks of others is committed, then it waits for them */
+    ASK_IN_POOL,
+    OTHERS,         /* it waits for others (service/waiting.h) */
+    SETTLES,        /* on a store that settles later: nothing goes on before it has */
+    DECIDED,        /* or committed: the command goes on, or is done */
+    DURABLE,        /* wait until what was seen and done is on disk */
+    ANSWER,         /* write the body */
+    GOING_ON,       /* the command has a step of its own */
+    GOING_ON_LATER, /* the same, once the waiter that it has armed is woken */
+    FETCHES,        /* the same, once something is in memory */
+    LOADS,
+    HELD,     /* it waits for something in this process, which wakes it: parked */
+    AWAITS,   /* the same, for so short a time that it is not parked */
+    POOLED,   /* a step runs in the pool, or has run there */
+    CUT,      /* nobody knows what became of it: the connection is closed */
+    ANSWERED, /* it is over */
+    WAITING,  /* only as a step's result: woken by a post; the same state is entered again */
+};
+
+/* As struct pause of service/: arming may wake before the request is left to wait. */
+struct request_pause {
+    struct waiter waiter;
+    atomic_int state;
+};
+
+struct smb_request {
+    struct smb_message *message;
+    struct smb_request *next; /* of the compound */
+    struct smb_request *next_woken;
+    struct request_pause pause;
+    struct pool_job job;
+    enum request_state state;
+    bool waits; /* it is woken before it goes on */
+    enum request_state (*pooled)(struct smb_request *request);
+    enum request_state pooled_next;
+
+    struct smb_header header;
+    struct bytes bytes; /* from its header to the next one's */
+    const struct smb_row *row;
+    struct smb_session *session; /* held */
+    struct smb_tree *tree;       /* held */
+    struct smb_open *open;       /* held */
+    bool is_in_work;             /* counts as one of open->in_work */
+    bool has_sequence;           /* counts in open->channel */
+    uint64_t sequence_change;    /* for channel_sequence_end() */
+    bool is_related;
+    bool is_signed; /* the request was: so is the answer */
+    bool
+        is_parked; /* an interim answer was sent, or is due: counts as one of connection->parked_count */
+    bool is_cancelled;
+    enum nt_status cancelled_with;
+    bool is_woken;            /* by request_wake() */
+    uint64_t async_id;        /* once parked */
+    enum smb_lasting lasting; /* the row's, unless it asks for more */
+    bool has_body;            /* with an error, too */
+    enum nt_status status;
+
+    /* Of one that decides. */
+    struct problem problem;
+    struct input input;
+    attempt_fn *attempt;
+    void *of;
+    uint64_t turn;
+    uint64_t seen;            /* what the newest decision rested on */
+    enum error error;         /* of the newest decision, once DECIDED */
+    void *parameters;         /* the command's own */
+    struct decision decision; /* the last: see struct flow */
+};
+
+/* Begins or goes on, until it is answered or waits. */
+void request_run(struct smb_request *request);
+
+/* ---- how it waits: request_wait.c ---- */
+
+void request_init_pause(struct smb_request *request);
+/* After the waiter was kept: until it is woken. returns WAITING */
+enum request_state request_wait(struct smb_request *request);
+/* Runs the step in the pool, and what it returns is next. returns WAITING */
+enum request_state request_to_pool(struct smb_request *request,
+                                   enum request_state (*step)(struct smb_request *request));
+/* Something is not in memory: waits for it where the store fetches it, else goes on with `in_pool`. */
+enum request_state request_fetch_or(struct smb_request *request, enum request_state in_pool);
+/* The waiter for whatever wakes it: before STEP_WAIT. */
+struct waiter *request_arm(struct smb_request *request);
+/* Wakes one after STEP_HOLD or STEP_AWAIT. Owner's thread. */
+void request_wake(struct smb_request *request);
+/* One that waits in service/waiting.h goes on now. Owner's thread. */
+void request_hurry(struct smb_request *request);
+/* CANCEL, or its session, tree or connection ends: one that is parked is answered with STATUS_CANCELLED soon;
+ * others go on. */
+void request_cancel(struct smb_request *request, enum nt_status status);
+/* Releases what it holds. */
+void request_over(struct smb_request *request);
+/* It is answered so: to the logs that want it. log.c */
+void smb_log(const struct smb_request *request, enum nt_status status);
+
+/* What a command's functions return. */
+static inline enum smb_step smb_refuse(struct smb_request *request, enum nt_status status)
+{
+    request->status = status;
+    return STEP_ANSWER;
+}
+/* Decides next: the attempt, on parameters that lie in the message's arena. */
+static inline enum smb_step smb_decide(struct smb_request *request, attempt_fn *attempt, void *of)
+{
+    request->attempt = attempt;
+    request->of = of;
+    return STEP_DECIDE;
+}
+static inline struct arena *request_arena(const struct smb_request *request)
+{
+    return request->decision.arena;
+}
+
+/* ---- admission: admit.c ---- */
+
+/* returns STATUS_SUCCESS, or what it is refused with. A compound's first failure counts for those related to
+ * it. *ret_breaks: the connection is to be closed, without an answer */
+enum nt_status request_admit(struct smb_request *request, bool *ret_breaks);
+
+/* The file that a request names at an offset in its body, or the one that goes on in a compound: request->open.
+ * returns STATUS_SUCCESS, STATUS_FILE_CLOSED, STATUS_INVALID_PARAMETER */
+enum nt_status request_find_open(struct smb_request *request, size_t file_at);
+
+#endif
