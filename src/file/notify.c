@@ -85,6 +85,14 @@ static void begin_way(struct arena *arena, size_t count, const uint64_t *directo
     way->starts = arena_array(arena, count, sizeof way->starts[0]);
 }
 
+/* As it is written where it lies, whatever case it was asked for in. */
+static struct bytes name_of(const struct tree_place *place)
+{
+    struct bytes kept = place->entry.name.given;
+
+    return kept.ptr ? kept : place->path.names[place->path.count - 1].given;
+}
+
 static struct way way_of_path(struct arena *arena, const struct tree_place *place)
 {
     struct way way;
@@ -96,7 +104,7 @@ static struct way way_of_path(struct arena *arena, const struct tree_place *plac
         if (i > 0)
             text_add_char(&out, '/');
         way.starts[i] = out.len;
-        text_add(&out, place->path.names[i].given);
+        text_add(&out, i + 1 < way.count ? place->path.names[i].given : name_of(place));
     }
     way.path = text_bytes(&out);
     return way;
@@ -153,7 +161,7 @@ static enum error way_of_node(struct decision *d, const struct tree_place *place
         directories[i + 1] = ids[count - 1 - i];
     }
     ret_way->starts[count] = out.len;
-    text_add(&out, place->path.names[0].given);
+    text_add(&out, name_of(place));
     ret_way->path = text_bytes(&out);
     return OK;
 }
@@ -257,7 +265,8 @@ enum error notify_rename(struct decision *d, const struct tree_place *from,
     struct way old, new;
     enum error e;
 
-    if (!is_watched(&file_state(d)->share.space))
+    if (!is_watched(&file_state(d)->share.space) ||
+        (same_directory && bytes_equal(name_of(from), name_of(to))))
         return OK;
     if (!same_directory) {
         e = notify_name(d, from, CHANGE_REMOVED);

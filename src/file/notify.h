@@ -1,6 +1,6 @@
 /* What changes in directories, told to those who watch them: in this process, whoever makes the change, a
  * client of SMB or an operation of REST (decision: 358). A change is told once, after its commit has been
- * applied, by whoever has committed it. MS-FSA 2.1.5.10, MS-FSCC 2.4.42, 2.7.1
+ * applied, by whoever has committed it. MS-FSA 2.1.5.11, MS-FSCC 2.4.42, 2.7.1
  *
  * (1) What a watcher is told has been committed. It is told of all changes that are decided after it was
  *     added, and perhaps of some that were decided before and committed after.
@@ -70,7 +70,7 @@ enum error notify_change(struct decision *d, const struct tree_place *place,
 enum error notify_name(struct decision *d, const struct tree_place *place,
                        enum change_action action);
 /* It had the name `from`, and has the name `to`. In another directory it is removed from the one and added to
- * the other. MS-FSA 2.1.5.14.11 */
+ * the other. Where it has the name that it had, nobody is told. MS-FSA 2.1.5.15.12 */
 enum error notify_rename(struct decision *d, const struct tree_place *from,
                          const struct tree_place *to);
 /* The directory is deleted, or is to be. */

@@ -6,6 +6,7 @@
 #include "base/endian.h"
 #include "file/file_content.h"
 #include "file/gate.h"
+#include "file/notify.h"
 #include "service/small_record.h"
 
 /* ---- the record ---- */
@@ -75,6 +76,19 @@ void pending_file_delete(struct decision *d, const struct pending_file *pending)
 
 /* ---- while it is pending ---- */
 
+/* As tree_find_id() has it: who watches its directory is told of it. */
+static void take_place(struct decision *d, const struct tree_node *node, struct tree_place *place)
+{
+    struct tree_name *name = arena_array(d->arena, 1, sizeof *name);
+
+    *name = node->name;
+    place->path = (struct tree_path){ name, 1 };
+    place->directories = arena_array(d->arena, 1, sizeof place->directories[0]);
+    place->directories[0] = node->parent;
+    place->exists = true;
+    place->entry.kind = node->kind;
+}
+
 /* Reads the file that has this node. returns OK, E_NoPendingCopyOperation: there is none; as a read */
 static enum error read_node(struct decision *d, struct file_state *state)
 {
@@ -95,6 +109,7 @@ static enum error read_node(struct decision *d, struct file_state *state)
         return E_NoPendingCopyOperation;
     if (result)
         return decision_fail_store(d, state->tree.failed);
+    take_place(d, &node, &state->place);
     decision_read_clock(d);
     read = file_read(&state->tree, state->part->before, d->arena, &state->file);
     return read ? decision_fail_store(d, read == STORE_NOT_FOUND ? STORE_CORRUPT : read) : OK;
@@ -194,13 +209,15 @@ enum error pending_file_complete(struct decision *d, const struct pending_file *
     file.copy.completed = d->now;
     file.copy.description = bytes_of(NULL, 0);
     file_write_modified(d, &file);
-    return OK;
+    return notify_change(d, &state->place, CHANGE_MODIFIED, CHANGE_LAST_WRITE);
 }
 
 static enum error end(struct decision *d, enum copy_status status, struct bytes description)
 {
-    struct file file = file_state(d)->file;
+    struct file_state *state = file_state(d);
+    struct file file = state->file;
     struct copy_state copy = file.copy;
+    uint32_t changed = CHANGE_LAST_WRITE | (file.content.length > 0 ? CHANGE_SIZE : 0);
     enum error e;
 
     file.copy.status = COPY_NONE;
@@ -212,7 +229,7 @@ static enum error end(struct decision *d, enum copy_status status, struct bytes 
     file.copy.completed = d->now;
     file.copy.description = description;
     file_write_modified(d, &file);
-    return OK;
+    return notify_change(d, &state->place, CHANGE_MODIFIED, changed);
 }
 
 enum error pending_file_fail(struct decision *d, struct bytes description)

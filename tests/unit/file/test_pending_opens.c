@@ -1,6 +1,9 @@
 /* How a pending copy ends beside SMB clients that have its file open. file/pending_file.h; decisions: 490, 500 */
 #include "pending_world.h"
 
+#include <stdio.h>
+
+#include "file/notify.h"
 #include "file/open_record.h"
 
 /* An SMB client has it open for reading. locked: bytes of it */
@@ -84,6 +87,65 @@ static void caches_end_with_it(void **state)
     assert_status(w, "aborted", "0");
 }
 
+/* ---- who watches the directory ---- */
+
+static char heard[40];
+
+static void hear(struct watcher *watcher, const struct change_news *news)
+{
+    size_t length = strlen(heard);
+
+    (void)watcher;
+    (void)snprintf(heard + length, sizeof heard - length, "%d%.*s ", (int)news->action,
+                   BYTES_ARG(news->path));
+}
+
+/* Rule: who watches the directory is told when the copy has ended, by its job or aborted. decision: 625 */
+static void tells_its_end(void **state)
+{
+    struct world *w = *state;
+    struct watcher watcher = {
+        .space = w->space, .directory = TREE_ROOT, .filter = CHANGE_LAST_WRITE, .told = hear
+    };
+
+    heard[0] = '\0';
+    watcher_add(&watcher);
+    assert_int_equal(steps(w, 0, HALF), OK);
+    assert_string_equal(heard, "");
+    assert_int_equal(act(w, FAIL), OK);
+    assert_string_equal(heard, "3f ");
+    watcher_remove(&watcher);
+}
+
+static void tells_that_it_is_aborted(void **state)
+{
+    struct world *w = *state;
+    struct watcher watcher = {
+        .space = w->space, .directory = TREE_ROOT, .filter = CHANGE_SIZE, .told = hear
+    };
+
+    heard[0] = '\0';
+    watcher_add(&watcher);
+    aborts(w, 204, NULL);
+    assert_string_equal(heard, "3f ");
+    watcher_remove(&watcher);
+}
+
+static void tells_that_it_is_there(void **state)
+{
+    struct world *w = *state;
+    struct watcher watcher = {
+        .space = w->space, .directory = TREE_ROOT, .filter = CHANGE_LAST_WRITE, .told = hear
+    };
+
+    heard[0] = '\0';
+    watcher_add(&watcher);
+    assert_int_equal(steps(w, 0, LENGTH), OK);
+    assert_int_equal(act(w, COMPLETE), OK);
+    assert_string_equal(heard, "3f ");
+    watcher_remove(&watcher);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, pending_set_up, pending_tear_down)
 
 int main(void)
@@ -91,6 +153,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(waits_for_handles),
         TEST(caches_end_with_it),
+        TEST(tells_its_end),
+        TEST(tells_that_it_is_aborted),
+        TEST(tells_that_it_is_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
