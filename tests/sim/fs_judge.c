@@ -12,9 +12,15 @@
 #include "judge.h"
 #include "sm_judge.h"
 #include "sm_model.h"
+#include "sm_watch.h"
 #include "world.h"
 
 static struct fs_slot slots[SLOTS_MAX];
+
+struct fs_slot *fs_judge_slot(unsigned number)
+{
+    return &slots[number];
+}
 
 void fs_judge_begin(void)
 {
@@ -47,8 +53,10 @@ noreturn void fs_judge_fail(const struct fs_slot *slot, const struct reply *answ
 
 void fs_judge_asked(unsigned slot, const struct ask *ask)
 {
-    slots[slot] =
-        (struct fs_slot){ .ask = ask, .before = world->commits, .wall_steps = world->wall_steps };
+    slots[slot] = (struct fs_slot){ .ask = ask,
+                                    .order = sm_watch_order(),
+                                    .before = world->commits,
+                                    .wall_steps = world->wall_steps };
     fs_seen_clear(slot);
     if (ask->smb.then_count > 0)
         sm_judge_asked(&slots[slot], slot);
@@ -165,6 +173,7 @@ void fs_judge_committed(unsigned slot_number)
     if (ask.op == FS_COPY_FILE)
         slot->copy = fs_copy_new(&ask, source, slot_number);
     fs_apply(&ask, slot->commit, source, slot->copy, &passes);
+    sm_watches_see(slot->order);
     fs_copies_watch();
     if (fs_writes_node(ask.op))
         why = fs_fill(slot->commit, fs_seen(slot_number).written);
@@ -398,6 +407,8 @@ void fs_judge_answered(unsigned slot_number, const struct reply *answer, bool ma
             judge_view(slot, answer);
     }
     slot->ask = NULL;
-    if (world->requests % 16 == 0)
+    if (world->requests % 16 == 0) {
+        sm_watches_see(0);
         fs_prune(oldest_under_way());
+    }
 }

@@ -21,6 +21,7 @@ struct fs_state;
 /* A request under way. Dies with the process. */
 struct fs_slot {
     const struct ask *ask;
+    uint64_t order;             /* sm_watch_order() */
     uint64_t before;            /* commits when it began */
     uint64_t commit;            /* its own; 0: none */
     int status;                 /* of its commit */
@@ -32,6 +33,8 @@ struct fs_slot {
     unsigned granted; /* CACHES_* */
     bool has_deleted; /* its file, by closing it */
 };
+/* The one of a client. */
+struct fs_slot *fs_judge_slot(unsigned number);
 noreturn void fs_judge_fail(const struct fs_slot *slot, const struct reply *answer,
                             const char *why);
 /* A state between its beginning and its end must give this answer. is_shown: it is durable by now. */

@@ -19,6 +19,9 @@ enum sm_op {
     SM_UNLOCK,
     SM_SET_DELETE, /* that it is deleted with its last handle, or not */
     SM_RENAME,
+    SM_NOTIFY, /* of a directory: what changes in it; it waits on when it is answered */
+    SM_LISTEN, /* to what it is told so, for some seconds */
+    SM_STOP,   /* cancels it */
     SM_CLOSE,
     SM_HANG_UP, /* the connection ends, and all its handles with it */
     SM_OPS
@@ -91,6 +94,10 @@ struct sm_ask {
     uint64_t waits_ns;   /* which waits so long, and is then cancelled; 0: it does not */
     struct sm_scan scan; /* of a list; pattern: of one that begins, or begins anew */
     bool restarts, is_single;
+    /* Of a watch. */
+    uint32_t filter, room;
+    bool is_recursive;
+    bool replays; /* an open: it goes by a connection that is lost, and once more by another one */
 };
 
 /* An entry of a list. */
@@ -115,6 +122,9 @@ struct sm_reply {
 /* Those that the model knows. MS-ERREF 2.3.1 */
 #define SM_SUCCESS            0u
 #define SM_PENDING            0x00000103u
+#define SM_CLEANUP            0x0000010Bu
+#define SM_ENUM_DIR           0x0000010Cu
+#define SM_NOT_AVAILABLE      0xC0000467u
 #define SM_MORE_PROCESSING    0xC0000016u
 #define SM_BAD_NETWORK_NAME   0xC00000CCu
 #define SM_END_OF_FILE        0xC0000011u

@@ -7,62 +7,25 @@
 #include "fs_opens.h"
 #include "sm_link.h"
 #include "sm_model.h"
+#include "sm_plain.h"
 #include "sm_request.h"
 #include "sm_script.h"
 #include "sm_seen.h"
+#include "sm_watch.h"
 #include "world.h"
 
-#define PLAIN_MAX    256u
-#define PLAIN_MAX_NS (5 * UINT64_C(1000000000))
 #define GRANT_MAX_NS UINT64_C(1000000000)
-
-/* Plain writes that were answered: in the world. */
-static struct sm_plain {
-    uint64_t last_ns; /* of this life */
-    unsigned count;
-    struct {
-        uint64_t commit, answered_ns;
-    } writes[PLAIN_MAX];
-} * plain;
 
 void sm_judge_begin(void)
 {
-    plain = world_alloc(sizeof *plain);
+    sm_plain_begin();
     sm_script_begin();
 }
 
 void sm_judge_begin_life(void)
 {
     sm_script_begin_life();
-}
-
-/* ---- what is durable by time ---- */
-
-/* A call that fails or takes long may put it off. */
-#define FAULTS_OF_TIME                                                                             \
-    (FAULT_ERRORS | FAULT_SPACE | FAULT_FILES | FAULT_SHORT | FAULT_LATENCY | FAULT_DAMAGE)
-
-static void note_plain(uint64_t commit)
-{
-    unsigned kept = 0;
-
-    for (unsigned i = 0; i < plain->count; i++)
-        if (plain->writes[i].commit > world->acknowledged)
-            plain->writes[kept++] = plain->writes[i];
-    plain->count = kept;
-    if (kept == PLAIN_MAX)
-        return;
-    plain->writes[kept].commit = commit;
-    plain->writes[kept].answered_ns = world->now_ns;
-    plain->count++;
-}
-
-void sm_judge_end_life(void)
-{
-    for (unsigned i = 0; i < plain->count && !(world->plan.faults & FAULTS_OF_TIME); i++)
-        if (plain->writes[i].answered_ns + PLAIN_MAX_NS <= plain->last_ns)
-            fs_acknowledge(plain->writes[i].commit);
-    plain->count = 0;
+    sm_watches_begin_life();
 }
 
 /* ---- commits ---- */
@@ -208,14 +171,13 @@ static uint64_t apply(const struct sm_ask *ask, const struct sm_expected *expect
     return open;
 }
 
-void sm_judge_committed(struct fs_slot *all, unsigned number)
+/* That of a client's request. */
+static void committed(struct fs_slot *slot, unsigned number, const struct sm_seen *seen)
 {
-    struct sm_seen seen = sm_seen(number);
-    struct fs_slot *slot = part_of(all, number, sm_link_part_of(number, seen.message_id));
     const struct sm_ask *ask = &slot->ask->smb;
     struct sm_expected expected =
-        ask->op == SM_OPEN ? expect_open(slot, ask, &seen)
-                           : sm_expect(ask, fs_state_at(world->commits), seen.has_waited);
+        ask->op == SM_OPEN ? expect_open(slot, ask, seen)
+                           : sm_expect(ask, fs_state_at(world->commits), seen->has_waited);
     const struct fs_node *node = fs_opened_node(fs_state_at(world->commits), ask->handle.open);
 
     if (slot->commit > 0)
@@ -235,12 +197,30 @@ void sm_judge_committed(struct fs_slot *all, unsigned number)
     if (!expected.changes)
         fs_judge_fail(slot, NULL, "commits what should change nothing");
     slot->action = expected.action;
-    slot->open = apply(ask, &expected, &seen);
+    slot->open = apply(ask, &expected, seen);
     slot->commit = world->commits;
+    sm_watches_see(slot->order);
     slot->granted = slot->open > 0 ? fs_open_of(fs_state_at(slot->commit), slot->open)->holds : 0;
     slot->has_deleted =
         ask->op == SM_CLOSE && node && !fs_node_of(fs_state_at(slot->commit), node->id);
     say_commit(slot, number);
+}
+
+void sm_judge_committed(struct fs_slot *all, unsigned number)
+{
+    struct sm_seen seen = sm_seen(number);
+
+    committed(part_of(all, number, sm_link_part_of(number, seen.message_id)), number, &seen);
+}
+
+/* What has come by a channel is what the client asks. */
+static void open_by_channel(const struct sm_seen *seen)
+{
+    struct fs_slot *slot = fs_judge_slot(seen->client);
+
+    if (!slot->ask || slot->ask->smb.op != SM_OPEN || !slot->ask->smb.replays)
+        world_fail("an open of client %u is committed after it was answered", seen->client);
+    committed(slot, seen->client, seen);
 }
 
 /* A client's answer to a break, or the server's own in its place. */
@@ -287,6 +267,10 @@ void sm_judge_own_committed(unsigned number)
 
     if (seen.own == SM_OWN_ANSWER || seen.own == SM_OWN_OVERDUE) {
         answer_break(&seen);
+        return;
+    }
+    if (seen.own == SM_OWN_OPEN) {
+        open_by_channel(&seen);
         return;
     }
     if (seen.own == SM_OWN_LEAVE && open && leaves(open->id, seen.client))
@@ -359,6 +343,22 @@ static bool is_lasting(const struct fs_slot *slot, unsigned number)
     }
 }
 
+/* Whoever asks once more is told what it caches by then. */
+static bool may_be_given(const struct fs_slot *slot, unsigned caching)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+
+    if (caching == slot->granted)
+        return true;
+    for (; slot->ask->smb.replays && state->since > slot->commit; state = state->older) {
+        const struct fs_open *open = fs_open_of(state, slot->open);
+
+        if (open && open->holds == caching)
+            return true;
+    }
+    return false;
+}
+
 static void judge_commit(const struct fs_slot *slot, unsigned number, const struct reply *answer)
 {
     const struct sm_ask *ask = &slot->ask->smb;
@@ -367,12 +367,12 @@ static void judge_commit(const struct fs_slot *slot, unsigned number, const stru
         fs_judge_fail(slot, answer, "an error of what was committed");
     if (ask->op == SM_OPEN && answer->smb.action != slot->action)
         fs_judge_fail(slot, answer, "another action of an open");
-    if (answer->smb.caching != slot->granted && (ask->op == SM_OPEN || ask->op == SM_RETURN))
+    if ((ask->op == SM_OPEN || ask->op == SM_RETURN) && !may_be_given(slot, answer->smb.caching))
         fs_judge_fail(slot, answer, "another caching was given than may be");
     if (is_lasting(slot, number))
         fs_acknowledge(slot->commit);
     else if (ask->op == SM_WRITE)
-        note_plain(slot->commit);
+        sm_plain_note(slot->commit);
 }
 
 /* All that was written to the file before the flush began. */
@@ -405,7 +405,7 @@ static void judge_view(struct fs_slot *slot, const struct reply *answer)
 {
     enum sm_op op = slot->ask->smb.op;
     /* What is refused by the handle's rights alone is no look at the file. */
-    bool is_shown = op != SM_WRITE && op != SM_LOCK && op != SM_UNLOCK &&
+    bool is_shown = op != SM_WRITE && op != SM_LOCK && op != SM_UNLOCK && op != SM_NOTIFY &&
                     answer->smb.status != SM_ACCESS_DENIED && answer->smb.status != SM_FILE_CLOSED;
 
     judge_wait(slot, answer);
@@ -455,10 +455,11 @@ static void judge_all(struct fs_slot *slot, unsigned number, const struct reply 
 void sm_judge_answered(struct fs_slot *slot, unsigned number, const struct reply *answer,
                        bool may_fail)
 {
-    plain->last_ns = world->now_ns;
+    sm_plain_lives();
     if (!answer->came) {
         judge_cut(slot, answer, may_fail);
-    } else if (slot->ask->smb.op != SM_HANG_UP) {
+    } else if (slot->ask->smb.op != SM_HANG_UP && slot->ask->smb.op != SM_LISTEN &&
+               slot->ask->smb.op != SM_STOP) {
         judge_all(slot, number, answer, may_fail);
     }
     sm_script_answered(number, &slot->ask->smb, answer, part_of(slot, number, 0)->open);

@@ -5,63 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../unit/smb/initiator.h"
-#include "auth/auth.h"
 #include "base/endian.h"
-#include "faults.h"
 #include "file/open_record.h"
 #include "scheduler.h"
 #include "service/server.h"
 #include "service/waiting.h"
-#include "fs_model.h"
 #include "services.h"
-#include "sm_script.h"
-#include "sm_ask.h"
-#include "smb/connection.h"
+#include "sm_link_private.h"
+#include "sm_watch.h"
 #include "smb/kept.h"
 #include "smb/message.h"
 #include "smb/service.h"
 #include "world.h"
 
-#define FRAME_SIZE   4u
-#define NEXT_AT      20u /* NextCommand. MS-SMB2 2.2.1.2 */
-#define ARENA_MAX    ((size_t)64 << 20)
-#define MESSAGES_MAX 64u
-#define BREAKS_MAX   64u
-#define SECOND_NS    UINT64_C(1000000000)
-#define CREDITS      64u /* that are asked for with each request */
-
-/* A break that the server has told, and the client's answer. */
-struct told_break {
-    uint64_t key; /* of a lease; 0: an oplock */
-    uint64_t persistent, volatile_id;
-    unsigned keeps;
-    uint64_t due_ns;     /* 0: never */
-    uint64_t message_id; /* of the answer; 0: not sent yet */
-};
-
-struct link {
-    struct smb_host host; /* first */
-    unsigned slot;
-    struct smb_connection *machine; /* NULL: it is not connected */
-    bool is_posted, is_cut, is_ending, has_ended, has_tree;
-    struct arena *arena;
-    struct sm_message messages[MESSAGES_MAX]; /* that came, and were not taken yet */
-    unsigned message_count;
-    struct told_break breaks[BREAKS_MAX];
-    unsigned break_count;
-    /* What is sent next. */
-    struct text text;
-    uint64_t next_id, sent_ids[SM_PARTS];
-    unsigned sent_count;
-    size_t last_at; /* where the last message of the frame begins */
-    /* What the server has said. */
-    uint64_t session_id;
-    uint32_t tree_id;
-};
+#define FRAME_SIZE 4u
+#define FLAGS_AT   16u /* MS-SMB2 2.2.1.2 */
 
 static struct smb_service *service;
 static struct link links[CLIENTS_MAX];
+
+struct link *link_at(unsigned slot)
+{
+    return &links[slot];
+}
 
 bool sm_is_client(unsigned slot)
 {
@@ -102,13 +68,19 @@ static struct link *link_of(const struct smb_host *host)
     return (struct link *)(uintptr_t)host;
 }
 
+/* The client's thread sleeps by it. */
+static struct link *home_of(struct link *link)
+{
+    return link->home ? link->home : link;
+}
+
 /* From any thread. */
 static void on_post(struct smb_host *host)
 {
     struct link *link = link_of(host);
 
     link->is_posted = true;
-    sched_wake(WAIT_EVENT, link, 1);
+    sched_wake(WAIT_EVENT, home_of(link), 1);
 }
 
 static void on_authenticated(struct smb_host *host)
@@ -118,14 +90,14 @@ static void on_authenticated(struct smb_host *host)
 
 static const void *on_place(const struct smb_host *host)
 {
-    return host;
+    return home_of(link_of(host));
 }
 
 static void on_move(struct smb_host *host, const void *place)
 {
     (void)host;
     (void)place;
-    world_fail("an SMB connection is moved, and has a session of its own alone");
+    world_fail("an SMB connection is moved, and its session is of its own thread");
 }
 
 static void on_ended(struct smb_host *host)
@@ -133,145 +105,9 @@ static void on_ended(struct smb_host *host)
     link_of(host)->has_ended = true;
 }
 
-/* ---- breaks ---- */
-
-bool sm_answers_at_once(void)
-{
-    return world->plan.seed % 3 == 0;
-}
-
-/* One in three takes its time, and some of these never answer. */
-static void draw_answer(const struct link *link, struct told_break *told)
-{
-    uint64_t random = world_mix(world->plan.seed ^ told->key * 7 ^ told->volatile_id ^ link->slot);
-
-    told->due_ns = world->now_ns;
-    if (sm_answers_at_once() || random % 3 != 0)
-        return;
-    told->due_ns = random >> 8 & 1 ? 0 : world->now_ns + (1 + (random >> 16) % 40) * SECOND_NS;
-}
-
-/* MS-SMB2 2.2.23.1, 2.2.23.2 */
-static void take_break(struct link *link, const struct bytes *bytes)
-{
-    struct told_break told = { .key = 0 };
-    bool is_answered = true;
-    struct wire_reader r;
-    unsigned level;
-
-    wire_reader_init(&r, *bytes);
-    wire_skip(&r, SMB_HEADER_SIZE);
-    if (wire_u16(&r) == 44) {
-        wire_skip(&r, 2);
-        is_answered = wire_u32(&r) & 1;
-        told.key = wire_u64(&r);
-        wire_skip(&r, 8 + 4);
-        told.keeps = wire_u32(&r);
-    } else {
-        level = wire_u8(&r);
-        wire_skip(&r, 1 + 4);
-        told.persistent = wire_u64(&r);
-        told.volatile_id = wire_u64(&r);
-        told.keeps = level == 1 ? CACHES_R : 0;
-        is_answered = !sm_script_reads_only(link->slot, told.volatile_id);
-    }
-    if (!wire_ok(&r))
-        world_fail("a break of an oplock or a lease that is too short");
-    draw_answer(link, &told);
-    if (is_answered && link->break_count < BREAKS_MAX)
-        link->breaks[link->break_count++] = told;
-}
-
-static struct told_break *answer_of(struct link *link, uint64_t message_id)
-{
-    for (unsigned i = 0; i < link->break_count; i++)
-        if (link->breaks[i].message_id == message_id && message_id > 0)
-            return &link->breaks[i];
-    return NULL;
-}
-
-const struct fs_open *sm_link_answer(unsigned slot, uint64_t message_id,
-                                     const struct fs_state *state, unsigned *ret_keeps)
-{
-    const struct told_break *told = answer_of(&links[slot], message_id);
-
-    for (unsigned i = 0; told && i < FS_OPENS; i++) {
-        const struct fs_open *open = &state->opens[i];
-
-        *ret_keeps = told->keeps;
-        if (open->id > 0 && open->client == slot &&
-            (told->key > 0 ? open->key == told->key : open->volatile_id == told->volatile_id))
-            return open;
-    }
-    return NULL;
-}
-
-/* MS-SMB2 2.2.24.1, 2.2.24.2 */
-static void send_answer(struct link *link, struct told_break *told)
-{
-    const struct smb_header header = { .credit_charge = 1,
-                                       .command = SMB_OPLOCK_BREAK,
-                                       .credits = CREDITS,
-                                       .message_id = link->next_id,
-                                       .session_id = link->session_id,
-                                       .tree_id = link->tree_id };
-    struct wire_writer w;
-    struct text text;
-
-    told->message_id = link->next_id++;
-    if (told->key == 0)
-        sm_script_keeps(link->slot, told->volatile_id, told->keeps);
-    text_init(&text, link->arena, 128);
-    wire_writer_init(&w, &text);
-    smb_header_write(&w, &header);
-    if (told->key > 0) {
-        wire_put_u16(&w, 36);
-        wire_put_zeros(&w, 2 + 4);
-        wire_put_u64(&w, told->key);
-        wire_put_zeros(&w, 8);
-        wire_put_u32(&w, told->keeps);
-        wire_put_zeros(&w, 8);
-    } else {
-        wire_put_u16(&w, 24);
-        wire_put_u8(&w, told->keeps & CACHES_R ? 1 : 0);
-        wire_put_zeros(&w, 1 + 4);
-        wire_put_u64(&w, told->persistent);
-        wire_put_u64(&w, told->volatile_id);
-    }
-    if (!link->is_cut && !smb_connection_take(link->machine, text_bytes(&text), NULL))
-        link->is_cut = true;
-}
-
-/* Answers what is due. Returns when the next one is; 0: none is. */
-static uint64_t answer_breaks(struct link *link)
-{
-    uint64_t next = 0;
-
-    for (unsigned i = 0; i < link->break_count && !link->is_ending; i++) {
-        struct told_break *told = &link->breaks[i];
-
-        if (told->message_id > 0 || told->due_ns == 0)
-            continue;
-        if (told->due_ns <= world->now_ns)
-            send_answer(link, told);
-        else if (next == 0 || told->due_ns < next)
-            next = told->due_ns;
-    }
-    return next;
-}
-
-/* The answer to its answer: that is right, or the break is over, or the handle closed. */
-static void end_break(struct link *link, struct told_break *told, uint32_t status)
-{
-    if (status != SM_SUCCESS && status != SM_UNSUCCESSFUL && status != SM_INVALID_OPLOCK &&
-        status != SM_NAME_NOT_FOUND && status != SM_FILE_CLOSED && !faults_were_seen())
-        world_fail("an answer to a break is answered %08X", status);
-    *told = link->breaks[--link->break_count];
-}
-
 static void take_message(struct link *link, struct bytes bytes)
 {
-    struct sm_message *message = &link->messages[link->message_count];
+    struct sm_message came;
     struct smb_header header;
     struct wire_reader r;
 
@@ -281,23 +117,27 @@ static void take_message(struct link *link, struct bytes bytes)
     if (!smb_header_read(&r, &header) || !(header.flags & SMB_FLAG_RESPONSE))
         world_fail("an SMB answer without its header");
     if (header.command == SMB_OPLOCK_BREAK && header.message_id == UINT64_MAX) {
-        take_break(link, &bytes);
+        link_take_break(home_of(link), bytes);
         return;
     }
-    if (header.command == SMB_OPLOCK_BREAK && answer_of(link, header.message_id)) {
-        end_break(link, answer_of(link, header.message_id), header.status);
+    if (header.command == SMB_OPLOCK_BREAK &&
+        link_take_break_answer(link, header.message_id, header.status))
+        return;
+    came = (struct sm_message){ .command = header.command,
+                                .status = header.status,
+                                .tree_id = header.tree_id,
+                                .message_id = header.message_id,
+                                .session_id = header.session_id,
+                                .async_id = header.async_id,
+                                .bytes = (const unsigned char *)bytes.ptr,
+                                .size = bytes.len };
+    if (header.command == SMB_CHANGE_NOTIFY) {
+        sm_watch_told(link->slot, &came);
         return;
     }
-    link->message_count++;
     bytes = arena_copy(link->arena, bytes);
-    *message = (struct sm_message){ .command = header.command,
-                                    .status = header.status,
-                                    .tree_id = header.tree_id,
-                                    .message_id = header.message_id,
-                                    .session_id = header.session_id,
-                                    .async_id = header.async_id,
-                                    .bytes = (const unsigned char *)bytes.ptr,
-                                    .size = bytes.len };
+    came.bytes = (const unsigned char *)bytes.ptr;
+    link->messages[link->message_count++] = came;
 }
 
 static void take_frame(struct link *link, struct bytes frame)
@@ -336,15 +176,19 @@ static void run(struct link *link)
     }
 }
 
-/* Until something may have come; false: the deadline (0: none) came first. */
-static bool await(struct link *link, uint64_t deadline_ns)
+/* Until something may have come, by the link or its channel; false: the deadline (0: none) came first. */
+static bool await(struct link *of, uint64_t deadline_ns)
 {
-    for (;;) {
-        uint64_t due = answer_breaks(link);
+    struct link *link = home_of(of);
 
-        if (link->is_posted) {
+    for (;;) {
+        uint64_t due = link_answer_breaks(link);
+
+        if (link->is_posted || (link->channel && link->channel->is_posted)) {
             run(link);
-            (void)answer_breaks(link);
+            if (link->channel)
+                run(link->channel);
+            (void)link_answer_breaks(link);
             return true;
         }
         if (deadline_ns > 0 && world->now_ns >= deadline_ns)
@@ -356,9 +200,9 @@ static bool await(struct link *link, uint64_t deadline_ns)
 
 /* ---- messages ---- */
 
-void sm_link_write(unsigned slot, uint16_t command, unsigned charge, struct wire_writer *ret_writer)
+void link_write(struct link *link, uint16_t command, unsigned charge,
+                struct wire_writer *ret_writer)
 {
-    struct link *link = &links[slot];
     const struct smb_header header = {
         .credit_charge = (uint16_t)charge,
         .command = command,
@@ -375,6 +219,11 @@ void sm_link_write(unsigned slot, uint16_t command, unsigned charge, struct wire
     link->sent_count = 1;
     link->sent_ids[0] = link->next_id;
     link->next_id += charge;
+}
+
+void sm_link_write(unsigned slot, uint16_t command, unsigned charge, struct wire_writer *ret_writer)
+{
+    link_write(&links[slot], command, charge, ret_writer);
 }
 
 void sm_link_write_related(unsigned slot, uint16_t command, unsigned charge,
@@ -401,6 +250,13 @@ void sm_link_write_related(unsigned slot, uint16_t command, unsigned charge,
     link->next_id += charge;
 }
 
+void sm_link_replays(unsigned slot)
+{
+    struct wire_writer all = { .out = &links[slot].text, .start = 0 };
+
+    wire_set_u32(&all, FLAGS_AT, SMB_FLAG_REPLAY);
+}
+
 uint64_t sm_link_id_of(unsigned slot, unsigned part)
 {
     return links[slot].sent_ids[part];
@@ -415,9 +271,8 @@ unsigned sm_link_part_of(unsigned slot, uint64_t message_id)
     return part;
 }
 
-uint64_t sm_link_send(unsigned slot)
+uint64_t link_send(struct link *link)
 {
-    struct link *link = &links[slot];
     uint64_t id = link->sent_ids[0];
 
     sched_point();
@@ -425,6 +280,11 @@ uint64_t sm_link_send(unsigned slot)
         link->is_cut = true;
     run(link);
     return id;
+}
+
+uint64_t sm_link_send(unsigned slot)
+{
+    return link_send(&links[slot]);
 }
 
 /* With its interim answer. */
@@ -450,16 +310,19 @@ static bool take_answer(struct link *link, uint64_t message_id, struct sm_messag
     return false;
 }
 
-bool sm_link_receive(unsigned slot, uint64_t message_id, struct sm_message *ret_message)
+static bool receive(struct link *link, uint64_t message_id, struct sm_message *ret_message)
 {
-    struct link *link = &links[slot];
-
     while (!take_answer(link, message_id, ret_message)) {
         if (link->is_cut)
             return false;
         await(link, 0);
     }
     return true;
+}
+
+bool sm_link_receive(unsigned slot, uint64_t message_id, struct sm_message *ret_message)
+{
+    return receive(&links[slot], message_id, ret_message);
 }
 
 bool sm_link_receive_within(unsigned slot, uint64_t message_id, uint64_t ns,
@@ -477,19 +340,27 @@ bool sm_link_receive_within(unsigned slot, uint64_t message_id, uint64_t ns,
     }
 }
 
+uint64_t sm_link_async_id(unsigned slot, uint64_t message_id)
+{
+    const struct link *link = &links[slot];
+
+    for (unsigned i = 0; i < link->message_count; i++)
+        if (link->messages[i].message_id == message_id)
+            return link->messages[i].async_id;
+    return 0;
+}
+
 /* MS-SMB2 2.2.30: by the id of the interim answer. */
-void sm_link_cancel(unsigned slot, uint64_t message_id)
+void sm_link_cancel(unsigned slot, uint64_t message_id, uint64_t async_id)
 {
     struct link *link = &links[slot];
     struct smb_header header = { .command = SMB_CANCEL,
                                  .flags = SMB_FLAG_ASYNC,
                                  .message_id = message_id,
-                                 .session_id = link->session_id };
+                                 .session_id = link->session_id,
+                                 .async_id = async_id };
     struct wire_writer w;
 
-    for (unsigned i = 0; i < link->message_count; i++)
-        if (link->messages[i].message_id == message_id)
-            header.async_id = link->messages[i].async_id;
     text_init(&link->text, link->arena, 100);
     wire_writer_init(&w, &link->text);
     smb_header_write(&w, &header);
@@ -498,9 +369,18 @@ void sm_link_cancel(unsigned slot, uint64_t message_id)
     (void)sm_link_send(slot);
 }
 
-static bool ask(unsigned slot, struct sm_message *ret_message)
+bool sm_link_await(unsigned slot)
 {
-    return sm_link_receive(slot, sm_link_send(slot), ret_message);
+    struct link *link = &links[slot];
+
+    if (!link->is_cut)
+        await(link, 0);
+    return !link->is_cut;
+}
+
+bool link_ask(struct link *link, struct sm_message *ret_message)
+{
+    return receive(link, link_send(link), ret_message);
 }
 
 void sm_link_sleep(unsigned slot, uint64_t ns)
@@ -512,93 +392,10 @@ void sm_link_sleep(unsigned slot, uint64_t ns)
         continue;
 }
 
-/* ---- the beginning ---- */
+/* ---- beginning and end ---- */
 
-static bool negotiate(unsigned slot)
+void link_begin(struct link *link, unsigned slot)
 {
-    struct guid guid = { { (uint8_t)(slot + 1), 2, 3 } };
-    struct sm_message answer;
-    struct wire_writer w;
-
-    sm_link_write(slot, SMB_NEGOTIATE, 1, &w);
-    wire_put_u16(&w, 36);
-    wire_put_u16(&w, 1);
-    wire_put_u16(&w, 1); /* SIGNING_ENABLED */
-    wire_put_u16(&w, 0);
-    wire_put_u32(&w, 0x7F);
-    wire_put_guid(&w, &guid);
-    wire_put_zeros(&w, 8);
-    wire_put_u16(&w, SMB_302);
-    return ask(slot, &answer) && answer.status == SM_SUCCESS;
-}
-
-static bool set_up(unsigned slot, struct bytes token, struct sm_message *ret_answer)
-{
-    struct wire_writer w;
-
-    sm_link_write(slot, SMB_SESSION_SETUP, 1, &w);
-    wire_put_u16(&w, 25);
-    wire_put_zeros(&w, 1 + 1 + 4 + 4);
-    wire_put_u16(&w, SMB_HEADER_SIZE + 24);
-    wire_put_u16(&w, (uint16_t)token.len);
-    wire_put_u64(&w, 0);
-    wire_put(&w, token);
-    return ask(slot, ret_answer);
-}
-
-static struct bytes token_of(const struct sm_message *message)
-{
-    struct wire_reader r;
-    uint16_t at, size;
-
-    wire_reader_init(&r, bytes_of(message->bytes, message->size));
-    wire_skip(&r, SMB_HEADER_SIZE + 4);
-    at = wire_u16(&r);
-    size = wire_u16(&r);
-    return wire_buffer(&r, at, size, SMB_HEADER_SIZE + 8);
-}
-
-static bool log_on(unsigned slot)
-{
-    struct link *link = &links[slot];
-    struct initiator initiator = { .user = DEVELOPMENT_ACCOUNT,
-                                   .domain = "AZURE",
-                                   .password = request_account_key };
-    struct sm_message answer;
-
-    if (!set_up(slot, initiator_begin(&initiator, link->arena), &answer) ||
-        answer.status != SM_MORE_PROCESSING)
-        return false;
-    link->session_id = answer.session_id;
-    return set_up(slot, initiator_answer(&initiator, link->arena, token_of(&answer)), &answer) &&
-           answer.status == SM_SUCCESS;
-}
-
-static bool connect_tree(unsigned slot, uint32_t *ret_status)
-{
-    static const char path[] = "\\\\server\\" FS_SHARE;
-    struct link *link = &links[slot];
-    struct sm_message answer;
-    struct wire_writer w;
-
-    sm_link_write(slot, SMB_TREE_CONNECT, 1, &w);
-    wire_put_u16(&w, 9);
-    wire_put_u16(&w, 0);
-    wire_put_u16(&w, SMB_HEADER_SIZE + 8);
-    wire_put_u16(&w, (uint16_t)(2 * (sizeof path - 1)));
-    wire_put_utf16(&w, bytes_of(path, sizeof path - 1));
-    *ret_status = SM_IO_ERROR;
-    if (!ask(slot, &answer))
-        return false;
-    *ret_status = answer.status;
-    link->tree_id = answer.tree_id;
-    return answer.status == SM_SUCCESS;
-}
-
-static void begin(unsigned slot)
-{
-    struct link *link = &links[slot];
-
     *link = (struct link){
         .host = { .send = on_send,
                   .post = on_post,
@@ -611,8 +408,6 @@ static void begin(unsigned slot)
     };
     link->host.address[15] = (uint8_t)(slot + 1);
     link->machine = smb_connection_new(service, &link->host, bytes_from_string("192.0.2.7:50000"));
-    if (!negotiate(slot) || !log_on(slot))
-        world_fail("an SMB client cannot log on");
 }
 
 bool sm_link_begin(unsigned slot, uint32_t *ret_status)
@@ -622,15 +417,17 @@ bool sm_link_begin(unsigned slot, uint32_t *ret_status)
     *ret_status = SM_SUCCESS;
     if (link->machine && link->is_cut)
         sm_link_end(slot);
-    if (!link->machine)
-        begin(slot);
+    if (!link->machine) {
+        link_begin(link, slot);
+        link_log_on(link);
+    }
     if (link->message_count == 0 &&
         link->break_count == 0) { /* nothing is kept from one request to the next */
         arena_free(link->arena);
         link->arena = arena_new(ARENA_MAX);
     }
     if (!link->has_tree)
-        link->has_tree = connect_tree(slot, ret_status);
+        link->has_tree = link_connect_tree(link, ret_status);
     return link->has_tree;
 }
 
@@ -639,14 +436,14 @@ bool sm_link_is_there(unsigned slot)
     return links[slot].machine != NULL;
 }
 
-void sm_link_end(unsigned slot)
+void link_cut(struct link *link)
 {
-    struct link *link = &links[slot];
-
-    if (!link->machine)
-        return;
     link->is_ending = true;
     smb_connection_end(link->machine);
+}
+
+void link_free(struct link *link)
+{
     while (!link->has_ended)
         await(link, 0);
     /* A post that is on its way. */
@@ -656,7 +453,23 @@ void sm_link_end(unsigned slot)
     link->is_posted = false;
 }
 
+void sm_link_end(unsigned slot)
+{
+    struct link *link = &links[slot];
+
+    if (!link->machine)
+        return;
+    sm_watch_end(slot, 0);
+    link_cut(link);
+    link_free(link);
+}
+
 unsigned sm_link_slot_of(const struct smb_request *request)
 {
     return link_of(request->message->connection->host)->slot;
+}
+
+bool sm_link_is_channel(const struct smb_request *request)
+{
+    return link_of(request->message->connection->host)->home != NULL;
 }

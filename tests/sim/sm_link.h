@@ -51,12 +51,29 @@ bool sm_link_receive(unsigned slot, uint64_t message_id, struct sm_message *ret_
 /* The same for so long; false: it has not come. */
 bool sm_link_receive_within(unsigned slot, uint64_t message_id, uint64_t ns,
                             struct sm_message *ret_message);
-/* Cancels one that has had an interim answer. */
-void sm_link_cancel(unsigned slot, uint64_t message_id);
+/* Cancels one that has had an interim answer, which has said its async_id. */
+void sm_link_cancel(unsigned slot, uint64_t message_id, uint64_t async_id);
+/* Of one that is waited for; 0: it has had none. */
+uint64_t sm_link_async_id(unsigned slot, uint64_t message_id);
+/* Until something may have come. False: the connection was cut. */
+bool sm_link_await(unsigned slot);
 /* Does nothing for so long, but for what the machine is posted. */
 void sm_link_sleep(unsigned slot, uint64_t ns);
 /* The connection ends; waits until nothing is left of it. */
 void sm_link_end(unsigned slot);
+
+/* A second connection of the client's session, for a while, in which breaks of opens that it does not know yet are not
+ * answered. False: there is none. */
+bool sm_channel_begin(unsigned slot);
+void sm_channel_write(unsigned slot, uint16_t command, struct wire_writer *ret_writer);
+void sm_channel_send(unsigned slot);
+/* It is lost; and until nothing is left of it. */
+void sm_channel_cut(unsigned slot);
+void sm_channel_end(unsigned slot);
+/* Has the request come by one? */
+bool sm_link_is_channel(const struct smb_request *request);
+/* What is sent next is said to have been sent before. */
+void sm_link_replays(unsigned slot);
 
 /* Do all clients of this run answer breaks at once? */
 bool sm_answers_at_once(void);

@@ -8,6 +8,7 @@
 #include "fs_script.h"
 #include "sm_link.h"
 #include "sm_list.h"
+#include "sm_watch.h"
 #include "world.h"
 
 #define HANDLES_MAX 3u
@@ -97,6 +98,18 @@ bool sm_script_reads_only(unsigned client, uint64_t volatile_id)
     const struct held *one = find_volatile(client, volatile_id);
 
     return one && one->caching == CACHES_R;
+}
+
+bool sm_script_knows(unsigned client, uint64_t key, uint64_t volatile_id)
+{
+    for (unsigned i = 0; i < HANDLES_MAX; i++) {
+        const struct held *one = &clients->known[client][i];
+
+        if (one->handle.open > 0 &&
+            (key > 0 ? one->key == key : one->handle.volatile_id == volatile_id))
+            return true;
+    }
+    return false;
 }
 
 bool sm_script_has_written(unsigned client, uint64_t open)
@@ -197,9 +210,10 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
 /* ---- draws ---- */
 
 static const unsigned weights[SM_OPS] = {
-    [SM_OPEN] = 16,  [SM_READ] = 12,  [SM_WRITE] = 16,  [SM_SET_LENGTH] = 4, [SM_FLUSH] = 4,
-    [SM_QUERY] = 4,  [SM_LIST] = 4,   [SM_LOCK] = 9,    [SM_UNLOCK] = 6,     [SM_SET_DELETE] = 2,
-    [SM_RENAME] = 7, [SM_CLOSE] = 13, [SM_HANG_UP] = 2,
+    [SM_OPEN] = 16,  [SM_READ] = 12,      [SM_WRITE] = 16, [SM_SET_LENGTH] = 4,
+    [SM_FLUSH] = 4,  [SM_QUERY] = 4,      [SM_LIST] = 4,   [SM_LOCK] = 9,
+    [SM_UNLOCK] = 6, [SM_SET_DELETE] = 2, [SM_RENAME] = 7, [SM_NOTIFY] = 5,
+    [SM_LISTEN] = 2, [SM_STOP] = 1,       [SM_CLOSE] = 13, [SM_HANG_UP] = 2,
 };
 
 /* One that can do it, most often. */
@@ -289,10 +303,14 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
         ask->access |= draw(draws, 2) == 0 ? MAY_R : MAY_D;
     }
     draw_then(draws, ask);
+    if (ask->create > 0 && ask->then_count == 0 && draw(draws, 3) == 0) {
+        ask->replays = true;
+        ask->waits_ns = draw(draws, 2) * draw(draws, 300000); /* or it is lost at once */
+    }
     if (ask->path.depth == 0) {
         ask->disposition = SM_OPEN_THERE;
         ask->kind = SM_ANY_KIND;
-        ask->deletes = false;
+        ask->deletes = ask->replays = false;
         ask->then_count = 0;
     }
 }
@@ -300,13 +318,31 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
 /* What it wants of a handle. */
 static unsigned access_for(enum sm_op op)
 {
-    return op == SM_READ || op == SM_LIST           ? MAY_R
-           : op == SM_RENAME || op == SM_SET_DELETE ? MAY_D
-           : op == SM_CLOSE || op == SM_QUERY       ? 0
-                                                    : MAY_W;
+    return op == SM_READ || op == SM_LIST || op == SM_NOTIFY                      ? MAY_R
+           : op == SM_RENAME || op == SM_SET_DELETE                               ? MAY_D
+           : op == SM_CLOSE || op == SM_QUERY || op == SM_LISTEN || op == SM_STOP ? 0
+                                                                                  : MAY_W;
 }
 
-static void draw_particular(struct draws *draws, struct sm_ask *ask, const struct held *handle)
+/* Names alone, most often; room for all that there may be, or for little. */
+static void draw_watch(struct draws *draws, unsigned client, struct sm_ask *ask)
+{
+    static const uint32_t filters[] = { 0x3, 0x3, 0xB, 0xFFF, 0x1, 0x2, 0x18 };
+    static const uint32_t rooms[] = { 8192, 8192, 8192, 8192, 100, 30, 0 };
+    bool waits = sm_watch_waits(client, ask->handle.open, &(uint64_t){ 0 }) > 0;
+
+    ask->filter = filters[draw(draws, 7)];
+    ask->room = rooms[draw(draws, 7)];
+    ask->is_recursive = draw(draws, 3) == 0;
+    ask->waits_ns = (2 + draw(draws, 20)) * SECOND_NS;
+    if (ask->op == SM_NOTIFY && waits)
+        ask->op = SM_LISTEN;
+    else if (ask->op != SM_NOTIFY && !waits)
+        ask->op = SM_NOTIFY;
+}
+
+static void draw_particular(struct draws *draws, unsigned client, struct sm_ask *ask,
+                            const struct held *handle)
 {
     unsigned lock = draw(draws, LOCKS_MAX);
 
@@ -325,6 +361,8 @@ static void draw_particular(struct draws *draws, struct sm_ask *ask, const struc
             draw(draws, 3) == 0 ? fs_script_known_path(draws) : fs_script_path_in_known(draws);
     if (handle->is_directory && ask->path.depth > 2)
         ask->path.depth = 2; /* no deeper trees than can be asked for */
+    if (ask->op == SM_NOTIFY || ask->op == SM_LISTEN || ask->op == SM_STOP)
+        draw_watch(draws, client, ask);
     ask->scan = handle->scan;
     ask->restarts = draw(draws, 4) == 0;
     ask->is_single = draw(draws, 2) == 0;
@@ -337,14 +375,15 @@ static void draw_particular(struct draws *draws, struct sm_ask *ask, const struc
 /* What can be done by a directory's handle, and by a file's alone. */
 static enum sm_op suited(struct draws *draws, enum sm_op op, const struct held *handle)
 {
-    static const enum sm_op of_directories[] = { SM_LIST, SM_LIST, SM_LIST, SM_QUERY,
-                                                 SM_SET_DELETE };
+    static const enum sm_op of_directories[] = { SM_LIST,  SM_LIST,   SM_NOTIFY,
+                                                 SM_QUERY, SM_LISTEN, SM_SET_DELETE };
+    bool is_of_directories = op == SM_LIST || op == SM_NOTIFY || op == SM_LISTEN || op == SM_STOP;
     bool is_of_files = op == SM_READ || op == SM_WRITE || op == SM_SET_LENGTH || op == SM_FLUSH ||
                        op == SM_LOCK || op == SM_UNLOCK;
 
     if (handle && handle->is_directory && is_of_files)
-        return of_directories[draw(draws, 5)];
-    return handle && !handle->is_directory && op == SM_LIST ? SM_READ : op;
+        return of_directories[draw(draws, 6)];
+    return handle && !handle->is_directory && is_of_directories ? SM_READ : op;
 }
 
 static void draw_slots(struct draws *draws, struct sm_ask *ask)
@@ -412,7 +451,7 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (smb->op == SM_OPEN)
         draw_open(&draws, smb, (uint64_t)(client + 1) << 32 | (number + 1));
     else if (smb->op != SM_HANG_UP)
-        draw_particular(&draws, smb, handle);
+        draw_particular(&draws, client, smb, handle);
     draw_behaviour(&draws, &ask, 40, 30);
     *ret_ask = ask;
 }

@@ -15,6 +15,8 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
 void sm_script_keeps(unsigned client, uint64_t volatile_id, unsigned caching);
 /* Does it cache no more than what it reads by this handle? Then a break needs no answer. */
 bool sm_script_reads_only(unsigned client, uint64_t volatile_id);
+/* Does it know an open with that lease, or, if key is 0, with that id? */
+bool sm_script_knows(unsigned client, uint64_t key, uint64_t volatile_id);
 /* Has it been told that it has written by the handle? */
 bool sm_script_has_written(unsigned client, uint64_t open);
 

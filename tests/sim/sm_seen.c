@@ -15,7 +15,8 @@ static const struct smb_request *of_clients[CLIENTS_MAX], *own[SM_OWN_MAX];
 /* Not what the client asks at the moment. */
 static bool is_beside(const struct smb_request *request)
 {
-    return request->message->is_own || le16_get(request->bytes.ptr + 12) == SMB_OPLOCK_BREAK;
+    return request->message->is_own || sm_link_is_channel(request) ||
+           le16_get(request->bytes.ptr + 12) == SMB_OPLOCK_BREAK;
 }
 
 static int own_slot(const struct smb_request *request)
@@ -55,8 +56,10 @@ void __wrap_request_run(struct smb_request *request)
 
 static enum sm_own own_kind(const struct smb_request *request)
 {
+    if (!request->message->is_own && request->row && request->row->command == SMB_CREATE)
+        return SM_OWN_OPEN;
     if (!request->message->is_own)
-        return SM_OWN_ANSWER;
+        return sm_link_is_channel(request) ? SM_OWN_OTHER : SM_OWN_ANSWER;
     if (!request->row)
         return SM_OWN_OTHER;
     if (strcmp(request->row->name, "leaving") == 0)

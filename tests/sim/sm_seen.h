@@ -6,10 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Slots from SLOTS_MAX (judge.h) on are of the server's own requests, and of clients' answers to breaks. */
+/* Slots from SLOTS_MAX (judge.h) on are of the server's own requests, of clients' answers to breaks, and of what comes
+ * by channels. */
 #define SM_OWN_MAX 256u
 
-enum sm_own { SM_OWN_CLOSE, SM_OWN_LEAVE, SM_OWN_OVERDUE, SM_OWN_ANSWER, SM_OWN_OTHER };
+enum sm_own {
+    SM_OWN_CLOSE,
+    SM_OWN_LEAVE,
+    SM_OWN_OVERDUE,
+    SM_OWN_ANSWER,
+    SM_OWN_OPEN, /* a client's, that came by a channel */
+    SM_OWN_OTHER
+};
 
 /* What a request is about, and what it was decided on. */
 struct sm_seen {
