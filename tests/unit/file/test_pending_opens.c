@@ -151,11 +151,8 @@ static void tells_that_it_is_there(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(waits_for_handles),
-        TEST(caches_end_with_it),
-        TEST(tells_its_end),
-        TEST(tells_that_it_is_aborted),
-        TEST(tells_that_it_is_there),
+        TEST(waits_for_handles),        TEST(caches_end_with_it),     TEST(tells_its_end),
+        TEST(tells_that_it_is_aborted), TEST(tells_that_it_is_there),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

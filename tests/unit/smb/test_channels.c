@@ -1,6 +1,5 @@
 /* Sessions of several connections. ms-smb2: 3.3.5.5, 3.3.5.5.2, 3.3.7.1 */
 
-
 #include "client.h"
 
 #include "base/endian.h"
