@@ -219,7 +219,7 @@ static bool count(struct analytics *a, struct watched *w, const struct analytics
     if (all)
         tally_count(all, event);
     if (w->hour.includes_apis || w->minute.includes_apis) {
-        analytics_operation_name(event->operation, name);
+        analytics_name(event, name);
         of_api = tally_named(a, w, name, is_system);
         if (!of_api)
             return false;

@@ -160,7 +160,7 @@ static void add_begin(struct text *line, const struct analytics_event *event, un
     static const char *const suffixes[] = { "", "Source", "Destination" };
     char name[ANALYTICS_NAME_SIZE], began[INSTANT_ISO_SIZE];
 
-    analytics_operation_name(event->operation, name);
+    analytics_name(event, name);
     instant_format_iso(event->ended - event->all_ns / 100, began);
     text_add_string(line, version == 2 ? "2.0" : "1.0");
     add_name(line, began);

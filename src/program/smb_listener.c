@@ -14,7 +14,8 @@ bool smb_listener_start(const struct options *options, const struct net_limits *
 {
     struct smb_options smb = { .allow_unencrypted = options->smb_allow_unencrypted,
                                .enforce_acls = options->smb_enforce_acls,
-                               .logon_patience_s = LOGON_PATIENCE_S };
+                               .logon_patience_s = LOGON_PATIENCE_S,
+                               .counted_as = SERVICE_FILE };
     struct net_listen where = { .host = options->smb.host,
                                 .port = options->smb.port,
                                 .proxies = &options->proxies };

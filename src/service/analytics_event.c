@@ -3,17 +3,56 @@
 
 #include "service/service_private.h"
 
-void analytics_operation_name(const struct operation *operation, char buffer[ANALYTICS_NAME_SIZE])
+/* "QUERY_INFO" is QueryInfo, as in the logs of Azure Files. */
+static void command_name(const char *command, char buffer[ANALYTICS_NAME_SIZE])
 {
+    size_t length = 0;
+    bool begins = true;
+
+    for (; *command && length < ANALYTICS_NAME_SIZE - 1; command++) {
+        if (*command != '_')
+            buffer[length++] = begins ? *command : (char)(*command | 0x20);
+        begins = *command == '_';
+    }
+    buffer[length] = '\0';
+}
+
+void analytics_name(const struct analytics_event *event, char buffer[ANALYTICS_NAME_SIZE])
+{
+    const struct operation *operation = event->operation;
     const char *name = "Unknown";
     size_t length = 0;
 
+    if (event->command) {
+        command_name(event->command, buffer);
+        return;
+    }
     if (operation)
         name = operation->logged_as ? operation->logged_as : operation->name;
     for (; *name && length < ANALYTICS_NAME_SIZE - 1; name++)
         if (*name != ' ')
             buffer[length++] = *name;
     buffer[length] = '\0';
+}
+
+/* ---- what is counted alone ---- */
+
+bool analytics_counts(const struct account *account, unsigned service)
+{
+    return account_note(account) >> ANALYTICS_BITS * service & ANALYTICS_METRICS;
+}
+
+void analytics_count(const struct analytics_event *event)
+{
+    struct analytics_event *to;
+
+    if (!(event_logs_on() & 1u << EVENTS_ANALYTICS))
+        return;
+    to = event_begin(1u << EVENTS_ANALYTICS, sizeof *event);
+    if (!to)
+        return;
+    *to = *event;
+    event_finish();
 }
 
 /* ---- what it was ---- */

@@ -59,6 +59,7 @@ struct analytics_event {
     unsigned service; /* which one of the process */
     const char *service_name;
     const struct operation *operation; /* NULL: none was found */
+    const char *command;               /* of SMB, "QUERY_INFO"; NULL: a request of HTTP */
     enum analytics_kind kind;
     bool is_logged, is_counted;
     enum analytics_who who;
@@ -81,8 +82,14 @@ _Static_assert(sizeof(struct analytics_event) + 2 * ANALYTICS_URL_MAX + 5 * ANAL
                    EVENT_BYTES_MAX,
                "the texts that clients choose, and the others, which are shorter");
 
-/* The name of an operation as Storage Analytics has it: "GetBlob"; NULL: "Unknown". */
+/* The name of what was asked for as Storage Analytics has it: "GetBlob", "QueryInfo"; or "Unknown". */
 #define ANALYTICS_NAME_SIZE 48u
-void analytics_operation_name(const struct operation *operation, char buffer[ANALYTICS_NAME_SIZE]);
+void analytics_name(const struct analytics_event *event, char buffer[ANALYTICS_NAME_SIZE]);
+
+/* Does the account want requests to the service to be counted? Any thread. */
+bool analytics_counts(const struct account *account, unsigned service);
+/* Leaves an event without texts, of what is counted and not logged, in the ring of this thread: a command of SMB.
+ * decision: 635 */
+void analytics_count(const struct analytics_event *event);
 
 #endif

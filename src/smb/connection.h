@@ -28,6 +28,8 @@ struct smb_options {
     bool enforce_acls; /* --smbEnforceAcls: else who logs on with a key is a superuser */
     /* So long a logon waits where too many have failed; 0: it is refused at once. */
     unsigned logon_patience_s;
+    /* Storage Analytics counts commands as requests of this service: the File service's place in the process. */
+    unsigned counted_as;
     bool always_wait; /* test builds: decide as if nothing were in memory at first */
 };
 

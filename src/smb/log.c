@@ -1,6 +1,8 @@
-/* Commands in the access log and in the audit log (service/access_log.h). */
+/* Commands in the access log and in the audit log (service/access_log.h), and in the metrics of Storage Analytics. */
 #include "service/access_log.h"
+#include "service/analytics_event.h"
 #include "smb/create.h"
+#include "smb/service.h"
 
 #define PATH_MAX_BYTES 1024u
 
@@ -42,4 +44,44 @@ void smb_log(const struct smb_request *request, enum nt_status status)
     };
     logged.path = bytes_of(path, write_path(request, path));
     access_log_smb(&logged);
+}
+
+/* What the columns of metrics mean by HTTP, by the statuses that stand for it (status.c). */
+static enum analytics_outcome outcome_of(enum nt_status status)
+{
+    if (!nt_status_is_error(status) || status == STATUS_MORE_PROCESSING_REQUIRED)
+        return OUTCOME_SUCCESS;
+    if (status == STATUS_ACCESS_DENIED || status == STATUS_LOGON_FAILURE ||
+        status == STATUS_ACCOUNT_DISABLED || status == STATUS_ACCOUNT_LOCKED_OUT)
+        return OUTCOME_AUTHORIZATION;
+    if (status == STATUS_INSUFFICIENT_RESOURCES || status == STATUS_INSUFF_SERVER_RESOURCES)
+        return OUTCOME_THROTTLING;
+    if (status == STATUS_IO_TIMEOUT)
+        return OUTCOME_SERVER_TIMEOUT;
+    if (status == STATUS_INTERNAL_ERROR || status == STATUS_UNEXPECTED_IO_ERROR ||
+        status == STATUS_DATA_ERROR)
+        return OUTCOME_SERVER_OTHER;
+    return OUTCOME_CLIENT_OTHER;
+}
+
+void smb_count(const struct smb_request *request, enum nt_status status, size_t answered)
+{
+    const struct account *account = request->session ? request->session->of : NULL;
+    unsigned service = request->message->connection->service->options.counted_as;
+
+    if (!account || !request->row || !analytics_counts(account, service))
+        return;
+    analytics_count(&(struct analytics_event){
+        .account = account,
+        .service = service,
+        .command = request->row->name,
+        .is_counted = true,
+        .outcome = outcome_of(status),
+        .ended = clock_wall(),
+        .all_ns = clock_monotonic_ns() - request->began_ns,
+        .received = request->bytes.len - SMB_HEADER_SIZE,
+        .sent = answered - SMB_HEADER_SIZE,
+        .request_head_bytes = SMB_HEADER_SIZE,
+        .response_head_bytes = SMB_HEADER_SIZE,
+    });
 }

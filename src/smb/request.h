@@ -61,6 +61,7 @@ struct smb_request {
 
     struct smb_header header;
     struct bytes bytes; /* from its header to the next one's */
+    uint64_t began_ns;
     const struct smb_row *row;
     struct smb_session *session; /* held */
     struct smb_tree *tree;       /* held */
@@ -118,6 +119,8 @@ void request_cancel(struct smb_request *request, enum nt_status status);
 void request_over(struct smb_request *request);
 /* It is answered so: to the logs that want it. log.c */
 void smb_log(const struct smb_request *request, enum nt_status status);
+/* The same to Storage Analytics, where its account asked for metrics. answered: bytes of the answer */
+void smb_count(const struct smb_request *request, enum nt_status status, size_t answered);
 
 /* What a command's functions return. */
 static inline enum smb_step smb_refuse(struct smb_request *request, enum nt_status status)

@@ -5,6 +5,7 @@ static void request_init(struct smb_request *request)
 {
     request_init_pause(request);
     request->state = ADMIT;
+    request->began_ns = clock_monotonic_ns();
 }
 
 struct smb_message *message_new(struct smb_connection *connection, struct arena *arena, size_t size)

@@ -1,6 +1,7 @@
 // Storage Analytics: logs of requests as blobs of $logs, their sums as entities of tables $Metrics.., as Set Service
 // Properties asks for them. docs/logs.md, "Storage Analytics"; decisions 510 to 515, 575, 576
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,8 +13,9 @@ import { BlobServiceClient, ContainerClient } from '@azure/storage-blob';
 import { QueueServiceClient } from '@azure/storage-queue';
 import { ShareServiceClient } from '@azure/storage-file-share';
 import { Connection } from '../lib/http.mjs';
-import { Server } from '../lib/server.mjs';
-import { sign } from '../lib/sign.mjs';
+import { tableSas } from '../lib/sas.mjs';
+import { freePorts, Server } from '../lib/server.mjs';
+import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 import { collect, credential, once, refused } from './setup.mjs';
 import { refusedTable, tableCredential } from './tables-setup.mjs';
 
@@ -348,6 +350,46 @@ test('what the elements may say', async (t) => {
     assert.equal((await files.getProperties()).minuteMetrics.enabled, false);
 });
 
+test('commands of SMB are counted as requests of the File service, by their names', async (t) => {
+    // As in Azure's logs of files: "Close", heads of 64 bytes. decision: 635
+    const [port] = await freePorts(1);
+    const server = await start(t, { args: ['--analyticsEvery', '1s', '--smbPort', `${port}`] });
+    const { files, table, logs } = clients(server);
+    const folder = await mkdtemp(path.join(tmpdir(), 'lagra-analytics-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    await writeFile(path.join(folder, 'smb.conf'), `[global]\nlock directory = ${folder}\nstate directory = ${folder}\ncache directory = ${folder}\nprivate dir = ${folder}\n`);
+    await writeFile(path.join(folder, 'sent'), Buffer.alloc(100000));
+    const smb = (commands) => execFileSync('smbclient', ['//127.0.0.1/team', '-p', `${port}`, '-U', `${DEVELOPMENT.account}%${DEVELOPMENT.key}`,
+        `--configfile=${path.join(folder, 'smb.conf')}`, '--client-protection=encrypt', '-c', commands], { cwd: folder, stdio: 'pipe' });
+
+    await files.getShareClient('team').create();
+    smb('mkdir before');
+    await files.setProperties({ hourMetrics: metrics() });
+    await delay(200);
+    smb('mkdir d; put sent d/one; get d/one back');
+    assert.throws(() => smb('get d/none back'));
+    const rows = async () => {
+        const all = await collect(table('$MetricsHourPrimaryTransactionsFile').listEntities()).catch(() => []);
+        const sums = {};
+        for (const at of all)
+            for (const [name, value] of Object.entries(at))
+                if (/^(Total|Success$|ClientOther)/.test(name))
+                    ((sums[at.rowKey] ??= {})[name] ??= 0, sums[at.rowKey][name] += Number(value));
+        return sums;
+    };
+    const sums = await until(async () => {
+        const all = await rows();
+        return all['user;Create']?.ClientOtherError > 0 && all['user;TreeDisconnect']?.Success >= 2 && all;
+    });
+    assert.ok(sums['user;Write'].TotalIngress > 100000 && sums['user;Write'].TotalIngress < 110000, JSON.stringify(sums));
+    assert.ok(sums['user;Read'].TotalEgress > 100000 && sums['user;Read'].TotalEgress < 110000, JSON.stringify(sums));
+    for (const name of ['SessionSetup', 'TreeConnect', 'Close'])
+        assert.ok(sums[`user;${name}`].Success > 0, name);
+    const { 'user;All': all, ...each } = sums;
+    assert.equal(all.TotalRequests, Object.values(each).reduce((sum, { TotalRequests }) => sum + TotalRequests, 0));
+    assert.equal(await logs.exists(), false, 'the File service has no logs');
+});
+
 test('retention: what is older than so many days is deleted', { skip: existsSync(wall) ? false : 'the library that sets the clock is not built' }, async (t) => {
     // rest: Setting-a-Storage-Analytics-Data-Retention-Policy
     const folder = await mkdtemp(path.join(tmpdir(), 'lagra-analytics-'));
@@ -362,15 +404,32 @@ test('retention: what is older than so many days is deleted', { skip: existsSync
     const blobs = new BlobServiceClient(sas('blob'), undefined, once);
     const logs = blobs.getContainerClient('$logs');
     const names = async () => (await collect(logs.listBlobsFlat()).catch(() => [])).map(({ name }) => name);
+    const at = (days) => new Date(Date.now() + days * DAY_S * 1000).toISOString();
+    const daysOf = async (table) => {
+        const sas = tableSas(table, { sp: 'r', st: `${at(-20).slice(0, 19)}Z`, se: `${at(1).slice(0, 19)}Z` });
+        const answer = await fetch(`${server.urlOf('table')}/${table}?${sas}`, { headers: { accept: 'application/json;odata=nometadata' } });
+        return answer.status === 200 ? (await answer.json()).value.map(({ PartitionKey }) => PartitionKey.slice(0, 8)) : [];
+    };
+    const day = (days) => at(days).slice(0, 10).replaceAll('-', '');
+    const TABLES = ['$MetricsCapacityBlob', '$MetricsHourPrimaryTransactionsBlob'];
 
     await blobs.setProperties({ blobAnalyticsLogging: logging({ retentionPolicy: keep(7) }), hourMetrics: metrics({ retentionPolicy: keep(7) }) });
     const [old] = await until(async () => (await names()).length > 0 && names());
+    for (const table of TABLES)
+        await until(async () => (await daysOf(table)).includes(day(-9)));
     await delay(1500);
     assert.ok((await names()).includes(old), 'it is kept while it is new');
+    for (const table of TABLES)
+        assert.ok((await daysOf(table)).includes(day(-9)), `${table} is kept while it is new`);
     await writeFile(file, '0');
     await until(async () => !(await names()).includes(old));
     const today = new Date().toISOString().slice(0, 10).replaceAll('-', '/');
     await until(async () => (await names()).some((name) => name.startsWith(`blob/${today}`)));
+    for (const table of TABLES)
+        await until(async () => {
+            const days = await daysOf(table);
+            return days.includes(day(0)) && !days.includes(day(-9));
+        });
 });
 
 test('kill -9 loses what an interval brought, and nothing that was written', async (t) => {
