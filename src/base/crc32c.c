@@ -29,6 +29,14 @@ static uint32_t shift_over_run(uint32_t crc)
            tables.shift[2][crc >> 16 & 0xFF] ^ tables.shift[3][crc >> 24];
 }
 
+/* Byte by byte: for one bit alone, since that of a sum is the sum of those of its bits. */
+static uint32_t move_over_run(uint32_t crc)
+{
+    for (size_t n = 0; n < RUN_BYTES; n++)
+        crc = crc >> 8 ^ tables.step[0][crc & 0xFF];
+    return crc;
+}
+
 /* Before main(), so that no thread has to ask whether the tables are ready. */
 __attribute__((constructor)) static void fill_tables(void)
 {
@@ -44,13 +52,10 @@ __attribute__((constructor)) static void fill_tables(void)
             tables.step[t][i] =
                 tables.step[t - 1][i] >> 8 ^ tables.step[0][tables.step[t - 1][i] & 0xFF];
     for (size_t t = 0; t < 4; t++)
-        for (uint32_t i = 0; i < 256; i++) {
-            uint32_t crc = i << 8 * t;
-
-            for (size_t n = 0; n < RUN_BYTES; n++)
-                crc = crc >> 8 ^ tables.step[0][crc & 0xFF];
-            tables.shift[t][i] = crc;
-        }
+        for (uint32_t i = 1; i < 256; i++)
+            tables.shift[t][i] = (i & (i - 1)) == 0 ? move_over_run(i << 8 * t)
+                                                    : tables.shift[t][i & (i - 1)] ^
+                                                          tables.shift[t][i & -i];
 }
 
 uint32_t crc32c_portable(uint32_t crc, const void *data, size_t len)

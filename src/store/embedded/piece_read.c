@@ -5,9 +5,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/uio.h>
 
+#include "base/arena.h"
 #include "base/crc.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -22,7 +24,34 @@ struct fetch {
     struct waiter *waiter;
 };
 
-static _Thread_local char scratch[PIECE_SECTOR_BYTES];
+/* Of each thread that reads parts of sectors, made when it does first: as a thread-local array it was zeroed, and in
+ * memory, for every thread of the process. */
+static pthread_key_t scratch_key;
+
+static void make_scratch_key(void)
+{
+    int error = pthread_key_create(&scratch_key, free);
+
+    assert(!error);
+}
+
+/* Room for a sector. */
+static char *scratch(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    char *mine;
+
+    pthread_once(&once, make_scratch_key);
+    mine = pthread_getspecific(scratch_key);
+    if (!mine) {
+        int error;
+
+        mine = xmalloc(PIECE_SECTOR_BYTES);
+        error = pthread_setspecific(scratch_key, mine);
+        assert(!error);
+    }
+    return mine;
+}
 
 static uint32_t sector_length(const struct piece *piece, uint32_t sector)
 {
@@ -91,7 +120,7 @@ static void run_fetch(struct io_job *job)
     verified_forget(&fetch->embedded->verified, fetch->piece.extent, fetch->piece.offset);
     if (!result) {
         for (uint32_t i = 0; i < fetch->count && !result; i++)
-            result = read_sector(extent->fd, &fetch->piece, fetch->first + i, false, scratch);
+            result = read_sector(extent->fd, &fetch->piece, fetch->first + i, false, scratch());
         extents_give(extents, extent);
     }
     /* A shortage is found again, and reported, by the caller itself. */
@@ -151,9 +180,9 @@ enum store_result embedded_piece_read(struct store *store, const struct piece *p
         uint32_t upto = offset + length < begin + size ? offset + length - begin : size;
         bool whole = from == 0 && upto == size;
 
-        result = read_and_check(extent->fd, piece, sector, waiter, whole ? at : scratch);
+        result = read_and_check(extent->fd, piece, sector, waiter, whole ? at : scratch());
         if (!result && !whole)
-            memcpy(at, scratch + from, upto - from);
+            memcpy(at, scratch() + from, upto - from);
         at += upto - from;
     }
     extents_give(&embedded->extents, extent);
@@ -181,7 +210,7 @@ enum store_result embedded_piece_check(struct store *store, const struct piece *
         return result;
     if (known != VERIFIED_YES || !file_is_cached(extent->fd, piece->offset + offset, length)) {
         for (uint32_t sector = first; sector < end && !result; sector++)
-            result = read_and_check(extent->fd, piece, sector, waiter, scratch);
+            result = read_and_check(extent->fd, piece, sector, waiter, scratch());
         if (!result)
             verified_add(&embedded->verified, piece, bits);
     }
