@@ -12,6 +12,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "store/embedded/interposed.h"
+
 static struct open_file files[FDS_MAX];
 static unsigned open_count;
 
@@ -483,6 +485,8 @@ CALL(int, fsync, int fd)
 
     if (!file)
         return (int)syscall(SYS_fsync, fd);
+    if (file_syncs_now() == SYNC_LATER) /* these are in the place of interposed.c's */
+        return 0;
     inode = file->inode;
     disk_open(inode);
     faults_take_time(SITE_SYNC, inode->file);

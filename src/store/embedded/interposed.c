@@ -1,6 +1,7 @@
 /* RocksDB's calls that come to us. Its C++ symbols are those of RocksDB 7.8. */
 #include "store/embedded/interposed.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <sys/uio.h>
@@ -155,4 +156,52 @@ ssize_t interposed_pread(int fd, void *to, size_t size, off_t at)
     if (done < 0 && errno == EOPNOTSUPP)
         errno = EAGAIN; /* a file system that cannot tell: it may wait */
     return done;
+}
+
+/* ---- syncs that wait for the caller's own ---- */
+
+static _Thread_local enum file_syncs syncs;
+
+void file_syncs_are(enum file_syncs which)
+{
+    syncs = which;
+}
+
+enum file_syncs file_syncs_now(void)
+{
+    return syncs;
+}
+
+typedef int sync_fn(int fd);
+
+/* The next library's: a program for tests that has its own in the program leaves these out (weak). */
+static int sync_by(_Atomic(sync_fn *) *known, const char *name, int fd)
+{
+    sync_fn *next = atomic_load_explicit(known, memory_order_relaxed);
+
+    note_call(INTERPOSED_SYNC);
+    if (syncs == SYNC_LATER)
+        return 0;
+    if (!next) {
+        *(void **)&next = dlsym(RTLD_NEXT, name);
+        atomic_store_explicit(known, next, memory_order_relaxed);
+    }
+    return next(fd);
+}
+
+int interposed_fsync(int fd) __asm__("fsync") __attribute__((used, weak));
+int interposed_fdatasync(int fd) __asm__("fdatasync") __attribute__((used, weak));
+
+int interposed_fsync(int fd)
+{
+    static _Atomic(sync_fn *) next;
+
+    return sync_by(&next, "fsync", fd);
+}
+
+int interposed_fdatasync(int fd)
+{
+    static _Atomic(sync_fn *) next;
+
+    return sync_by(&next, "fdatasync", fd);
 }

@@ -6,6 +6,7 @@
  *   the order of keys in a memtable   without two more calls and a counter. decision: 217
  *   pread(2)                          which does not wait for the disk where the caller may not.
  *                                     decision: 227
+ *   fsync(2), fdatasync(2)            which do nothing while the caller is to sync all itself. decision: 636
  *
  * Where a version of the library no longer calls a symbol, or binds it itself, its own function is used.
  * So those of sums and reads note that they were called, and a start looks: it logs what RocksDB does
@@ -25,6 +26,7 @@ enum interposed {
     INTERPOSED_CRC32C,
     INTERPOSED_CRC32C_JOIN,
     INTERPOSED_PREAD,
+    INTERPOSED_SYNC,
     INTERPOSED_COUNT,
 };
 /* Since the process began. Any thread. */
@@ -40,6 +42,11 @@ void interposed_prove(enum interposed_stage stage);
 enum file_reads { READ_ALL, READ_PAGE_CACHE, READ_NOTHING };
 /* Any thread. */
 void file_reads_are(enum file_reads reads);
+/* Whether files are synced by this thread from now on, or by its caller at the end. */
+enum file_syncs { SYNC_NOW, SYNC_LATER };
+/* Any thread. */
+void file_syncs_are(enum file_syncs syncs);
+enum file_syncs file_syncs_now(void);
 /* Does RocksDB read tables without asking? A caller that may not block must not have it read. Any thread. */
 bool file_reads_may_wait(void);
 

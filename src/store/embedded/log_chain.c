@@ -136,6 +136,14 @@ enum store_result log_chain_follow(int records, const struct records_files *file
     return STORE_OK;
 }
 
+bool log_chain_has_records(const struct log_chain *chain)
+{
+    for (size_t i = 0; i < chain->end_count; i++)
+        if (chain->ends[i].end > 0)
+            return true;
+    return false;
+}
+
 void log_chain_release(struct log_chain *chain)
 {
     free(chain->ends);
@@ -164,9 +172,10 @@ enum store_result log_chain_settle(int records, const struct records_files *file
 
     for (size_t i = 0; i < chain->end_count && !result; i++) {
         const struct log_end *log = &chain->ends[i];
+        uint64_t size = records_files_find(files, RECORDS_LOG, log->number)->size;
 
-        result = settle(records, log,
-                        records_files_find(files, RECORDS_LOG, log->number)->size > log->end);
+        if (size > 0) /* an empty one may as well be missing */
+            result = settle(records, log, size > log->end);
     }
     return result;
 }

@@ -29,6 +29,8 @@ struct log_chain {
 enum store_result log_chain_follow(int records, const struct records_files *files,
                                    const struct manifest *manifest, struct damage *damage,
                                    struct log_chain *ret_chain);
+/* Not all of them are empty. */
+bool log_chain_has_records(const struct log_chain *chain);
 void log_chain_release(struct log_chain *chain);
 /* Cuts each log behind its last whole batch: zeros that were written ahead, and what a crash has left
  * of batches that were never acknowledged. RocksDB would skip a hole of zeros, and then read a batch behind

@@ -27,6 +27,11 @@ void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number)
     snprintf(to, MANIFEST_COPY_NAME_SIZE, COPY_BEGIN "%06" PRIu64, number);
 }
 
+bool manifest_is_copy_name(const char *name)
+{
+    return strncmp(name, COPY_BEGIN, sizeof COPY_BEGIN - 1) == 0;
+}
+
 enum store_result manifest_checkpoint_read(int synced, struct manifest_checkpoint *ret_checkpoint)
 {
     unsigned char bytes[NOTE_SIZE];
@@ -73,8 +78,7 @@ static void remove_old_copies(const struct manifest_guard *guard)
 
     manifest_copy_name(kept, guard->checkpoint.number);
     while (dir && (entry = readdir(dir)))
-        if (strncmp(entry->d_name, COPY_BEGIN, sizeof COPY_BEGIN - 1) == 0 &&
-            strcmp(entry->d_name, kept) != 0)
+        if (manifest_is_copy_name(entry->d_name) && strcmp(entry->d_name, kept) != 0)
             unlinkat(guard->folder, entry->d_name, 0);
     if (dir)
         closedir(dir);
@@ -126,7 +130,7 @@ static bool copy_new(struct manifest_guard *guard, uint64_t length)
     return true;
 }
 
-/* The steps in this order: what is recorded is durable, in the MANIFEST and in its copy. */
+/* The steps in this order: what is recorded is durable, in the MANIFEST and in its copy, and so are their names. */
 static bool take_note(struct manifest_guard *guard)
 {
     struct stat status;
@@ -139,7 +143,7 @@ static bool take_note(struct manifest_guard *guard)
         return false;
     if (fstat(guard->source, &status) < 0 || fdatasync(guard->source) < 0 ||
         !copy_new(guard, (uint64_t)status.st_size) || fdatasync(guard->copy) < 0 ||
-        (is_new && fsync(guard->folder) < 0) || !write_note(guard))
+        (is_new && (fsync(guard->records) < 0 || fsync(guard->folder) < 0)) || !write_note(guard))
         return false;
     if (is_new)
         remove_old_copies(guard);
@@ -154,10 +158,11 @@ static void checkpoint_or_log(struct manifest_guard *guard)
     bool taken = take_note(guard);
 
     if (!taken) {
-        if (!atomic_load(&guard->stale))
+        if (!guard->failed)
             log_errno("store: checkpoint the MANIFEST");
         close_files(guard);
     }
+    guard->failed = !taken;
     atomic_store(&guard->stale, !taken);
 }
 
@@ -204,8 +209,12 @@ static void *take_checkpoints(void *argument)
 enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, int synced,
                                       const struct keyspace *keyspace)
 {
-    *guard =
-        (struct manifest_guard){ .keyspace = keyspace, .synced = synced, .source = -1, .copy = -1 };
+    *guard = (struct manifest_guard){ .keyspace = keyspace,
+                                      .synced = synced,
+                                      .source = -1,
+                                      .copy = -1,
+                                      .stale = true,
+                                      .asked = true };
     guard->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     guard->records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (guard->folder < 0 || guard->records < 0) {
@@ -214,7 +223,6 @@ enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, 
             close(guard->folder);
         return STORE_IO;
     }
-    checkpoint_or_log(guard);
     lock_init(&guard->lock, RANK_SYNCER);
     lock_condition_init(&guard->work);
     return STORE_OK;

@@ -35,6 +35,7 @@ struct manifest_checkpoint {
 #define MANIFEST_COPY_NAME_SIZE 32
 
 void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number);
+bool manifest_is_copy_name(const char *name);
 /* synced: the open file. A damaged checkpoint is ignored, and logged. returns STORE_OK, STORE_IO */
 enum store_result manifest_checkpoint_read(int synced, struct manifest_checkpoint *ret_checkpoint);
 
@@ -47,7 +48,8 @@ struct manifest_guard {
     int synced;         /* the caller's */
     struct manifest_checkpoint
         checkpoint;          /* what copy holds; of the thread, or of start and close */
-    atomic_bool stale;       /* the last checkpoint failed */
+    atomic_bool stale;       /* there is none of this start yet, or the last one failed */
+    bool failed;             /* the last one; of the thread, or of close */
     _Atomic uint64_t length; /* recorded */
     struct thread thread;
     struct lock lock;
@@ -56,11 +58,11 @@ struct manifest_guard {
     bool stopping; /* under lock */
 };
 
-/* Takes the first checkpoint; nothing may have been served before. One that fails (the disk is full) is
- * logged and tried again: the checkpoint before stays true. returns STORE_OK, STORE_IO (no descriptor) */
+/* returns STORE_OK, STORE_IO (no descriptor) */
 enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, int synced,
                                       const struct keyspace *keyspace);
-/* False: no thread; to be stopped all the same. */
+/* Takes the first checkpoint at once, beside what is served: until then the one before stays true. One that fails (the
+ * disk is full) is logged and tried again. False: no thread; to be stopped all the same. */
 bool manifest_guard_start(struct manifest_guard *guard);
 /* Has a new checkpoint taken in the background when the MANIFEST has changed. Syncer, after each sync. */
 void manifest_guard_look(struct manifest_guard *guard);

@@ -17,6 +17,7 @@
 #include "store/embedded/embedded_private.h"
 #include "store/embedded/figures.h"
 #include "store/embedded/folder.h"
+#include "store/embedded/interposed.h"
 #include "store/embedded/piece_read.h"
 #include "store/embedded/read_ahead.h"
 #include "store/embedded/records_proof.h"
@@ -229,39 +230,58 @@ static enum store_result claim_room(struct embedded *embedded, const struct fold
     return disk_space_claim(&embedded->space, logs + logs / 8 + OPENING_BYTES, ret_problem);
 }
 
-/* Opens the records, once it is proven that all of them are there. */
-static enum store_result open_records(struct embedded *embedded, const struct folder *folder,
-                                      size_t cache_bytes, const char **ret_problem)
+/* Of a new key space RocksDB syncs each of its files and their folder, one after the other: twelve times, before there is
+ * anything that might be lost. Here all are synced at its end, together. A start that is cut off before leaves what the next
+ * one takes for new (records_proof.h). */
+static enum store_result open_keyspace(struct embedded *embedded, const struct folder *folder,
+                                       size_t cache_bytes, bool is_new, const char **ret_problem)
 {
     struct sizes sizes = sizes_of(embedded->space.reserve);
-    struct damage damage = { .say = log_finding, .context = &damage };
-    struct records_proof proof;
-    uint64_t durable;
-    enum store_result result = syncer_open_record(folder->fd, &embedded->synced, &durable);
+    enum store_result result;
 
-    *ret_problem = "the data folder cannot be read";
+    if (!is_new)
+        return keyspace_open(folder->records_path, &sizes, cache_bytes, KEYSPACE_EXISTS,
+                             &embedded->keyspace, ret_problem);
+    file_syncs_are(SYNC_LATER);
+    result = keyspace_open(folder->records_path, &sizes, cache_bytes, KEYSPACE_NEW,
+                           &embedded->keyspace, ret_problem);
+    file_syncs_are(SYNC_NOW);
     if (result)
         return result;
+    result = records_sync_all(folder->fd);
+    if (result) {
+        *ret_problem = "the data folder cannot be written";
+        keyspace_close(&embedded->keyspace);
+    }
+    return result;
+}
+
+/* Opens the records, once it is proven that all of them are there. */
+static enum store_result open_records(struct embedded *embedded, const struct folder *folder,
+                                      uint64_t durable, size_t cache_bytes,
+                                      const char **ret_problem)
+{
+    struct damage damage = { .say = log_finding, .context = &damage };
+    struct records_proof proof;
+    enum store_result result;
+
     /* For what the proof moves and mends. */
     result = disk_space_claim(&embedded->space, OPENING_BYTES, ret_problem);
-    if (result) {
-        close(embedded->synced);
+    if (result)
         return result;
-    }
+    *ret_problem = "the data folder cannot be read";
     result = records_prove(folder->fd, embedded->synced, durable, PROOF_MEND, &damage, &proof);
     if (damage.count > 0 && !result)
         log_line(LOG_ERROR, "store: %s", damage.first);
     if (damage.count > 0)
         *ret_problem = explain(&damage, result);
     damage_release(&damage);
-    if (!result && !proof.is_new)
+    if (!result && proof.has_logs)
         result = syncer_record_start(folder->fd, embedded->synced, proof.sequence);
     if (!result)
         result = claim_room(embedded, folder, ret_problem);
     if (!result)
-        result = keyspace_open(folder->records_path, &sizes, cache_bytes,
-                               proof.is_new ? KEYSPACE_NEW : KEYSPACE_EXISTS, &embedded->keyspace,
-                               ret_problem);
+        result = open_keyspace(embedded, folder, cache_bytes, proof.is_new, ret_problem);
     if (!result && keyspace_sequence(&embedded->keyspace) < proof.sequence) {
         log_line(LOG_ERROR, "store: RocksDB read the records up to %llu, there are %llu",
                  (unsigned long long)keyspace_sequence(&embedded->keyspace),
@@ -269,6 +289,46 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
         *ret_problem = "RocksDB does not read all records that are there";
         keyspace_close(&embedded->keyspace);
         result = STORE_CORRUPT;
+    }
+    return result;
+}
+
+struct folder_syncing {
+    const struct folder *folder;
+    enum store_result result;
+    const char *problem;
+};
+
+static void *sync_folder(void *argument)
+{
+    struct folder_syncing *syncing = argument;
+
+    syncing->result = folder_sync(syncing->folder, &syncing->problem);
+    return NULL;
+}
+
+/* The folder's names are made durable while the records are opened, which waits for the disk too. */
+static enum store_result open_synced(struct embedded *embedded, const struct folder *folder,
+                                     size_t cache_bytes, const char **ret_problem)
+{
+    struct folder_syncing syncing = { .folder = folder };
+    struct thread thread;
+    uint64_t durable;
+    enum store_result result = syncer_open_record(folder->fd, &embedded->synced, &durable);
+    bool is_apart;
+
+    *ret_problem = "the data folder cannot be read";
+    if (result)
+        return result;
+    is_apart = thread_start(&thread, sync_folder, &syncing);
+    result = open_records(embedded, folder, durable, cache_bytes, ret_problem);
+    thread_join(&thread);
+    if (!is_apart)
+        sync_folder(&syncing);
+    if (!result && syncing.result) {
+        *ret_problem = syncing.problem;
+        keyspace_close(&embedded->keyspace);
+        result = syncing.result;
     }
     if (result)
         close(embedded->synced);
@@ -288,12 +348,9 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
         close(folder->extents);
         return result;
     }
-    result = open_records(embedded, folder, options->cache_bytes, ret_problem);
+    result = open_synced(embedded, folder, options->cache_bytes, ret_problem);
     if (result)
         goto close_extents;
-    result = folder_sync(folder, ret_problem);
-    if (result)
-        goto close_records;
     result = extents_open(&embedded->extents, folder->extents, ret_problem);
     if (result)
         goto close_records;

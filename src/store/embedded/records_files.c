@@ -217,6 +217,63 @@ enum store_result records_move_aside(int folder, int records, const char *name, 
     return moved ? STORE_OK : STORE_IO;
 }
 
+/* ---- making it durable ---- */
+
+typedef bool sync_step(int fd);
+
+/* The file system gives its bytes a place, so that one commit of its journal is for all files. */
+static bool begin_writing(int fd)
+{
+    return sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE) == 0;
+}
+
+/* An empty one has its name alone. */
+static bool make_durable(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && (status.st_size == 0 || fdatasync(fd) == 0);
+}
+
+static bool each_file(int records, sync_step *step)
+{
+    DIR *dir = file_list(records, ".");
+    const struct dirent *entry;
+    bool done = dir;
+
+    while (done && (entry = file_next_entry(dir))) {
+        int fd;
+
+        if (entry->d_name[0] == '.')
+            continue;
+        fd = openat(records, entry->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        done = fd >= 0 && step(fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    done = done && errno == 0;
+    if (dir)
+        closedir(dir);
+    return done;
+}
+
+enum store_result records_sync_all(int folder)
+{
+    int records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced;
+
+    if (records < 0) {
+        log_errno("store: open the folder of records");
+        return STORE_IO;
+    }
+    (void)each_file(records, begin_writing); /* where it cannot, each is a commit */
+    synced = each_file(records, make_durable) && fsync(records) == 0;
+    if (!synced)
+        log_errno("store: sync the folder of records");
+    close(records);
+    return synced ? STORE_OK : STORE_IO;
+}
+
 /* ---- CURRENT ---- */
 
 static ssize_t read_logged(int fd, char *to, size_t size, uint64_t offset)

@@ -32,6 +32,10 @@ enum store_result records_log_bytes(int records, uint64_t *ret_bytes);
 const struct records_file *records_files_find(const struct records_files *files,
                                               enum records_kind kind, uint64_t number);
 
+/* Makes all files of records/ durable, and their names: what lies there before RocksDB's own syncs are waited for.
+ * folder: of the data. returns STORE_OK, STORE_IO (logged) */
+enum store_result records_sync_all(int folder);
+
 /* Moves a file of records/ into aside/, which is made when needed, and says so in the log. At most
  * ASIDE_BYTES are kept there, the oldest go first. folder: of the data. */
 #define ASIDE_BYTES (256ull << 20)

@@ -1,6 +1,7 @@
 /* Which MANIFEST, and whether all that it needs is there. */
 #include "store/embedded/records_proof.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/log_chain.h"
 #include "store/embedded/manifest.h"
@@ -219,6 +221,24 @@ static bool is_new(const struct proof *proof)
     return proof->durable == 0 && proof->checkpoint.number == 0;
 }
 
+/* A start makes the copies when all of records/ is durable. returns STORE_OK, STORE_IO */
+static enum store_result find_copy(int folder, bool *ret_found)
+{
+    DIR *dir = file_list(folder, ".");
+    const struct dirent *entry;
+    bool listed = dir;
+
+    *ret_found = false;
+    while (listed && (entry = file_next_entry(dir)))
+        *ret_found |= manifest_is_copy_name(entry->d_name);
+    listed = listed && errno == 0;
+    if (dir)
+        closedir(dir);
+    if (!listed)
+        log_errno("store: list the data folder");
+    return listed ? STORE_OK : STORE_IO;
+}
+
 static enum store_result choose(const struct proof *proof, struct damage *damage,
                                 struct candidate *ret_candidate)
 {
@@ -283,6 +303,14 @@ static enum store_result install(const struct proof *proof, const struct candida
     return result;
 }
 
+/* All of it is in the checkpoint, which is taken of what is durable, under a name that is durable. */
+static bool is_settled(const struct proof *proof, const struct candidate *candidate)
+{
+    return !candidate->is_restored && !candidate->manifest.torn &&
+           proof->checkpoint.number == candidate->number &&
+           proof->checkpoint.length == candidate->manifest.size;
+}
+
 /* From here on the MANIFEST must stay as it was read: after a kill, what it says may be in memory
  * alone, and what is moved aside because of it would be missing after a power cut. What follows its
  * last whole record is no part of it: RocksDB may refuse to open for it, and all is proven
@@ -342,12 +370,65 @@ static enum store_result mend(const struct proof *proof, const struct candidate 
 {
     enum store_result result = install(proof, candidate);
 
-    if (!result)
+    if (!result && !is_settled(proof, candidate))
         result = settle_manifest(proof, candidate);
     if (!result)
         result = move_strangers(proof, candidate);
     if (!result)
         result = log_chain_settle(proof->records, &proof->files, &candidate->chain);
+    return result;
+}
+
+/* ---- a key space whose making was cut off ---- */
+
+/* RocksDB makes a new one where nothing is called CURRENT, and where no log lies. */
+static enum store_result set_beginnings_aside(const struct proof *proof, bool has_current)
+{
+    static const char why[] = "the start that made it was cut off";
+    enum store_result result = STORE_OK;
+    char name[RECORDS_NAME_SIZE];
+
+    for (size_t i = 0; i < proof->files.count && !result; i++) {
+        records_file_name(name, proof->files.list[i].kind, proof->files.list[i].number);
+        result = records_move_aside(proof->folder, proof->records, name, why);
+    }
+    if (!result && has_current)
+        result = records_move_aside(proof->folder, proof->records, "CURRENT", why);
+    return result;
+}
+
+/* Its files are synced together, at its end, so what a power cut leaves may be any of them. Nothing has been served from
+ * it: there is no copy of a MANIFEST.
+ * returns STORE_OK, STORE_NOT_FOUND (it can be opened, or was served), STORE_IO */
+static enum store_result was_cut_off(const struct proof *proof)
+{
+    struct damage unsaid = { .say = NULL };
+    struct candidate candidate;
+    enum store_result result;
+    bool has_copy;
+
+    if (find_copy(proof->folder, &has_copy))
+        return STORE_IO;
+    if (has_copy)
+        return STORE_NOT_FOUND;
+    result = choose(proof, &unsaid, &candidate);
+    damage_release(&unsaid);
+    if (!result)
+        candidate_release(&candidate);
+    if (result == STORE_IO)
+        return result;
+    return result ? STORE_OK : STORE_NOT_FOUND;
+}
+
+/* returns STORE_OK: RocksDB may make a new key space; STORE_NOT_FOUND: there is one; STORE_IO */
+static enum store_result begin_anew(const struct proof *proof, bool has_current)
+{
+    enum store_result result = is_new(proof) ? STORE_OK : STORE_NOT_FOUND;
+
+    if (!result && has_current)
+        result = proof->mode == PROOF_MEND ? was_cut_off(proof) : STORE_NOT_FOUND;
+    if (!result && proof->mode == PROOF_MEND)
+        result = set_beginnings_aside(proof, has_current);
     return result;
 }
 
@@ -363,17 +444,18 @@ static enum store_result prove(const struct proof *proof, struct damage *damage,
     result = records_current(proof->records, &current);
     if (result == STORE_IO)
         return result;
-    if (result && is_new(proof)) {
+    result = begin_anew(proof, result == STORE_OK);
+    if (!result)
         *ret_proof = (struct records_proof){ .is_new = true };
-        return STORE_OK;
-    }
+    if (result != STORE_NOT_FOUND)
+        return result;
     result = choose(proof, damage, &candidate);
     if (result)
         return result;
     if (proof->mode == PROOF_MEND)
         result = mend(proof, &candidate);
-    ret_proof->is_new = false;
-    ret_proof->sequence = candidate.chain.sequence;
+    *ret_proof = (struct records_proof){ .has_logs = log_chain_has_records(&candidate.chain),
+                                         .sequence = candidate.chain.sequence };
     candidate_release(&candidate);
     return result;
 }

@@ -12,6 +12,9 @@
  * then names older tables, and the logs that continued those are missing. So 1 mends, 2 and 3
  * refuse.
  *
+ * Where nothing was ever served, what 1 to 3 would refuse is what a start has left that was cut off: it is set aside, and the
+ * key space is new.
+ *
  * After that, files that RocksDB would delete or must not read are moved to aside/: tables that the
  * MANIFEST does not name (left by a crash), and logs behind one whose end a power cut took. Logs are
  * cut behind their last whole batch and synced (log_chain.h), so that what was proven stays true. */
@@ -24,7 +27,8 @@
 #include "store/embedded/records_files.h"
 
 struct records_proof {
-    bool is_new;       /* there is nothing yet: RocksDB may make a new key space */
+    bool is_new;   /* there is nothing yet: RocksDB may make a new key space */
+    bool has_logs; /* some of them are in logs alone, which RocksDB's opening writes into tables */
     uint64_t sequence; /* the records go up to here */
 };
 

@@ -232,6 +232,75 @@ static void a_new_folder_is_made(void **state)
     close(here);
 }
 
+static void write_file(struct fixture *f, const char *name, const char *text)
+{
+    int fd = open(path_of(f, name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+}
+
+/* What a power cut may leave of a first start: names whose bytes were not written out. */
+static void leave_a_beginning(struct fixture *f)
+{
+    assert_int_equal(mkdir(path_of(f, "cut"), 0700), 0);
+    assert_int_equal(mkdir(path_of(f, "cut/records"), 0700), 0);
+    write_file(f, "cut/format", "lagra store 1\n");
+    write_file(f, "cut/synced", "");
+    write_file(f, "cut/records/CURRENT", "MANIFEST-000005\n");
+    write_file(f, "cut/records/MANIFEST-000005", "");
+    write_file(f, "cut/records/IDENTITY", "");
+    write_file(f, "cut/records/000004.log", "");
+}
+
+static enum store_result open_cut(struct fixture *f)
+{
+    const struct store_options options = { .location = path_of(f, "cut"), .sync = true };
+    const char *problem = NULL;
+    struct store *store;
+    enum store_result result = store_open_embedded(&options, &store, &problem);
+
+    if (!result)
+        store_close(store);
+    return result;
+}
+
+/* Rule: a first start that is cut off leaves a new folder; where anything may have been served from it, it is refused as
+ * damaged. records_proof.h */
+static void a_start_that_was_cut_off(void **state)
+{
+    static const struct {
+        const char *name, *text;
+    } of_use[] = {
+        { "manifest-000005", "" },
+        { "records/000009.sst", "" },
+        { "records/000008.log", "x" },
+        { "synced", "\1\1\1\1\1\1\1\1\xfe\xfe\xfe\xfe\xfe\xfe\xfe\xfe" },
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof of_use / sizeof of_use[0]; i++) {
+        const char *name = arena_string(f->arena, arena_printf(f->arena, "cut/%s", of_use[i].name));
+
+        if (i == 0)
+            leave_a_beginning(f);
+        write_file(f, name, of_use[i].text);
+        assert_int_equal(open_cut(f), STORE_CORRUPT);
+        assert_int_equal(unlink(path_of(f, name)), 0);
+    }
+    assert_int_equal(open_cut(f), STORE_OK);
+    assert_int_equal(size_of(f, "cut/aside/CURRENT"), strlen("MANIFEST-000005\n"));
+    assert_int_equal(size_of(f, "cut/aside/MANIFEST-000005"), 0);
+    assert_int_equal(open_cut(f), STORE_OK);
+
+    /* Of CURRENT not even the name. */
+    assert_int_equal(rename(path_of(f, "cut"), path_of(f, "was cut")), 0);
+    leave_a_beginning(f);
+    assert_int_equal(unlink(path_of(f, "cut/records/CURRENT")), 0);
+    assert_int_equal(open_cut(f), STORE_OK);
+}
+
 /* Rule: what lies in the folder is its owner's alone. */
 static void files_are_their_owners(void **state)
 {
@@ -338,6 +407,7 @@ int main(void)
         TEST(aside_is_bounded, STORES_ON_DISK),
         TEST(name_is_made_durable, STORES_ON_DISK),
         TEST(a_new_folder_is_made, STORES_ON_DISK),
+        TEST(a_start_that_was_cut_off, STORES_ON_DISK),
         TEST(files_are_their_owners, STORES_ON_DISK),
         TEST(ballast_is_laid_and_stays, STORES_ON_DISK),
         TEST(freed_bytes_go_back_by_themselves, STORES_ON_DISK),

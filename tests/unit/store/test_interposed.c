@@ -90,6 +90,7 @@ static void a_new_key_space_proves_sums(void **state)
     open_keyspace(KEYSPACE_NEW, &keyspace);
     assert_int_equal(interposed_was_called(INTERPOSED_CRC32C), !place.is_hidden);
     assert_int_equal(interposed_was_called(INTERPOSED_CRC32C_JOIN), !place.is_hidden);
+    assert_int_equal(interposed_was_called(INTERPOSED_SYNC), !place.is_hidden);
     assert_int_equal(is_logged("takes its checksums itself"), place.is_hidden);
     assert_false(is_logged("pread()"));
 
@@ -101,6 +102,18 @@ static void a_new_key_space_proves_sums(void **state)
     keyspace_prove_reads(&keyspace);
     assert_int_equal(is_logged("pread()"), place.is_hidden);
     keyspace_close(&keyspace);
+}
+
+/* Rule: while its caller is to sync all, a thread's syncs do nothing. decision: 636 */
+static void syncs_wait_for_the_caller(void **state)
+{
+    (void)state;
+    assert_int_equal(fsync(-1), -1);
+    file_syncs_are(SYNC_LATER);
+    assert_int_equal(fsync(-1), 0);
+    assert_int_equal(fdatasync(-1), 0);
+    file_syncs_are(SYNC_NOW);
+    assert_int_equal(fdatasync(-1), -1);
 }
 
 /* Rule: opening a key space that has tables shows whether reads are ours. Where they are not, a get that
@@ -150,6 +163,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_new_key_space_proves_sums),
+        cmocka_unit_test(syncs_wait_for_the_caller),
         cmocka_unit_test(a_start_proves_reads),
     };
 
