@@ -177,6 +177,8 @@ static bool read_simple(struct manifest *manifest, uint64_t tag, struct bytes *f
         raise(&manifest->last_sequence, value);
         return true;
     case TAG_NEXT_FILE:
+        manifest->has_next_file = true;
+        return varint_take(from, &value);
     case TAG_PREVIOUS_LOG:
     case TAG_MAX_COLUMN_FAMILY:
         return varint_take(from, &value);
@@ -236,7 +238,7 @@ enum store_result manifest_read(int fd, uint64_t limit, struct manifest *ret_man
     record_log_release(&log);
     if (got == RECORD_LOG_IO)
         return STORE_IO;
-    return understood && ret_manifest->size > 0 ? STORE_OK : STORE_CORRUPT;
+    return understood && ret_manifest->has_next_file ? STORE_OK : STORE_CORRUPT;
 }
 
 void manifest_release(struct manifest *manifest)

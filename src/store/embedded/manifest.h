@@ -33,11 +33,12 @@ struct manifest {
     uint64_t first_log;     /* logs below are in tables */
     uint64_t last_sequence; /* in tables up to here */
     uint64_t size;          /* bytes of whole records */
+    bool has_next_file;     /* else RocksDB does not open it: its first records are lost */
     bool torn;              /* more bytes follow */
 };
 
 /* Reads up to `limit` bytes. *ret_manifest is initialised in any case.
- * returns STORE_OK, STORE_CORRUPT (there is no whole record, or one that is not understood; not
+ * returns STORE_OK, STORE_CORRUPT (it lacks records that each has, or has one that is not understood; not
  * logged), STORE_IO */
 enum store_result manifest_read(int fd, uint64_t limit, struct manifest *ret_manifest);
 void manifest_release(struct manifest *manifest);

@@ -382,7 +382,7 @@ static enum store_result mend(const struct proof *proof, const struct candidate 
 /* ---- a key space whose making was cut off ---- */
 
 /* RocksDB makes a new one where nothing is called CURRENT, and where no log lies. */
-static enum store_result set_beginnings_aside(const struct proof *proof, bool has_current)
+static enum store_result set_beginnings_aside(const struct proof *proof)
 {
     static const char why[] = "the start that made it was cut off";
     enum store_result result = STORE_OK;
@@ -392,7 +392,7 @@ static enum store_result set_beginnings_aside(const struct proof *proof, bool ha
         records_file_name(name, proof->files.list[i].kind, proof->files.list[i].number);
         result = records_move_aside(proof->folder, proof->records, name, why);
     }
-    if (!result && has_current)
+    if (!result && faccessat(proof->records, "CURRENT", F_OK, 0) == 0)
         result = records_move_aside(proof->folder, proof->records, "CURRENT", why);
     return result;
 }
@@ -428,7 +428,7 @@ static enum store_result begin_anew(const struct proof *proof, bool has_current)
     if (!result && has_current)
         result = proof->mode == PROOF_MEND ? was_cut_off(proof) : STORE_NOT_FOUND;
     if (!result && proof->mode == PROOF_MEND)
-        result = set_beginnings_aside(proof, has_current);
+        result = set_beginnings_aside(proof);
     return result;
 }
 

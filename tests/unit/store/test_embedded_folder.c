@@ -294,8 +294,12 @@ static void a_start_that_was_cut_off(void **state)
     assert_int_equal(size_of(f, "cut/aside/MANIFEST-000005"), 0);
     assert_int_equal(open_cut(f), STORE_OK);
 
-    /* Of CURRENT not even the name. */
+    /* Of CURRENT the name alone, and not even that. */
     assert_int_equal(rename(path_of(f, "cut"), path_of(f, "was cut")), 0);
+    leave_a_beginning(f);
+    write_file(f, "cut/records/CURRENT", "");
+    assert_int_equal(open_cut(f), STORE_OK);
+    assert_int_equal(rename(path_of(f, "cut"), path_of(f, "was cut again")), 0);
     leave_a_beginning(f);
     assert_int_equal(unlink(path_of(f, "cut/records/CURRENT")), 0);
     assert_int_equal(open_cut(f), STORE_OK);
