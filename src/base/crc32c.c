@@ -53,9 +53,9 @@ __attribute__((constructor)) static void fill_tables(void)
                 tables.step[t - 1][i] >> 8 ^ tables.step[0][tables.step[t - 1][i] & 0xFF];
     for (size_t t = 0; t < 4; t++)
         for (uint32_t i = 1; i < 256; i++)
-            tables.shift[t][i] = (i & (i - 1)) == 0 ? move_over_run(i << 8 * t)
-                                                    : tables.shift[t][i & (i - 1)] ^
-                                                          tables.shift[t][i & -i];
+            tables.shift[t][i] = (i & (i - 1)) == 0
+                                     ? move_over_run(i << 8 * t)
+                                     : tables.shift[t][i & (i - 1)] ^ tables.shift[t][i & -i];
 }
 
 uint32_t crc32c_portable(uint32_t crc, const void *data, size_t len)

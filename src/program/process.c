@@ -75,8 +75,8 @@ bool start_check(unsigned threads, size_t memory_bytes)
     pthread_attr_init(&attributes);
     bytes = stacks_bytes(&attributes, threads) + memory_bytes;
     /* Not reserved, or the kernel could refuse in one piece what threads get piece by piece. */
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
     if (memory == MAP_FAILED) {
         fprintf(stderr, "lagra: cannot get %zu MiB of memory: %s (ulimit -v)\n", bytes >> 20,
                 strerror(errno));
