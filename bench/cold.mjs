@@ -2,8 +2,8 @@
 // ones wait behind the disk? The caches are dropped by starting the server anew and, as root, those
 // of the kernel too.
 
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { dropCaches, middle } from './process.mjs';
 import { startLagra } from './targets.mjs';
 
 const COLD_SIZE = 12 * 1024; /* within a record */
@@ -13,17 +13,7 @@ const HOT_NAMES = 50;
 const ROUNDS = 5; /* odd */
 const SECONDS = 1.5;
 
-function dropCaches() {
-    try {
-        writeFileSync('/proc/sys/vm/drop_caches', '3');
-        return true;
-    } catch {
-        return false;
-    }
-}
-
 const hot = { work: 'get', size: HOT_SIZE, names: HOT_NAMES, connections: 4 };
-const middle = (values) => [...values].sort((a, b) => a - b)[(ROUNDS - 1) / 2];
 
 async function fill({ name, binary }, { folder, load, createContainer }) {
     const target = await startLagra(binary, path.join(folder, `cold-${name}`), { name });

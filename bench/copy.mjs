@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from './client.mjs';
+import { middle } from './process.mjs';
 import { startLagra } from './targets.mjs';
 
 const ROUNDS = 5; /* odd */
@@ -14,8 +15,6 @@ const BLOCK_BYTES = 32 << 20;
 
 const blockId = (i) => Buffer.from(String(i).padStart(4, '0')).toString('base64');
 const seconds = (from) => Number(process.hrtime.bigint() - from) / 1e9;
-const middle = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
-
 async function fill(client) {
     const block = Buffer.alloc(BLOCK_BYTES);
 

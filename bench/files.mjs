@@ -2,7 +2,7 @@
 // listings and renames of large directories.
 
 import { Client } from './client.mjs';
-import { cpuSeconds } from './process.mjs';
+import { cpuSeconds, middle } from './process.mjs';
 
 const KiB = 1 << 10, MiB = 1 << 20;
 const FEW = 10000, PAGE = 5000;
@@ -10,7 +10,6 @@ const CONNECTIONS = 32;
 const RENAMES = 51; /* odd */
 const SHARE = 'bench';
 
-const middle = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
 const number = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
 const ofFiles = (target) => ({ ...target, port: target.filePort });
 

@@ -1,7 +1,7 @@
-// What the kernel counts for a process and its children or threads: CPU time and memory; and whether it
-// rests.
+// What the kernel counts for a process and its children or threads: CPU time and memory; whether it
+// rests; its caches; and the middle of several rounds.
 
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /* A server rests that takes less of a second. */
@@ -61,6 +61,16 @@ export function threadSeconds(pid, prefix) {
             seconds.set(thread, Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e9);
     }
     return seconds;
+}
+
+/** Has the kernel forget what it read of disks. False: only root may ask for it. */
+export function dropCaches() {
+    try {
+        writeFileSync('/proc/sys/vm/drop_caches', '3');
+        return true;
+    } catch {
+        return false;
+    }
 }
 
 /** The middle one; their number is odd. */

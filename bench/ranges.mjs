@@ -3,6 +3,7 @@
 
 import path from 'node:path';
 import { Client } from './client.mjs';
+import { middle } from './process.mjs';
 import { startLagra } from './targets.mjs';
 
 const PAGE = 512;
@@ -10,7 +11,6 @@ const CHANGED = 100;
 const FEW = 30000;
 const ROUNDS = 101; /* odd */
 
-const middle = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
 const pageRange = (at) => `bytes=${at}-${at + PAGE - 1}`;
 
 /** Milliseconds of a list of what changed since a snapshot of a blob with so many ranges. */

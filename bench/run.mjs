@@ -40,7 +40,7 @@ import { measureCold } from './cold.mjs';
 import { measureCopy } from './copy.mjs';
 import { measureFairness } from './fair.mjs';
 import { measureFiles } from './files.mjs';
-import { cpuSeconds, memoryMiB } from './process.mjs';
+import { cpuSeconds, memoryMiB, middle } from './process.mjs';
 import { measureQueues } from './queues.mjs';
 import { measureRanges } from './ranges.mjs';
 import { addRow, commitOf, newResults, writeResults } from './results.mjs';
@@ -154,8 +154,6 @@ function measure(target, work, connections) {
 
     return { ...result, cpuUs: ((cpuSeconds(target.pid) - before) / result.answered) * 1e6 };
 }
-
-const middle = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
 
 /** Who can do a work: nginx serves files; `lately`: the baseline may be from before the operation was built. */
 const able = (targets, { nginx = false, lately = false }) =>
@@ -297,7 +295,7 @@ async function measureBatches(targets) {
         for (let round = 0; round < ROUNDS; round++) {
             for (const target of targets) {
                 const container = `batch-${connections}-${round}`;
-                const batches = target.name === 'Azurite' ? connections : 8 * Math.max(connections, 8);
+                const batches = target.name === 'Azurite' ? Math.min(connections, 4) : 8 * Math.max(connections, 8);
                 await createContainer(target, container);
                 fill(target, container, KiB, batches * BATCH_PARTS);
                 const result = load(target, {

@@ -9,7 +9,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { threadSeconds } from './process.mjs';
+import { middle, threadSeconds } from './process.mjs';
 import { startLagra } from './targets.mjs';
 
 const RUNS = 5; /* odd */
@@ -63,11 +63,11 @@ async function measureVersion({ name, binary }, workers, tools) {
 
         for (let i = 0; i < RUNS; i++)
             runs.push(await once(target, workers, tools));
-        const middle = (column) => runs.map((run) => run[column]).sort((a, b) => a - b)[(RUNS - 1) / 2];
+        const of = (column) => middle(runs.map((run) => run[column]));
         const percent = (share) => `${(share * 100).toFixed(0)} %`;
-        console.log(`  ${workers} workers, ${name.padEnd(6)}: ${Math.round(middle('perSecond')).toLocaleString('en')} requests/s, ` +
+        console.log(`  ${workers} workers, ${name.padEnd(6)}: ${Math.round(of('perSecond')).toLocaleString('en')} requests/s, ` +
             `least loaded worker ${percent(Math.min(...runs.map((run) => run.least)))} of the most loaded by connections ` +
-            `(worst of ${RUNS} runs), ${percent(middle('leastCpu'))} by CPU (middle)`);
+            `(worst of ${RUNS} runs), ${percent(of('leastCpu'))} by CPU (middle)`);
     } finally {
         await target.stop();
     }

@@ -1,22 +1,12 @@
 // How long a start takes, up to its first answer: on a folder that is empty, on one that was stopped, and on those of a
 // million blobs: after an orderly stop, with nothing of it in the kernel's cache, and after kill -9.
 
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { middle } from './process.mjs';
+import { dropCaches, middle } from './process.mjs';
 import { startLagra } from './targets.mjs';
 
 const STARTS = 11; /* odd */
 const SIZE = 1024; /* within a record */
-
-function dropCaches() {
-    try {
-        writeFileSync('/proc/sys/vm/drop_caches', '3');
-        return true;
-    } catch {
-        return false;
-    }
-}
 
 /** Starts and ends so often. before(): what is done with the server off, ended(target): with it on; it ends the server. */
 async function starts(version, folderOf, ended, before = () => true) {
