@@ -7,6 +7,7 @@
 
 #include "backup/backup_private.h"
 #include "base/clock.h"
+#include "base/thread.h"
 
 #define NS_PER_SECOND 1000000000ull
 
@@ -50,14 +51,9 @@ static void keep_pace(const struct backup_work *work)
     uint64_t now = clock_monotonic_ns();
     uint64_t due = work->began_ns + (uint64_t)((double)work->progress.bytes / (double)work->rate *
                                                (double)NS_PER_SECOND);
-    struct timespec wait;
 
-    if (due <= now)
-        return;
-    wait = (struct timespec){ .tv_sec = (time_t)((due - now) / NS_PER_SECOND),
-                              .tv_nsec = (long)((due - now) % NS_PER_SECOND) };
-    while (nanosleep(&wait, &wait) < 0 && errno == EINTR)
-        ;
+    if (due > now)
+        thread_sleep_ns(due - now);
 }
 
 static bool ask(struct backup_work *work)

@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
+
+#define NS_PER_SECOND 1000000000u
 
 bool thread_start(struct thread *thread, void *(*run)(void *argument), void *argument)
 {
@@ -19,6 +22,15 @@ bool thread_start(struct thread *thread, void *(*run)(void *argument), void *arg
     errno = error;
     log_errno("start a thread");
     return false;
+}
+
+void thread_sleep_ns(uint64_t ns)
+{
+    struct timespec left = { .tv_sec = (time_t)(ns / NS_PER_SECOND),
+                             .tv_nsec = (long)(ns % NS_PER_SECOND) };
+
+    while (nanosleep(&left, &left) != 0 && errno == EINTR)
+        ;
 }
 
 void thread_give_way(void)

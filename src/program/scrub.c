@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/thread.h"
 #include "program/ask.h"
 #include "program/progress.h"
 
-#define POLL_NS 500000000
+#define POLL_NS 500000000u
 
 const struct command_option scrub_options_of_command[] = {
     { "rate", "MIB",
@@ -48,7 +48,6 @@ static void print_state(struct ask_answer *answer)
 static bool follow(const struct command_call *call, uint64_t ended, bool *ret_json,
                    struct ask_answer *ret_answer)
 {
-    static const struct timespec pause = { .tv_nsec = POLL_NS };
     struct progress progress;
 
     progress_begin(&progress, "records", call->json);
@@ -64,7 +63,7 @@ static bool follow(const struct command_call *call, uint64_t ended, bool *ret_js
         }
         progress_show(&progress, &count);
         arena_free(ret_answer->arena);
-        nanosleep(&pause, NULL);
+        thread_sleep_ns(POLL_NS);
     }
     progress_end(&progress);
     return false;

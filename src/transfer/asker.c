@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "auth/auth.h"
 #include "base/clock.h"
 #include "base/encode.h"
+#include "base/thread.h"
 #include "base/url.h"
 
 #define TRIES_MAX     6u
@@ -185,14 +185,6 @@ static bool is_worth_a_try(const struct fetch_client_answer *answer)
            answer->status == 502 || answer->status == 503 || answer->status == 504;
 }
 
-static void pause_ms(unsigned ms)
-{
-    const struct timespec length = { .tv_sec = (time_t)(ms / 1000),
-                                     .tv_nsec = (long)(ms % 1000) * 1000000 };
-
-    (void)nanosleep(&length, NULL);
-}
-
 static void keep_problem(struct asker *asker, const struct asking *asking, bool answered,
                          const struct fetch_client_answer *answer)
 {
@@ -222,7 +214,7 @@ bool asker_ask(struct asker *asker, struct arena *arena, const struct asking *as
     }
     for (unsigned i = 0; i < TRIES_MAX; i++) {
         if (i > 0) {
-            pause_ms(pause);
+            thread_sleep_ns((uint64_t)pause * 1000000);
             pause *= 2;
         }
         answered = ask_once(asker, arena, asking, ret_answer);

@@ -3,9 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "store/embedded/interposed.h"
 
 #define CACHE_BYTES_DEFAULT (32u << 20)
@@ -16,7 +16,7 @@
 #define BLOOM_BITS          10
 #define LOG_FILE_BYTES      (256u << 10)
 #define ARENA_BLOCKS        64u /* of a memtable */
-#define STALL_POLL_US       2000
+#define STALL_POLL_NS       2000000u
 #define LOG_FRAGMENT_HEADER 7u
 /* Of so many records in a row so many deleted: their file is compacted soon. A page that steps over
  * so many takes some milliseconds; with a tenth of it every flush of a busy queue was merged with all
@@ -401,9 +401,7 @@ enum store_result keyspace_write(struct keyspace *keyspace, rocksdb_writebatch_t
 
 void keyspace_pause(void)
 {
-    static const struct timespec pause = { .tv_nsec = STALL_POLL_US * 1000 };
-
-    nanosleep(&pause, NULL);
+    thread_sleep_ns(STALL_POLL_NS);
 }
 
 enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync)
