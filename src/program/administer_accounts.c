@@ -37,9 +37,7 @@ static bool read_key(const struct command_call *call, const char *option, char *
 {
     const char *path = command_value(call, option);
 
-    *ret_key = path ? read_small_file(path) : NULL;
-    if (*ret_key)
-        (*ret_key)[strcspn(*ret_key, "\r\n")] = '\0';
+    *ret_key = path ? read_small_line(path) : NULL;
     return *ret_key || !path;
 }
 

@@ -218,7 +218,7 @@ static bool find_signing(const struct command_call *call, struct arena *arena,
 {
     const char *account = command_value(call, "account"), *path = command_value(call, "key-file");
     struct bytes known = from_environment("AZURE_STORAGE_ACCOUNT", "AccountName");
-    char *text = path ? read_small_file(path) : NULL;
+    char *text = path ? read_small_line(path) : NULL;
 
     *ret_signing = (struct signing){ .account = account ? bytes_from_string(account) : known };
     /* The key of the environment is that of its account. */
@@ -227,7 +227,7 @@ static bool find_signing(const struct command_call *call, struct arena *arena,
     if (path && !text)
         return false;
     if (text) {
-        ret_signing->key = arena_copy(arena, bytes_of(text, strcspn(text, "\r\n")));
+        ret_signing->key = arena_copy(arena, bytes_from_string(text));
         free_secret(text);
     }
     if (delegated->root)

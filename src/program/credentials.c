@@ -38,6 +38,18 @@ char *read_small_file(const char *path)
     return text;
 }
 
+char *read_small_line(const char *path)
+{
+    char *text = read_small_file(path);
+
+    if (text) {
+        size_t length = strcspn(text, "\r\n");
+
+        explicit_bzero(text + length, strlen(text + length));
+    }
+    return text;
+}
+
 void free_secret(char *text)
 {
     if (text)

@@ -16,7 +16,9 @@ struct credentials {
 
 /* A whole small file, NUL-terminated, from malloc; NULL after saying on stderr why not. */
 char *read_small_file(const char *path);
-/* Of its text, or NULL: wipes it first. */
+/* Its first line alone, as of a file with a key; what stood behind is wiped. */
+char *read_small_line(const char *path);
+/* Of the text of either, or NULL: wipes it first. */
 void free_secret(char *text);
 
 /* False after saying on stderr why not. loopback: nothing listens beyond this machine. */

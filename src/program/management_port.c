@@ -22,16 +22,15 @@ unsigned management_descriptors(const struct options *options)
 /* The first line of the file. NULL after saying why not. */
 static char *read_token(const char *path)
 {
-    char *token = read_small_file(path);
+    char *token = read_small_line(path);
 
     if (!token)
         return NULL;
-    token[strcspn(token, "\r\n")] = '\0';
     if (strlen(token) >= MANAGEMENT_TOKEN_LEAST)
         return token;
     fprintf(stderr, "lagra: %s: a token has at least %u characters\n", path,
             MANAGEMENT_TOKEN_LEAST);
-    free(token);
+    free_secret(token);
     return NULL;
 }
 
