@@ -5,7 +5,6 @@
 
 #include "fetch/curl.h"
 
-#define CONNECT_S  30L
 #define PATIENCE_S 60L
 #define RATE_MIN   1024L
 
@@ -129,22 +128,13 @@ static void set_options(struct fetch_client *client)
     const struct curl_library *curl = client->curl;
     CURL *easy = client->easy;
 
-    curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl->easy_setopt(easy, CURLOPT_PROXY, "");
-    curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+    curl_set_common(curl, easy, client->ca_path, client->problem);
     curl->easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, RATE_MIN);
     curl->easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, PATIENCE_S);
-    curl->easy_setopt(easy, CURLOPT_USERAGENT, "Lagra/" LAGRA_VERSION);
-    curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, client->problem);
     curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
     curl->easy_setopt(easy, CURLOPT_HEADERDATA, client);
     curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
     curl->easy_setopt(easy, CURLOPT_WRITEDATA, client);
-    if (client->ca_path)
-        curl->easy_setopt(easy, CURLOPT_CAINFO, client->ca_path);
 }
 
 bool fetch_client_ask(struct fetch_client *client, struct arena *arena,
@@ -159,12 +149,12 @@ bool fetch_client_ask(struct fetch_client *client, struct arena *arena,
     client->is_nonsense = client->is_too_long = false;
     client->code = CURLE_OK;
     client->problem[0] = '\0';
+    text_init(&client->body, arena,
+              request->range_length > 0 ? (size_t)request->range_length : 1024);
     client->is_unsendable = !add_headers(client, arena, request, &headers);
     if (!client->is_unsendable) {
         set_request(client, arena, request, headers);
         set_options(client);
-        text_init(&client->body, arena,
-                  request->range_length > 0 ? (size_t)request->range_length : 1024);
         client->code = client->curl->easy_perform(client->easy);
     }
     client->curl->slist_free_all(headers);

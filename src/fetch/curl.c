@@ -33,6 +33,8 @@ _Static_assert(sizeof functions / sizeof functions[0] * sizeof(void (*)(void)) =
                    sizeof(struct curl_library),
                "each function of the library has its row");
 
+#define CONNECT_S 30L
+
 static struct curl_library library;
 static bool is_loaded;
 
@@ -78,6 +80,21 @@ const struct curl_library *curl_library_load(void)
 
     pthread_once(&once, load);
     return is_loaded ? &library : NULL;
+}
+
+void curl_set_common(const struct curl_library *curl, CURL *easy, const char *ca_path,
+                     char *problem)
+{
+    curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl->easy_setopt(easy, CURLOPT_PROXY, "");
+    curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+    curl->easy_setopt(easy, CURLOPT_USERAGENT, "Lagra/" LAGRA_VERSION);
+    curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, problem);
+    if (ca_path)
+        curl->easy_setopt(easy, CURLOPT_CAINFO, ca_path);
 }
 
 void curl_library_release(void)

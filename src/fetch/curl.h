@@ -31,6 +31,11 @@ struct curl_library {
 
 /* Loads it, once. NULL: it cannot be loaded, which the log says. Any thread. */
 const struct curl_library *curl_library_load(void);
+/* What holds for whoever is asked: HTTP and HTTPS alone, directly, within CONNECT seconds; the error goes to `problem`, of
+ * CURL_ERROR_SIZE bytes, which lives as long as the handle.
+ * ca_path  PEM file of the authorities that are trusted; NULL: the system's */
+void curl_set_common(const struct curl_library *curl, CURL *easy, const char *ca_path,
+                     char *problem);
 /* Gives back what it holds, if it was loaded. When nothing is fetched any more. */
 void curl_library_release(void);
 

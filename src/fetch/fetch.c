@@ -12,7 +12,6 @@
 
 #define BUFFER_BYTES       (1u << 20)
 #define RECEIVE_BYTES      (256L << 10)
-#define CONNECT_S          30L
 /* What one redirect may have of a body. */
 #define REDIRECT_BYTES_MAX (256L << 10)
 /* How soon a stop is noticed. */
@@ -132,30 +131,22 @@ static void set_options(struct fetch *fetch, const struct fetch_asked *asked)
     const struct curl_library *curl = fetch->curl;
     CURL *easy = fetch->easy;
 
+    curl_set_common(curl, easy, fetch->fetcher->options.ca_path, fetch->problem);
     curl->easy_setopt(easy, CURLOPT_URL, url);
-    curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl->easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
-    curl->easy_setopt(easy, CURLOPT_PROXY, "");
-    curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl->easy_setopt(easy, CURLOPT_HAPROXYPROTOCOL, asked->introduces ? 1L : 0L);
     curl->easy_setopt(easy, CURLOPT_NOBODY, asked->head_only ? 1L : 0L);
     curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, asked->method);
     curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
     curl->easy_setopt(easy, CURLOPT_MAXREDIRS, (long)FETCH_REDIRECTS_MAX);
-    curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
     curl->easy_setopt(easy, CURLOPT_TIMEOUT, (long)asked->seconds_max);
     curl->easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
-    curl->easy_setopt(easy, CURLOPT_USERAGENT, "Lagra/" LAGRA_VERSION);
     if (fetch->fetcher->options.local_path)
         curl->easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, fetch->fetcher->options.local_path);
     if (asked->body.ptr) {
         curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)asked->body.len);
         curl->easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, asked->body.ptr);
     }
-    if (fetch->fetcher->options.ca_path)
-        curl->easy_setopt(easy, CURLOPT_CAINFO, fetch->fetcher->options.ca_path);
     if (fetch->fetcher->options.trusts_all) {
         curl->easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
         curl->easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
@@ -168,7 +159,6 @@ static void set_callbacks(struct fetch *fetch)
     CURL *easy = fetch->easy;
 
     curl->easy_setopt(easy, CURLOPT_HTTPHEADER, fetch->headers_sent);
-    curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, fetch->problem);
     curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
     curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, fetch);
     curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "admin/fault_rule.h"
-#include "fetch/fetch.h"
+#include "fetch/client.h"
 #include "program/ask.h"
 #include "program/credentials.h"
 
@@ -13,13 +13,12 @@
 #define URL_VARIABLE "LAGRA_MANAGEMENT"
 #define ARENA_MAX    ((size_t)4 << 20)
 #define ANSWER_MAX   ((size_t)64 << 10)
-/* To load waits for the disk. */
-#define SECONDS_MAX  60
 
 const struct command_option snapshots_options[] = {
     { "management", "URL",
       "where its management port is (else " URL_VARIABLE ", else " DEFAULT_URL ")" },
     { "token-file", "FILE", "what it was given as --managementToken" },
+    { "ca-file", "FILE", "PEM file of the authorities that are trusted; else the system's" },
     { NULL, NULL, NULL },
 };
 
@@ -59,68 +58,54 @@ static bool read_token(struct asking *asking, struct bytes *ret_value)
     *ret_value = bytes_of(NULL, 0);
     if (!path)
         return true;
-    token = read_small_file(path);
+    token = read_small_line(path);
     if (!token)
         return false;
-    *ret_value = arena_printf(asking->arena, "Bearer %.*s", (int)strcspn(token, "\r\n"), token);
+    *ret_value = arena_printf(asking->arena, "Bearer %s", token);
     free_secret(token);
     return true;
 }
 
-static bool read_answer(struct asking *asking, struct fetch *fetch)
-{
-    struct text text;
-    size_t count = 1;
-
-    text_init(&text, asking->arena, ANSWER_MAX);
-    while (count > 0 && text.len < ANSWER_MAX) {
-        if (fetch_read(fetch, text.ptr + text.len, ANSWER_MAX - text.len, &count) != FETCH_OK)
-            return complain(asking, bytes_from_string("the answer was cut"));
-        text.len += count;
-    }
-    asking->answer = text_bytes(&text);
-    return true;
-}
-
-static bool judge_answer(struct asking *asking, struct fetch *fetch)
+static bool judge_answer(struct asking *asking, const struct fetch_client_answer *answer)
 {
     struct bytes error;
 
-    if (!bytes_has_prefix(fetch_header(fetch, "server"), bytes_from_string("Lagra/")))
+    if (!bytes_has_prefix(fetch_head_find(&answer->head, "server"), bytes_from_string("Lagra/")))
         return complain(asking, bytes_from_string("somebody else answers"));
-    if (!read_answer(asking, fetch))
-        return false;
-    if (fetch_status(fetch) == 200)
+    asking->answer = answer->body;
+    if (answer->status == 200)
         return true;
     error = ask_member(asking->arena, asking->answer, "error");
     if (error.ptr)
         return complain(asking, error);
-    return complain(asking, arena_printf(asking->arena, "status %d", fetch_status(fetch)));
+    return complain(asking, arena_printf(asking->arena, "status %d", answer->status));
 }
 
+/* Over TLS, the token is sent once the certificate is found good. */
 static bool ask(struct asking *asking, const char *method, struct bytes path)
 {
     struct fetch_header header = { .name = BYTES("Authorization") };
-    struct fetch_asked asked = { .method = method, .headers = &header, .seconds_max = SECONDS_MAX };
-    struct fetcher *fetcher;
-    struct fetch *fetch = NULL;
+    struct fetch_client_request request = { .method = method,
+                                            .headers = &header,
+                                            .answer_max = ANSWER_MAX };
+    struct fetch_client_answer answer;
+    struct fetch_client *client;
     bool is_done;
 
     asking->url = base_url(asking->call);
-    asked.url = arena_printf(asking->arena, "%.*s/-/snapshots%.*s", BYTES_ARG(asking->url),
-                             BYTES_ARG(path));
+    request.url = arena_printf(asking->arena, "%.*s/-/snapshots%.*s", BYTES_ARG(asking->url),
+                               BYTES_ARG(path));
     if (!read_token(asking, &header.value))
         return false;
-    asked.header_count = header.value.ptr ? 1 : 0;
-    fetcher = fetcher_new(&(struct fetcher_options){ .trusts_all = true });
-    if (!fetcher)
+    request.header_count = header.value.ptr ? 1 : 0;
+    client = fetch_client_new(command_value(asking->call, "ca-file"));
+    if (!client)
         return false;
-    if (fetch_open(fetcher, &asked, &fetch))
-        is_done = complain(asking, bytes_from_string(fetch_problem(fetch)));
+    if (fetch_client_ask(client, asking->arena, &request, &answer))
+        is_done = judge_answer(asking, &answer);
     else
-        is_done = judge_answer(asking, fetch);
-    fetch_close(fetch);
-    fetcher_free(fetcher);
+        is_done = complain(asking, bytes_from_string(fetch_client_problem(client)));
+    fetch_client_free(client);
     return is_done;
 }
 
@@ -176,5 +161,5 @@ int snapshots_delete(const struct command_call *call)
 
 int snapshots_list(const struct command_call *call)
 {
-    return run(call, NULL, "");
+    return run(call, "GET", "");
 }
