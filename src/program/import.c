@@ -56,10 +56,10 @@ struct side {
 /* False after saying why. */
 static bool read_secret(struct arena *arena, const char *path, struct bytes *ret_text)
 {
-    char *text = path ? read_small_file(path) : NULL;
+    char *text = path ? read_small_line(path) : NULL;
 
     if (text)
-        *ret_text = arena_copy(arena, bytes_of(text, strcspn(text, "\r\n")));
+        *ret_text = arena_copy(arena, bytes_from_string(text));
     free_secret(text);
     return !path || text;
 }
@@ -82,7 +82,7 @@ static bool read_url(struct arena *arena, const struct side *side, struct accoun
     if (!read_secret(arena, side->key_file, &key))
         return false;
     if (ret_place->sas.ptr)
-        return true;
+        return !side->key_file || complain_of("the URL", "it is signed, and needs no key");
     if (!key.ptr && bytes_is(ret_place->account, DEVELOPMENT_ACCOUNT) &&
         !place_read_connection(arena, bytes_from_string("UseDevelopmentStorage=true"),
                                &development))
@@ -226,6 +226,44 @@ static void print_words(const struct progress *progress, const struct transfer_r
 
 /* ---- the commands ---- */
 
+/* Options that have no effect beside another, or without one, are refused. decision: 613 */
+#define FOLDER "a folder"
+static const struct {
+    const char *option;
+    bool needs; /* else excludes */
+    const char *other;
+} rules[] = {
+    { "from", false, "from-connection-file" },
+    { "from", false, "azurite" },
+    { "from", false, FOLDER },
+    { "from-connection-file", false, "azurite" },
+    { "from-connection-file", false, FOLDER },
+    { "azurite", false, FOLDER },
+    { "receive-messages", false, "azurite" },
+    { "receive-messages", false, FOLDER },
+    { "from-key-file", true, "from" },
+    { "azurite-account", true, "azurite" },
+    { "to", false, "to-connection-file" },
+    { "to-key-file", true, "to" },
+};
+
+static bool check_options(const struct command_call *call, bool is_from_folder)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        bool is_other = strcmp(rules[i].other, FOLDER) == 0
+                            ? is_from_folder
+                            : command_value(call, rules[i].other) != NULL;
+
+        if (command_value(call, rules[i].option) && is_other != rules[i].needs) {
+            fprintf(stderr, "lagra: --%s has no effect %s %s%s\n", rules[i].option,
+                    rules[i].needs ? "without" : "beside",
+                    strcmp(rules[i].other, FOLDER) == 0 ? "" : "--", rules[i].other);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool read_common(const struct command_call *call, struct transfer_options *options)
 {
     const char *workers = command_value(call, "workers"), *journal = command_value(call, "journal");
@@ -275,8 +313,8 @@ int import_run(const struct command_call *call)
 
     options.to = &to;
     options.from = is_folder ? NULL : &from;
-    if (read_common(call, &options) && (is_folder || read_from(call, arena, &from)) &&
-        read_to(call, arena, &to))
+    if (check_options(call, options.from_export) && read_common(call, &options) &&
+        (is_folder || read_from(call, arena, &from)) && read_to(call, arena, &to))
         status = copy(call, arena, &options);
     arena_free_secret(arena); /* it has copies of keys */
     return status;
@@ -290,7 +328,8 @@ int export_run(const struct command_call *call)
     int status = EXIT_FAILURE;
 
     options.from = &from;
-    if (read_common(call, &options) && read_from(call, arena, &from))
+    if (check_options(call, false) && read_common(call, &options) &&
+        read_from(call, arena, &from))
         status = copy(call, arena, &options);
     arena_free_secret(arena);
     return status;

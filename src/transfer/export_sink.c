@@ -47,13 +47,30 @@ static bool end_lines(int fd)
     return ftruncate(fd, 0) == 0;
 }
 
-static int open_lines(int folder, const char *name)
+static bool is_empty(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && status.st_size == 0;
+}
+
+/* Beside the lines of another export, each of this one would be there twice. returns -1: errno */
+static int open_lines(const struct run *run, int folder, const char *name)
 {
     int fd = openat(folder, name, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+    bool is_ours;
 
-    if (fd >= 0 && !end_lines(fd)) {
+    if (fd < 0)
+        return -1;
+    is_ours = run_goes_on(run) || is_empty(fd);
+    if (!is_ours)
+        errno = EEXIST;
+    if (!is_ours || !end_lines(fd)) {
+        int error = errno;
+
         close(fd);
-        fd = -1;
+        errno = error;
+        return -1;
     }
     return fd;
 }
@@ -94,7 +111,7 @@ static bool write_all(struct writing *w, struct bytes bytes, uint64_t at)
     while (bytes.len > 0) {
         ssize_t n = pwrite(w->fd, bytes.ptr, bytes.len, (off_t)at);
 
-        if (n <= 0 && errno != EINTR)
+        if (n == 0 || (n < 0 && errno != EINTR))
             return worker_problem(w->worker, "%.*s: %s", BYTES_ARG(w->item->name), strerror(errno));
         if (n > 0) {
             bytes = bytes_from(bytes, (size_t)n);
@@ -235,12 +252,13 @@ struct sink *sink_export_new(struct worker *worker, const char *folder)
     export->folder =
         file_make_folders(folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (export->folder >= 0)
-        export->account = open_lines(export->folder, "account.jsonl");
+        export->account = open_lines(worker->run, export->folder, "account.jsonl");
     if (export->account >= 0)
-        export->contents = open_lines(export->folder, "contents.jsonl");
+        export->contents = open_lines(worker->run, export->folder, "contents.jsonl");
     if (export->contents >= 0)
         return &export->sink;
-    worker_problem(worker, "%s: %s", folder, strerror(errno));
+    worker_problem(worker, "%s: %s", folder,
+                   errno == EEXIST ? "it has an export already" : strerror(errno));
     free_sink(&export->sink);
     return NULL;
 }

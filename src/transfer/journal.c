@@ -16,6 +16,7 @@
 
 struct journal {
     int fd;
+    bool goes_on;
     char *path;
     struct item_hash *slots; /* open addressing; all zeros: free */
     uint64_t mask;
@@ -39,6 +40,11 @@ static struct item_hash *find_slot(const struct journal *journal, const struct i
         if (is_free(slot) || memcmp(slot, hash, sizeof *hash) == 0)
             return slot;
     }
+}
+
+bool journal_goes_on(const struct journal *journal)
+{
+    return journal->goes_on;
 }
 
 bool journal_has(const struct journal *journal, const struct item_hash *hash)
@@ -108,6 +114,7 @@ static const char *read_file(struct journal *journal, const struct item_hash *pa
         return "it is no journal of an import";
     if (memcmp(head + sizeof MAGIC - 1, pair, sizeof *pair) != 0)
         return "it is of another import: finish that one, remove it, or name another by --journal";
+    journal->goes_on = true;
     records = ((uint64_t)status.st_size - HEAD_BYTES) / ITEM_HASH_SIZE;
     if (ftruncate(journal->fd, (off_t)(HEAD_BYTES + records * ITEM_HASH_SIZE)) != 0 ||
         !read_records(journal, records))

@@ -13,11 +13,13 @@ struct journal;
  * returns NULL: *ret_problem, static; errno where that is "it cannot be read" */
 struct journal *journal_open(const char *path, const struct item_hash *pair,
                              const char **ret_problem);
+/* Was there one before? */
+bool journal_goes_on(const struct journal *journal);
 /* Was it added by an earlier run? */
 bool journal_has(const struct journal *journal, const struct item_hash *hash);
 /* False: errno. */
 bool journal_add(struct journal *journal, const struct item_hash *hash);
-/* is_over: the file goes too. */
+/* is_over: the file goes too; it is that of a run that copied all, or nothing. */
 void journal_close(struct journal *journal, bool is_over);
 
 #endif

@@ -78,6 +78,11 @@ void worker_note(struct worker *worker, const char *format, ...)
     va_end(args);
 }
 
+bool run_goes_on(const struct run *run)
+{
+    return journal_goes_on(run->journal);
+}
+
 bool run_receives_messages(const struct run *run)
 {
     return run->options->receives_messages;
@@ -423,7 +428,7 @@ bool run_all(const struct transfer_options *options, const struct run_openers *o
              struct transfer_result *ret_result)
 {
     struct run *run = xcalloc(1, sizeof *run);
-    bool copied = false;
+    bool began, copied = false;
 
     *ret_result = (struct transfer_result){ .compared = 0 };
     run->options = options;
@@ -433,14 +438,16 @@ bool run_all(const struct transfer_options *options, const struct run_openers *o
     atomic_init(&run->is_broken, false);
     lock_init(&run->lock, RANK_TRANSFER);
     lock_condition_init(&run->changed);
-    if (open_worker(run, &run->first) && open_sides(run) && open_journal(run) && start_workers(run))
+    began = open_worker(run, &run->first) && open_journal(run) && open_sides(run) &&
+            start_workers(run);
+    if (began)
         copied = copy_all(run);
     if (run->source)
         run->source->free(run->source);
     if (run->sink)
         run->sink->free(run->sink);
     if (run->journal)
-        journal_close(run->journal, copied);
+        journal_close(run->journal, copied || (!began && !run_goes_on(run)));
     close_worker(&run->first);
     comparison_free(run->comparison);
     lock_release(&run->lock);

@@ -32,6 +32,8 @@ enum put_result {
 
 /* Makes an item now, or soon; what it points to is copied. Of sources, while they list. */
 enum put_result run_put(struct run *run, const struct item *item);
+/* Whether it goes on with what an earlier run has begun. */
+bool run_goes_on(const struct run *run);
 bool run_receives_messages(const struct run *run);
 /* Notes in the journal that something is begun with a queue that outlives the process. returns whether an earlier run has
  * noted it. The first worker. */

@@ -20,6 +20,23 @@ static bool is_part(struct bytes part)
            !memchr(part.ptr, '\0', part.len);
 }
 
+/* Nothing else than a file is opened, and none is waited for, such as the other end of a pipe. */
+static int open_file(int at, const char *name, bool makes)
+{
+    int fd = openat(at, name,
+                    (makes ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK |
+                        O_CLOEXEC,
+                    0600);
+    struct stat status;
+
+    if (fd >= 0 && (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))) {
+        close(fd);
+        errno = EINVAL;
+        return -1;
+    }
+    return fd;
+}
+
 static int open_part(int at, struct bytes part, bool is_last, bool makes)
 {
     char name[NAME_BYTES];
@@ -31,9 +48,7 @@ static int open_part(int at, struct bytes part, bool is_last, bool makes)
     memcpy(name, part.ptr, part.len);
     name[part.len] = '\0';
     if (is_last)
-        return openat(at, name,
-                      (makes ? O_RDWR | O_CREAT | O_TRUNC : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC,
-                      0600);
+        return open_file(at, name, makes);
     if (makes && mkdirat(at, name, 0700) != 0 && errno != EEXIST)
         return -1;
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

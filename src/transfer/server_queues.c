@@ -3,9 +3,9 @@
  * order when all have been read. decision: 592. rest: List-Queues1, Peek-Messages, Get-Messages, Update-Message */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/encode.h"
+#include "base/thread.h"
 #include "transfer/server.h"
 
 #define PEEK_MAX          32u
@@ -155,10 +155,7 @@ static bool peek_all(struct queue_reading *q)
 /* An import that was killed while it received may have left them hidden: they come back in time, in their order. */
 static void wait_for_hidden(const struct queue_reading *q)
 {
-    struct timespec left = { .tv_sec = (time_t)q->hidden_s };
-
-    while (nanosleep(&left, &left) != 0)
-        ;
+    thread_sleep_ns(q->hidden_s * 1000000000u);
 }
 
 /* As many as the service says that there are, those that are hidden too. */
@@ -172,10 +169,10 @@ static bool count_messages(struct server_source *server, struct bytes path, uint
 
     if (!asker_ask(server->asker, server->worker->arena, &asking, &answer))
         return worker_problem(server->worker, "%s", asker_problem(server->asker));
-    *ret_count = 0;
-    (void)bytes_parse_u64(fetch_head_find(&answer.head, "x-ms-approximate-messages-count"),
-                          UINT64_MAX, ret_count);
-    return true;
+    return bytes_parse_u64(fetch_head_find(&answer.head, "x-ms-approximate-messages-count"),
+                           UINT64_MAX, ret_count) ||
+           worker_problem(server->worker, "the source does not say how many messages %.*s has",
+                          BYTES_ARG(path));
 }
 
 static bool read_messages(struct server_source *server, const struct item *queue, struct bytes path)

@@ -1,6 +1,6 @@
 // lagra import and export: an account from another server, killed on its way, and as files. docs/import.md; decisions 591-596
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once as event } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -313,6 +313,23 @@ test('an import from a hostile source', async (t) => {
     }
 });
 
+// Else messages would be left behind, and nobody told.
+test('an import from a queue that does not say how many messages it has', async (t) => {
+    const to = await start(t);
+    const folder = await newFolder(t);
+    const source = http.createServer((request, response) => {
+        const isList = new URL(request.url, 'http://x').searchParams.get('comp') === 'list';
+        response.end(isList ? '<EnumerationResults><Queues><Queue><Name>qqq</Name></Queue></Queues></EnumerationResults>' : '');
+    });
+    source.listen(0, '127.0.0.1');
+    await event(source, 'listening');
+    t.after(() => source.close());
+    const from = { server: { connectionString: `AccountName=x;AccountKey=c2VjcmV0;QueueEndpoint=http://127.0.0.1:${source.address().port}/x` } };
+    const { code, errors } = await lagra(folder, ['import'], { from, to });
+    assert.equal(code, 1);
+    assert.match(errors, /does not say how many messages \/qqq has/);
+});
+
 // ---- as files ----
 
 // An account goes out as files and comes in again, whatever its names are; killed on both ways. decision: 595
@@ -330,6 +347,10 @@ test('export to a folder, and import of it', async (t) => {
     }
     const out = await done(folder, ['export', ...words], { from });
     assert.ok(out.skipped >= 11, `${out.skipped} had been copied`); // one entry says that a queue was begun
+    const again = await lagra(folder, ['export', ...words], { from });
+    assert.equal(again.code, 1);
+    assert.match(again.errors, /out: it has an export already/);
+    assert.ok(!existsSync(path.join(folder, 'lagra-import.journal')), 'the same again does not go on with it');
     const lines = (await readFile(path.join(folder, 'out', 'contents.jsonl'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line));
     assert.equal((await readFile(path.join(folder, 'out', lines.find(({ name }) => name === 'b').states[0].file), 'utf8')), 'b');
     assert.equal(await readFile(path.join(folder, 'out', 'blobs', 'photos', 'f', '%', 'g'), 'utf8'), 'f//g');
@@ -351,12 +372,14 @@ test('an import of a folder that lies', async (t) => {
     await mkdir(path.join(folder, 'in'));
     await writeFile(path.join(folder, 'secret'), 'secret');
     await symlink('../secret', path.join(folder, 'in', 'link'));
+    execFileSync('mkfifo', [path.join(folder, 'in', 'pipe')]);
     const container = '{"kind":"container","parent":"ccc","states":[{}]}\n';
     const blob = (file, size = 6) => JSON.stringify({ kind: 'blob', parent: 'ccc', name: 'b', states: [{ size, file, headers: { 'x-ms-blob-type': 'BlockBlob' } }] });
     const cases = [
         [blob('../secret'), /Invalid argument/],
         [blob('/etc/passwd'), /Invalid argument/],
         [blob('link'), /symbolic links/],
+        [blob('pipe'), /Invalid argument/],
         [blob('a/./b'), /No such file|Invalid argument/],
         [blob('none'), /No such file/],
         ['{"kind":"blob"', /line 1: it is no object/],
@@ -391,6 +414,16 @@ test('what an import refuses', async (t) => {
     await says(['import', '--workers', '0', '--from', 'http://127.0.0.1:1/devstoreaccount1'], /from 1 to 256/);
     await writeFile(path.join(folder, 'bad'), 'AccountName=x');
     await says(['import', '--from-connection-file', 'bad'], /neither AccountKey nor/);
+    const url = 'http://127.0.0.1:1/devstoreaccount1';
+    await says(['import', '--from', url, '--from-connection-file', 'bad'], /--from has no effect beside --from-connection-file/);
+    await says(['import', '--from', url, '--azurite', folder], /--from has no effect beside --azurite/);
+    await says(['import', 'in', '--from', url], /--from has no effect beside a folder/);
+    await says(['import', 'in', '--receive-messages'], /--receive-messages has no effect beside a folder/);
+    await says(['import', '--from-key-file', 'bad'], /--from-key-file has no effect without --from/);
+    await says(['import', '--from', `${url}?sv=2026-04-06&sig=x`, '--from-key-file', 'bad'], /it is signed, and needs no key/);
+    await says(['import', '--azurite-account', 'other', 'in'], /--azurite-account has no effect without --azurite/);
+    await says(['import', 'in', '--to-key-file', 'bad'], /--to-key-file has no effect without --to/);
+    await says(['export', 'out', '--from-key-file', 'bad'], /--from-key-file has no effect without --from/);
     await writeFile(path.join(folder, 'lagra-import.journal'), randomBytes(100));
     await says(['import'], /it is no journal/, { from: to, to });
     assert.equal((await readFile(path.join(folder, 'lagra-import.journal'))).length, 100);
