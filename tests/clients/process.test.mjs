@@ -14,7 +14,7 @@ import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
 import { Control, freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
-import { blockId, collect, credential, md5, once, pattern, refused } from './setup.mjs';
+import { blockId, collect, credential, md5, once, pattern, refused, until } from './setup.mjs';
 
 const binary = process.env.LAGRA_BINARY;
 const MiB = 1024 * 1024;
@@ -284,7 +284,9 @@ test('--debug: a line for each request and its answer, without signatures', asyn
     assert.equal(sas.status, 403);
     const twice = await fetch(`${server.url}/logged/b?sig=c2VjcmV0&%73ig=c2VjcmV0`);
     assert.equal(twice.status, 400);
-    const lines = (await readFile(log, 'utf8')).split('\n');
+    // Lines are written behind the answers.
+    const text = await until(() => readFile(log, 'utf8').then((read) => /b\?sig=.*\n$/.test(read) && read));
+    const lines = text.split('\n');
     const id = sas.headers.get('x-ms-request-id');
     assert.ok(lines.some((line) =>
         line.includes(`201 PUT /${server.account}/logged?restype=container request `)));

@@ -21,8 +21,8 @@ export const credential = new StorageSharedKeyCredential(account.name, account.k
 // Sizes that take minutes run only when asked for.
 export const longMode = process.env.LAGRA_LONG_TESTS === '1';
 
-// Retries would hide a 500; each request is made once.
-export const once = { retryOptions: { maxTries: 1 } };
+// Retries would hide a 500; each request is made once. A new object each time: SDKs write their defaults into it.
+export const once = { get retryOptions() { return { maxTries: 1 }; } };
 export const service = new BlobServiceClient(url, credential, once);
 
 let containers = 0;

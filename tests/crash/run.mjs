@@ -22,7 +22,7 @@ import { TableCampaign } from './tables.mjs';
 const { values: options } = parseArgs({
     options: { soak: { type: 'boolean', default: false }, points: { type: 'string' }, messages: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
 });
-const POINTS = Number(options.points ?? (options.soak ? 10000 : 200));
+const POINTS = Number(options.points ?? (options.soak ? 10000 : 120));
 const MESSAGES = Number(options.messages ?? (options.soak ? 1_000_000 : 0));
 const SEED = Number(options.seed ?? Date.now() % 1000000);
 const COLLECT_EVERY = 100;

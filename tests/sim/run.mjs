@@ -3,12 +3,12 @@
 //
 //   seeds     those that once failed (seeds.txt) pass now
 //   alike     the same seed gives the same run
-//   damage    disks of which a sector or a bit is changed, after a kill and after a power cut: 100 each;
+//   damage    disks of which a sector or a bit is changed, after a kill and after a power cut: 50 each;
 //             with --soak 20,000
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/faults.md that names this suite was reached
-//   campaign  new seeds for LAGRA_SIM_SECONDS (30), and of files by REST and by SMB for a third of that; with
+//   campaign  new seeds for LAGRA_SIM_SECONDS (20), and of files by REST and by SMB for a third of that; with
 //             --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
@@ -27,7 +27,7 @@ const { values: options } = parseArgs({
     options: { build: { type: 'string' }, soak: { type: 'boolean', default: false } },
 });
 const program = path.join(path.resolve(options.build), 'tests/sim/simulate');
-const seconds = process.env.LAGRA_SIM_SECONDS ?? '30';
+const seconds = process.env.LAGRA_SIM_SECONDS ?? '20';
 const count = { passed: 0, failed: 0 };
 
 /** Rows of docs/faults.md -> those of `simulate --cells`. */
@@ -115,8 +115,8 @@ function campaigns() {
     if (!options.soak)
         return {
             [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds],
-            files: ['--seed', '1', '--service', 'file', '--seconds', String(Number(seconds) / 3)],
-            'files by SMB and REST': ['--seed', '1', ...BY_SMB, '--seconds', String(Number(seconds) / 3)],
+            files: ['--seed', '1', '--service', 'file', '--seconds', String(Math.ceil(Number(seconds) / 3))],
+            'files by SMB and REST': ['--seed', '1', ...BY_SMB, '--seconds', String(Math.ceil(Number(seconds) / 3))],
         };
     return {
         'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
@@ -152,7 +152,7 @@ if (existsSync(program)) {
         check(`seed ${seed} runs twice alike`, passed, output);
     }
     for (const [faults, crash] of [['129', 'kill'], ['130', 'power cut']]) {
-        const { passed, output } = simulate(['--seed', '1', '--seeds', options.soak ? '20000' : '100', '--lives', '1', '--faults', faults,
+        const { passed, output } = simulate(['--seed', '1', '--seeds', options.soak ? '20000' : '50', '--lives', '1', '--faults', faults,
             '--clients', '3', '--operations', '30']);
         check(`damage after a ${crash}: ${output.match(/.*damaged disks.*/)?.[0]}`, passed, output);
     }
