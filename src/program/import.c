@@ -328,8 +328,7 @@ int export_run(const struct command_call *call)
     int status = EXIT_FAILURE;
 
     options.from = &from;
-    if (check_options(call, false) && read_common(call, &options) &&
-        read_from(call, arena, &from))
+    if (check_options(call, false) && read_common(call, &options) && read_from(call, arena, &from))
         status = copy(call, arena, &options);
     arena_free_secret(arena);
     return status;

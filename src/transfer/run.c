@@ -438,8 +438,8 @@ bool run_all(const struct transfer_options *options, const struct run_openers *o
     atomic_init(&run->is_broken, false);
     lock_init(&run->lock, RANK_TRANSFER);
     lock_condition_init(&run->changed);
-    began = open_worker(run, &run->first) && open_journal(run) && open_sides(run) &&
-            start_workers(run);
+    began =
+        open_worker(run, &run->first) && open_journal(run) && open_sides(run) && start_workers(run);
     if (began)
         copied = copy_all(run);
     if (run->source)
