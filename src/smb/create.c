@@ -13,7 +13,6 @@
 #define OPTION_RESERVE_FILTER 0x00100000u
 #define OPTIONS_NOT_SUPPORTED (OPTION_TREE | OPTION_BY_ID | OPTION_RESERVE_FILTER)
 #define OPTIONS_UNKNOWN       0xFF000000u
-#define OPTIONS_MODE          0x0000103Eu /* MS-FSCC 2.4.26 */
 #define ATTRIBUTES_KNOWN      0x00007FB7u
 #define ACCESS_RESERVED       0x0CE0FE00u
 
@@ -82,45 +81,6 @@ static enum nt_status check_fixed(struct create *create)
     return check_options(open, create->options);
 }
 
-/* What it would like to cache. */
-static void ask_caching(struct smb_open *place, struct create *create)
-{
-    struct lease_asked lease = { .is_lease = false };
-    uint8_t asked = caching_of_level(create->level);
-
-    if (create->level == OPLOCK_LEASE && create->contexts.lease.is_lease) {
-        lease = create->contexts.lease;
-        asked = lease.state;
-    }
-    if (asked == 0 && !lease.is_lease)
-        return;
-    caching_join(place, &lease);
-    create->open.caching = asked;
-    create->open.is_oplock = !lease.is_lease;
-    create->open.is_lease = lease.is_lease;
-    create->open.epoch = lease.epoch;
-    create->open.caching_key = place->caching->listener.key;
-}
-
-/* What persists has to be kept before anything happens to the server. */
-static void ask_persistence(struct smb_request *request, struct create *create)
-{
-    const struct durable_open open = { .is_available = smb_tree_is_available(request->tree),
-                                       .is_file = true };
-    struct smb_open *place = request->open;
-
-    if (durable_granted(&create->contexts.durable, &open) != DURABLE_PERSISTENT)
-        return;
-    place->durable = (struct smb_durable){
-        .kind = DURABLE_PERSISTENT,
-        .timeout_ms = durable_timeout_ms(&create->contexts.durable),
-    };
-    place->mode = create->options & OPTIONS_MODE;
-    create->open.persists = true;
-    create->open.kept.ticks = place->durable.timeout_ms * (TICKS_PER_SECOND / 1000);
-    create->open.kept.of_client = open_kept(place, request->message->arena);
-}
-
 static enum nt_status read_create(struct smb_request *request, struct wire_reader *r,
                                   struct create *create)
 {
@@ -158,6 +118,7 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
         return smb_refuse(request, status);
     if (place)
         return create_again_begin(request, create, place);
+    create_again_find_kept(request, create);
     place = open_new(request->tree);
     if (!place)
         return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
@@ -165,16 +126,7 @@ enum smb_step smb_create_begin(struct smb_request *request, struct wire_reader *
     request->parameters = create;
     if (durable->returns_1 || durable->returns_2)
         return reconnect_begin(request, create);
-    create->open.mount = &request->tree->mount;
-    create->open.snapshot = create->contexts.snapshot;
-    create->open.descriptor = create->contexts.descriptor;
-    create->open.session = request->session->id;
-    create->open.client_address = request->message->connection->peer;
-    if (durable->wants_2)
-        open_set_create(place, &durable->create);
-    ask_caching(place, create);
-    ask_persistence(request, create);
-    return smb_decide(request, handle_open_attempt, &create->open);
+    return create_anew(request, create);
 }
 
 /* ---- what came of it ---- */

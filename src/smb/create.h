@@ -5,6 +5,8 @@
 #include "file/handle_away.h"
 #include "smb/create_contexts.h"
 
+#define OPTIONS_MODE 0x0000103Eu /* of CreateOptions: MS-FSCC 2.4.26 */
+
 /* A client comes back to an open that was kept for it: reconnect.c */
 struct reconnect {
     struct handle_away away;
@@ -40,6 +42,8 @@ struct smb_durable durable_of(const struct create *create, bool is_file, bool ca
  *         STATUS_ACCESS_DENIED       it is another lease's. ms-smb2: 3.3.5.9.10 */
 enum nt_status create_again_find(const struct smb_request *request, const struct create *create,
                                  struct smb_open **ret_open);
+/* The same of one that is kept since its session has ended: the create comes back to it, as with DH2C. */
+void create_again_find_kept(const struct smb_request *request, struct create *create);
 enum smb_step create_again_begin(struct smb_request *request, struct create *create,
                                  struct smb_open *open);
 enum smb_step create_again_decided(struct smb_request *request, struct create *create);
@@ -47,6 +51,8 @@ enum smb_step create_again_decided(struct smb_request *request, struct create *c
 /* The create has a context by which a client comes back; the rest of it does not count, but for its name and its
  * lease. request->open is a new place. ms-smb2: 3.3.5.9.7, 3.3.5.9.12 */
 enum smb_step reconnect_begin(struct smb_request *request, struct create *create);
+/* create_anew.c: opens; request->open is a new place. */
+enum smb_step create_anew(struct smb_request *request, struct create *create);
 enum smb_step reconnect_decided(struct smb_request *request, struct create *create);
 
 #endif

@@ -1,6 +1,8 @@
 /* A create that its client sends once more, because it does not know whether it came: it is answered by the open that
  * was made, with the level that is asked for now as far as that has it. ms-smb2: 3.3.5.9.10 */
 #include "smb/create.h"
+#include "smb/kept.h"
+#include "smb/service.h"
 
 struct smb_durable durable_of(const struct create *create, bool is_file, bool caches_handle)
 {
@@ -43,6 +45,19 @@ enum nt_status create_again_find(const struct smb_request *request, const struct
         return STATUS_ACCESS_DENIED;
     *ret_open = open;
     return STATUS_SUCCESS;
+}
+
+void create_again_find_kept(const struct smb_request *request, struct create *create)
+{
+    const struct smb_connection *connection = request->message->connection;
+    struct durable_asked *durable = &create->contexts.durable;
+    const struct kept_create by = { .client = connection->agreed.client_guid,
+                                    .create = durable->create };
+
+    if (!durable->wants_2 || !(request->header.flags & SMB_FLAG_REPLAY))
+        return;
+    durable->id = kept_find(connection->service->kept, &request->tree->mount.space, &by);
+    durable->returns_2 = durable->id > 0;
 }
 
 enum smb_step create_again_begin(struct smb_request *request, struct create *create,

@@ -239,11 +239,15 @@ static void put_ids(struct list *list, const struct smb_open *open)
     wire_put_zeros(list->w, 16);
 }
 
-/* What of it was granted; nothing to who has come back. ms-smb2: 2.2.14.2.3, 2.2.14.2.12 */
+/* What of it was granted; nothing to who has come back, but by a create that is sent once more.
+ * ms-smb2: 2.2.14.2.3, 2.2.14.2.12 */
 static void put_durable(struct list *list, const struct create_contexts *contexts,
                         const struct smb_durable *durable)
 {
-    if (durable->kind == DURABLE_NONE || contexts->durable.returns_1 || contexts->durable.returns_2)
+    bool has_come_back =
+        contexts->durable.returns_1 || (contexts->durable.returns_2 && !contexts->durable.wants_2);
+
+    if (durable->kind == DURABLE_NONE || has_come_back)
         return;
     begin(list, durable->kind == DURABLE_1 ? "DHnQ" : "DH2Q", 8);
     if (durable->kind == DURABLE_1) {

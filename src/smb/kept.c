@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/endian.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -16,6 +17,8 @@
 
 struct kept {
     struct kept *next; /* of the bucket, by id; then of those that are closed */
+    struct kept *next_create;
+    struct kept_create by;
     struct mount mount;
     struct held_handle handle;
     instant until;
@@ -36,6 +39,7 @@ struct kept_handles {
     pthread_cond_t changed;
     bool stops;
     struct kept *buckets[BUCKETS];
+    struct kept *creates[BUCKETS]; /* those that are known by one */
     struct of_account *accounts[BUCKETS];
     unsigned count; /* places taken */
     instant next;   /* none is over before; 0: there is none */
@@ -156,8 +160,41 @@ void kept_release(struct kept_handles *kept, struct bytes account)
 
 /* ---- those that are kept ---- */
 
+static const struct guid no_create;
+
+static struct kept **creates_of(struct kept_handles *kept, const struct kept_create *by)
+{
+    return &kept->creates[le16_get(by->create.b) % BUCKETS];
+}
+
+static void forget_create(struct kept_handles *kept, struct kept *one)
+{
+    struct kept **at = creates_of(kept, &one->by);
+
+    lock_assert_held(&kept->lock);
+    if (guid_equal(&one->by.create, &no_create))
+        return;
+    while (*at != one)
+        at = &(*at)->next_create;
+    *at = one->next_create;
+}
+
+uint64_t kept_find(struct kept_handles *kept, const struct guid *space,
+                   const struct kept_create *by)
+{
+    uint64_t id = 0;
+
+    lock_take(&kept->lock);
+    for (const struct kept *one = *creates_of(kept, by); one && id == 0; one = one->next_create)
+        if (guid_equal(&one->by.create, &by->create) && guid_equal(&one->by.client, &by->client) &&
+            guid_equal(&one->mount.space, space))
+            id = one->handle.id;
+    lock_give(&kept->lock);
+    return id;
+}
+
 void kept_add(struct kept_handles *kept, const struct mount *mount,
-              const struct held_handle *handle, instant until)
+              const struct held_handle *handle, const struct kept_create *by, instant until)
 {
     struct kept *one = xcalloc(1, sizeof *one);
     struct kept **at = &kept->buckets[handle->id % BUCKETS];
@@ -167,9 +204,14 @@ void kept_add(struct kept_handles *kept, const struct mount *mount,
                                  .space = mount->space };
     one->handle = *handle;
     one->until = until;
+    one->by = *by;
     lock_take(&kept->lock);
     one->next = *at;
     *at = one;
+    if (!guid_equal(&by->create, &no_create)) {
+        one->next_create = *creates_of(kept, by);
+        *creates_of(kept, by) = one;
+    }
     if (kept->next == 0 || until < kept->next)
         kept->next = until;
     pthread_cond_signal(&kept->changed);
@@ -187,6 +229,7 @@ void kept_remove(struct kept_handles *kept, uint64_t id)
     one = *at;
     if (one) {
         *at = one->next;
+        forget_create(kept, one);
         give_place(kept, one->mount.account);
         free_one(one);
     }
@@ -232,6 +275,7 @@ static struct kept *take_overdue(struct kept_handles *kept, instant now)
 
             if (one->until <= now) {
                 *at = one->next;
+                forget_create(kept, one);
                 one->next = overdue;
                 overdue = one;
                 give_place(kept, one->mount.account);

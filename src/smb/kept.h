@@ -25,9 +25,16 @@ void kept_stop(struct kept_handles *kept);
 bool kept_reserve(struct kept_handles *kept, struct bytes account);
 /* Gives the place back: it was not kept. Any thread. */
 void kept_release(struct kept_handles *kept, struct bytes account);
+/* What a create is known by that its client sends once more; zeros: it is not, since its handle was used. */
+struct kept_create {
+    struct guid client, create; /* ClientGuid, CreateGuid */
+};
 /* It is kept, in the place that was taken. Any thread. */
 void kept_add(struct kept_handles *kept, const struct mount *mount,
-              const struct held_handle *handle, instant until);
+              const struct held_handle *handle, const struct kept_create *by, instant until);
+/* The one that this create has opened in the share; 0: there is none. Any thread. */
+uint64_t kept_find(struct kept_handles *kept, const struct guid *space,
+                   const struct kept_create *by);
 /* Its client has come back; nothing if it is not there. Any thread. */
 void kept_remove(struct kept_handles *kept, uint64_t id);
 

@@ -46,14 +46,24 @@ static enum smb_step leaving_begin(struct smb_request *request, struct wire_read
     return smb_decide(request, handle_leave_attempt, leave);
 }
 
+/* Whoever has used it knows that it was opened. */
+static struct kept_create known_by(const struct smb_open *open)
+{
+    if (!open->is_fresh || !open->has_create)
+        return (struct kept_create){ .create = { { 0 } } };
+    return (struct kept_create){ .client = open->tree->session->connection->agreed.client_guid,
+                                 .create = open->create };
+}
+
 static enum smb_step leaving_decided(struct smb_request *request)
 {
     const struct handle_leave *leave = request->parameters;
     struct kept_handles *kept = request->message->connection->service->kept;
     const struct mount *mount = &request->tree->mount;
+    const struct kept_create by = known_by(request->open);
 
     if (!request->error && leave->stays)
-        kept_add(kept, mount, &request->open->handle, leave->until);
+        kept_add(kept, mount, &request->open->handle, &by, leave->until);
     else
         kept_release(kept, mount->account);
     return open_closed(request);

@@ -48,6 +48,12 @@ static enum smb_step found(struct smb_request *request, struct create *create)
     struct handle_return *back = &reconnect->back;
     enum nt_status status = check(request, create, &reconnect->kept);
 
+    if (status == STATUS_OBJECT_NAME_NOT_FOUND && create->contexts.durable.wants_2) {
+        /* It is sent once more, and what it has opened has ended meanwhile. */
+        kept_remove(request->message->connection->service->kept, reconnect->away.id);
+        create->contexts.durable.returns_2 = false;
+        return create_anew(request, create);
+    }
     if (!status && reconnect->kept.is_lease &&
         smb_read_names(request->message->arena, create->path, &back->names, &back->name_count))
         status = STATUS_INVALID_PARAMETER;
@@ -88,6 +94,8 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
     if (kept->kind != DURABLE_1)
         open_set_create(open, &kept->create);
     open->durable = (struct smb_durable){ .kind = kept->kind, .timeout_ms = kept->timeout_ms };
+    create->durable = open->durable;
+    open->is_fresh = create->contexts.durable.wants_2; /* it may be sent once more */
     if (request->tree->ends || request->session->state != SESSION_VALID) {
         open_leave(open);
         return smb_refuse(request, STATUS_NETWORK_NAME_DELETED);

@@ -193,6 +193,85 @@ static uint32_t returns(struct client *c, const struct open_file *file, uint32_t
     return client_create(c, "", &creating, ret_file);
 }
 
+/* The create of opens() once more. */
+static uint32_t replays(struct client *c, uint32_t flags, uint8_t level, uint64_t *ret_persistent)
+{
+    char data[32] = { 0 };
+    struct creating creating = { .level = level };
+    struct sending s;
+    struct wire_writer w;
+    struct reply reply;
+
+    le32_put(data + 4, flags);
+    data[16] = 1;
+    creating.contexts = context(c, "DH2Q", bytes_of(data, sizeof data));
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_CREATE, SMB_FLAG_REPLAY);
+    put_create(&w, "x", &creating);
+    reply = client_ask(c, &s);
+    *ret_persistent =
+        reply.header.status == 0 ? le64_get(reply.bytes.ptr + SMB_HEADER_SIZE + 64) : 0;
+    if (reply.header.status == 0 && level == BATCH)
+        assert_non_null(memmem(reply.bytes.ptr, reply.bytes.len, "DH2Q", 4));
+    return reply.header.status;
+}
+
+/* A client that has lost its last connection before its create was answered sends it once more, and gets what the first one
+ * has opened, again and again until it has used it. decision: 628 */
+static void is_sent_once_more(void **state)
+{
+    struct world *world = *state;
+
+    for (uint32_t flags = 0; flags <= 2; flags += 2) {
+        struct client *c = client_begin(world, SMB_311);
+        struct open_file file, alone;
+        uint64_t again;
+
+        assert_int_equal(opens(c, 0, flags, BATCH, &file), 0);
+        for (int i = 0; i < 2; i++) {
+            client_free(c);
+            c = client_begin(world, SMB_311);
+            assert_int_equal(replays(c, flags, BATCH, &again), 0);
+            assert_int_equal(again, file.persistent);
+            assert_int_equal(replays(c, flags, BATCH, &again), 0);
+            assert_int_equal(again, file.persistent);
+            assert_int_equal(kept_count(world->service->kept), 0);
+        }
+        client_free(c);
+        c = client_begin(world, SMB_311);
+        assert_int_equal(returns(c, &file, flags, &file), 0);
+        assert_int_equal(client_write(c, &file, 0, "abc"), 0); /* used */
+        client_free(c);
+        c = client_begin(world, SMB_311);
+        assert_int_equal(replays(c, flags, 0, &again), 0);
+        assert_int_not_equal(again, file.persistent);
+        client_free(c);
+        kept_close_overdue(world->service->kept, clock_now() + 400 * TICKS_PER_SECOND);
+        c = client_begin(world, SMB_311);
+        client_open(c, "x", &alone);
+        assert_int_equal(client_close(c, &alone), 0);
+        client_free(c);
+    }
+}
+
+/* What it has opened was ended by somebody else: it is opened anew. */
+static void is_sent_once_more_in_vain(void **state)
+{
+    struct world *world = *state;
+    struct client *c = client_begin(world, SMB_311);
+    struct open_file file, other;
+    uint64_t again;
+
+    assert_int_equal(opens(c, 0, 0, BATCH, &file), 0);
+    client_free(c);
+    c = client_begin(world, SMB_311);
+    client_open(c, "x", &other);
+    assert_int_equal(client_close(c, &other), 0);
+    assert_int_equal(replays(c, 0, BATCH, &again), 0);
+    assert_int_not_equal(again, file.persistent);
+    client_free(c);
+}
+
 /* A client that is cut off finds what it had open, and what it wrote; not twice, and not what it closed. */
 static void comes_back(void **state)
 {
@@ -366,6 +445,8 @@ int main(void)
         cmocka_unit_test(who_may_return),
         cmocka_unit_test(keeps_all),
         TEST(comes_back),
+        TEST(is_sent_once_more),
+        TEST(is_sent_once_more_in_vain),
         TEST(is_in_the_way),
         TEST(is_overdue),
         TEST(persists),

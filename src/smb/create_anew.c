@@ -1,0 +1,57 @@
+/* A create that opens, beside those that come back to an open: what it asks for. ms-smb2: 3.3.5.9 */
+#include "smb/create.h"
+
+/* What it would like to cache. */
+static void ask_caching(struct smb_open *place, struct create *create)
+{
+    struct lease_asked lease = { .is_lease = false };
+    uint8_t asked = caching_of_level(create->level);
+
+    if (create->level == OPLOCK_LEASE && create->contexts.lease.is_lease) {
+        lease = create->contexts.lease;
+        asked = lease.state;
+    }
+    if (asked == 0 && !lease.is_lease)
+        return;
+    caching_join(place, &lease);
+    create->open.caching = asked;
+    create->open.is_oplock = !lease.is_lease;
+    create->open.is_lease = lease.is_lease;
+    create->open.epoch = lease.epoch;
+    create->open.caching_key = place->caching->listener.key;
+}
+
+/* What persists has to be kept before anything happens to the server. */
+static void ask_persistence(struct smb_request *request, struct create *create)
+{
+    const struct durable_open open = { .is_available = smb_tree_is_available(request->tree),
+                                       .is_file = true };
+    struct smb_open *place = request->open;
+
+    if (durable_granted(&create->contexts.durable, &open) != DURABLE_PERSISTENT)
+        return;
+    place->durable = (struct smb_durable){
+        .kind = DURABLE_PERSISTENT,
+        .timeout_ms = durable_timeout_ms(&create->contexts.durable),
+    };
+    place->mode = create->options & OPTIONS_MODE;
+    create->open.persists = true;
+    create->open.kept.ticks = place->durable.timeout_ms * (TICKS_PER_SECOND / 1000);
+    create->open.kept.of_client = open_kept(place, request->message->arena);
+}
+
+enum smb_step create_anew(struct smb_request *request, struct create *create)
+{
+    const struct durable_asked *durable = &create->contexts.durable;
+
+    create->open.mount = &request->tree->mount;
+    create->open.snapshot = create->contexts.snapshot;
+    create->open.descriptor = create->contexts.descriptor;
+    create->open.session = request->session->id;
+    create->open.client_address = request->message->connection->peer;
+    if (durable->wants_2)
+        open_set_create(request->open, &durable->create);
+    ask_caching(request->open, create);
+    ask_persistence(request, create);
+    return smb_decide(request, handle_open_attempt, &create->open);
+}
