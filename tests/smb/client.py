@@ -149,9 +149,9 @@ class Client:
     def disposition(self, name, deletes):
         return self.set(name, 13, bytes([1 if deletes else 0]))
 
-    def rename(self, name, path):
+    def rename(self, name, path, replaces=False):
         text = path.encode("utf-16le")
-        return self.set(name, 10, struct.pack("<B7xQL", 0, 0, len(text)) + text)
+        return self.set(name, 10, struct.pack("<B7xQL", replaces, 0, len(text)) + text)
 
     def attributes(self, name, attributes):
         return self.set(name, 4, struct.pack("<QQQQLL", 0, 0, 0, 0, attributes, 0))

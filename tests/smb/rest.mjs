@@ -17,7 +17,11 @@ export const create = put('', [['x-ms-type', 'file'], ['x-ms-content-length', `$
     ['x-ms-file-attributes', 'None'], ['x-ms-file-permission', 'inherit'], ['x-ms-file-creation-time', 'now'],
     ['x-ms-file-last-write-time', 'now']]);
 
-/** Names as in the tables. */
+const same = (name) => name;
+/** A file beside it, which is made before. */
+const other = (name) => `${name}-other`;
+
+/** Names as in the tables. at, from: where the request goes, and the file that its header `source` names. */
 export const OPERATIONS = {
     'List Directories and Files': { method: 'GET', query: 'restype=directory&comp=list', ofDirectory: true },
     'Get File Properties': { method: 'HEAD' },
@@ -29,7 +33,11 @@ export const OPERATIONS = {
     'Set File Properties': put('comp=properties', PROPERTIES),
     'Set File Metadata': put('comp=metadata', [['x-ms-meta-a', 'b']]),
     'Create File': create,
-    'Copy File from it': { method: 'PUT', copies: true, headers: [] },
+    'Copy File from it': { method: 'PUT', at: (name) => `${name}-copy`, source: 'x-ms-copy-source' },
+    'Copy File to it': { method: 'PUT', source: 'x-ms-copy-source', from: other },
+    'Rename File of it': { method: 'PUT', query: 'comp=rename', at: (name) => `${name}-renamed`, source: 'x-ms-file-rename-source' },
+    'Rename File over it': { method: 'PUT', query: 'comp=rename', headers: [['x-ms-file-rename-replace-if-exists', 'true']],
+        source: 'x-ms-file-rename-source', from: other },
     'Lease File': put('comp=lease', [['x-ms-lease-action', 'acquire'], ['x-ms-lease-duration', '-1']]),
     'Delete File': { method: 'DELETE' },
     'List Handles': { method: 'GET', query: 'comp=listhandles' },
@@ -53,14 +61,17 @@ export class Rest {
     }
 
     /** The operation on the share's file `name`; '' is the share's root. */
-    async ask(name, { method, query = '', headers = [], body = '', ofDirectory = false, copies = false }, more = '') {
+    async ask(name, { method, query = '', headers = [], body = '', ofDirectory = false, at = same, source, from = same }, more = '') {
         const { host, ports, account } = this.#server;
-        const path = `/${account}/${this.#share}${ofDirectory || name === '' ? '' : `/${name}${copies ? '-copy' : ''}`}`;
-        const source = copies ? [['x-ms-copy-source', `http://${host}:${ports.file}/${account}/${this.#share}/${name}`]] : [];
+        const path = `/${account}/${this.#share}${ofDirectory || name === '' ? '' : `/${at(name)}`}`;
+        const named = source ? [[source, `http://${host}:${ports.file}/${account}/${this.#share}/${from(name)}`]] : [];
         const queries = [query, more].filter((text) => text !== '').join('&');
+
+        if (from(name) !== name)
+            await this.fresh(from(name));
         const connection = await Connection.open(host, ports.file);
         const request = sign({ method, target: `${path}${queries ? `?${queries}` : ''}`,
-            headers: [['Host', `${host}:${ports.file}`], ['Content-Length', `${Buffer.byteLength(body)}`], ...headers, ...source] });
+            headers: [['Host', `${host}:${ports.file}`], ['Content-Length', `${Buffer.byteLength(body)}`], ...headers, ...named] });
 
         try {
             return await connection.exchange(request, Buffer.from(body));

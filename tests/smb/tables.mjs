@@ -42,7 +42,7 @@ export const shareModes = (context) => rowsOf(['Operation'], Object.keys(OPERATI
     (operation, share) => beside(context, operation, { access: 'R', share }));
 
 /** The operations that ask what the handle may do, with a handle that shares all. */
-export const accesses = (context) => rowsOf(['Operation'], ['Delete File', 'Lease File'], SHARES,
+export const accesses = (context) => rowsOf(['Operation'], ['Delete File', 'Rename File over it', 'Lease File'], SHARES,
     (operation, access) => beside(context, operation, { access, share: 'RWD' }));
 
 const LEASE_BREAK = { method: 'PUT', query: 'comp=lease', headers: [['x-ms-lease-action', 'break']] };
@@ -89,6 +89,23 @@ const DISPOSITIONS = { 'open': 1, 'open or make': 3, 'make': 2, 'overwrite': 4, 
 export const dispositions = (context) => rowsOf(['File'], Object.keys(MADE), Object.keys(DISPOSITIONS),
     (state, name) => openedAfter(context, state, { access: '' }, { disposition: DISPOSITIONS[name] }));
 
+const REPLACES = { 'rename over it': true, 'rename to it': false };
+
+/** Another file is renamed to its name. */
+export const replaced = (context) => rowsOf(['File'], Object.keys(MADE), Object.keys(REPLACES), async (state, kind) => {
+    const { rest, smb, next } = context;
+    const file = await rest.fresh(next());
+
+    await rest.fresh(`${file}-other`);
+    await MADE[state](context, file);
+    await smb.open('a', `${file}-other`, { access: 'D' });
+    const answer = await smb.do('rename', { name: 'a', path: file, replaces: REPLACES[kind] });
+    await smb.must('close', { name: 'a' });
+    if (state === 'delete pending')
+        await smb.must('close', { name: 'pending' });
+    return answer.status === '00000000' ? 'renamed' : statusName(answer);
+});
+
 /** The bytes 100 to 199 are locked by a handle that shares all. */
 export function locks({ rest, smb, next }) {
     const asked = {
@@ -133,16 +150,16 @@ export const states = (context) => rowsOf(['Operation'], Object.keys(OPERATIONS)
     });
 
 /* What each operation breaks a lease to, and whether it waits for the answer: semantics 8.4. */
-const READS = { RWH: ['RH', true], RH: null, RW: ['R', true] };
-const WRITES = { RWH: ['none', true], RH: ['none', false], RW: ['none', true] };
+const READS = { RWH: ['RH', true], RH: null, RW: ['R', true], R: null };
+const WRITES = { RWH: ['none', true], RH: ['none', false], RW: ['none', true], R: ['none', false] };
 /* It may be that the handle is closed in truth, and cached. */
-const HANDLES = { RWH: ['RW', true], RH: ['R', true], RW: null };
-const NOTHING = { RWH: null, RH: null, RW: null };
+const HANDLES = { RWH: ['RW', true], RH: ['R', true], RW: null, R: null };
+const NOTHING = { RWH: null, RH: null, RW: null, R: null };
 const BREAKS = {
     'List Directories and Files': NOTHING,
     'Get File': READS, 'Copy File from it': READS, 'List Ranges': READS, 'Get File Properties': READS, 'Get File Metadata': READS,
     'Put Range': WRITES, 'Put Range (clear)': WRITES, 'Set File Properties': WRITES, 'Set File Metadata': WRITES, 'Create File': WRITES,
-    'Lease File': HANDLES, 'Delete File': HANDLES,
+    'Copy File to it': WRITES, 'Rename File of it': HANDLES, 'Rename File over it': HANDLES, 'Lease File': HANDLES, 'Delete File': HANDLES,
     'List Handles': NOTHING, 'Force Close Handles': NOTHING,
 };
 const BITS = { none: 0, R: 1, RH: 3, RW: 5 };
@@ -170,7 +187,8 @@ async function breakBy({ rest, smb, next }, operation, caching) {
         if (told.key !== key || (waits && isAnswered))
             throw new Error(`${operation} does not wait for the answer`);
         what = `${waits ? 'waits: ' : ''}to ${cachingName(told.to)}`;
-        await smb.must('acknowledge', { key, to: BITS[to] });
+        if (caching !== 'R') /* who only reads is told, not asked. ms-smb2: 3.3.4.7 */
+            await smb.must('acknowledge', { key, to: BITS[to] });
     }
     const answer = await asked;
     const { breaks } = await smb.must('pending');
@@ -179,5 +197,5 @@ async function breakBy({ rest, smb, next }, operation, caching) {
 }
 
 /** What a lease of an open handle that shares all is broken to; each break is acknowledged. */
-export const breaks = (context) => rowsOf(['Operation'], Object.keys(BREAKS), ['RWH', 'RH', 'RW'],
+export const breaks = (context) => rowsOf(['Operation'], Object.keys(BREAKS), ['RWH', 'RH', 'RW', 'R'],
     (operation, caching) => breakBy(context, operation, caching));

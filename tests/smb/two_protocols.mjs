@@ -22,14 +22,15 @@ const { values: options } = parseArgs({
 
 const SECTIONS = [
     ['shareModes', 'Share modes', 'What an operation answers while an SMB client has the file open for reading, by what it shares.'],
-    ['accesses', 'Accesses', 'The same of the two that ask what a handle may do. The handle shares all; "none": it may read attributes alone.'],
+    ['accesses', 'Accesses', 'The same of those that ask what a handle may do. The handle shares all; "none": it may read attributes alone.'],
     ['opens', 'Opens by SMB', 'What SMB answers to an open of a file, by what it wants to do, after the REST API has leased the file, broken the ' +
         'lease or made it read-only, and while it is about to be deleted. It shares all.'],
     ['dispositions', 'Dispositions of SMB', 'The same of an open that wants to read attributes, by its disposition.'],
+    ['replaced', 'Renames of SMB', 'What SMB answers when another file is to have the name of such a file, in its place or not.'],
     ['locks', 'Byte-range locks', 'A handle that shares all has a lock of the bytes 100 to 199.'],
     ['states', 'Read-only, delete pending', 'An SMB client has given the file the attribute, or wants it deleted and has not closed it.'],
     ['breaks', 'Caching', 'What the lease (RWH: read, write, handle caching) of an open handle that shares all is broken to, and the answer ' +
-        'once the client has acknowledged. "waits": not before it has. Read caching alone needs no acknowledgement.'],
+        'once the client has acknowledged. "waits": not before it has. Read caching alone (R) needs no acknowledgement.'],
 ];
 
 const cellsOf = (row) => `| ${row.join(' | ')} |`;
@@ -70,12 +71,16 @@ const REFUSED = {
 async function articleOfShareModes(context) {
     const [[, ...shares], ...rows] = await tables.shareModes(context);
 
-    /* Which the article does not name: they follow from Put Range and Get File. */
-    const FOLLOWS = { 'Put Range': 'Put Range (clear)', 'Get File': 'Copy File from it' };
+    /* Which the article does not name: they follow from others; what is renamed must be shared for deleting. */
+    const FOLLOWS = { 'Put Range': 'Put Range (clear)', 'Get File': 'Copy File from it', 'Create File': 'Copy File to it',
+        'Delete File': 'Rename File over it' };
 
     shares.forEach((share, column) => {
         const refused = rows.filter((row) => row[column + 1] === '409 SharingViolation').map(([name]) => name);
         const expected = REFUSED[share].flatMap((name) => (name in FOLLOWS ? [name, FOLLOWS[name]] : [name]));
+
+        if (share === 'none' || !share.includes('D'))
+            expected.push('Rename File of it');
         assert.deepEqual(refused.sort(), expected.sort(), `beside share mode ${share}`);
     });
 }
