@@ -116,9 +116,10 @@ bool fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
 {
     if (!set)
         return false;
-    assert(!set->is_repeated);
-    set->is_repeated = set->store->operations->fetch_set_wait(set, waiter);
-    return set->is_repeated;
+    if (!set->store->operations->fetch_set_wait(set, waiter))
+        return false;
+    set->is_repeated = true; /* perhaps again: a commit may wait several times */
+    return true;
 }
 
 struct snapshot *snapshot_open(struct store *store, struct partition partition,
@@ -438,6 +439,11 @@ enum store_result store_return_to(struct store *store, struct store_state *state
                                   const struct guid *except, uint64_t *ret_sequence)
 {
     return store->operations->return_to(store, state, except, ret_sequence);
+}
+
+uint64_t store_returns(const struct store *store)
+{
+    return atomic_load(&store->returns) + 1;
 }
 
 void store_collect_now(struct store *store, struct store_usage *ret_usage)

@@ -72,6 +72,15 @@ void arrival_cancel(struct arrival *arrival)
     lock_give(&arrival->lock);
 }
 
+struct arrival *arrival_share(struct arrival *arrival)
+{
+    lock_take(&arrival->lock);
+    assert(arrival->holders > 0);
+    arrival->holders++;
+    lock_give(&arrival->lock);
+    return arrival;
+}
+
 void arrival_drop(struct arrival *arrival)
 {
     if (!arrival)

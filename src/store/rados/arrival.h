@@ -1,5 +1,5 @@
-/* What somebody waits for, once: the answer of an op, or the end of something that takes several. Two hold
- * it, who waits and who tells; the last one to let go frees it. */
+/* What somebody waits for, once: the answer of an op, or the end of something that takes several. Who waits and
+ * who tells hold it, and whoever shares it; the last one to let go frees it. */
 #ifndef LAGRA_STORE_RADOS_ARRIVAL_H
 #define LAGRA_STORE_RADOS_ARRIVAL_H
 
@@ -13,6 +13,8 @@ struct arrival *arrival_new(void);
 void arrival_tell(struct arrival *arrival);
 /* Of who waits: the waiter is not woken after this call, if it was not before. */
 void arrival_cancel(struct arrival *arrival);
+/* For somebody who neither waits nor tells: to be dropped by him too. */
+struct arrival *arrival_share(struct arrival *arrival);
 /* Of who waits. If there is an op that is answered only later, it is freed then. No waiter may be waiting. */
 void arrival_drop(struct arrival *arrival);
 bool arrival_has_come(struct arrival *arrival);

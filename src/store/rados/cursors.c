@@ -89,9 +89,11 @@ static enum store_result scan(struct rados_cursor *cursor, struct bytes from, bo
         return result;
     key = arena_copy(cursor->arena, bytes_from(from, prefix.len));
     while ((result = view_next(snapshot->view, family, key, is_behind, cursor->arena, &record,
-                               &value)) == STORE_WAIT)
-        if (rados_await(snapshot->base.access, view_arrival(snapshot->view)))
-            return STORE_WAIT;
+                               &value)) == STORE_WAIT) {
+        result = rados_await(snapshot->base.access, view_arrival(snapshot->view));
+        if (result)
+            return result;
+    }
     if (result)
         return result;
     key_set_record(&cursor->full, family, prefix, record);
@@ -198,9 +200,11 @@ static enum store_result iterate(struct rados_cursor *cursor, struct bytes from,
         place = row_key_behind(cursor->arena, place);
     if (cursor->access.may_block)
         walk_forget(cursor->walk);
-    while ((result = walk_next(cursor->walk, place, &row, &value)) == STORE_WAIT)
-        if (rados_await(cursor->access, walk_arrival(cursor->walk)))
-            return STORE_WAIT;
+    while ((result = walk_next(cursor->walk, place, &row, &value)) == STORE_WAIT) {
+        result = rados_await(cursor->access, walk_arrival(cursor->walk));
+        if (result)
+            return result;
+    }
     if (result == STORE_NOT_FOUND)
         cursor->base.is_gone = walk_is_gone(cursor->walk);
     return result ? result : show_row(cursor, row, value);
@@ -251,9 +255,11 @@ enum store_result rados_count(struct store *base, const struct guid *space, stru
         return STORE_WAIT;
     *ret_sequence = rados_newest_sequence(rados);
     walk = rados_fetch_walk(rados, access, space, WALK_COUNTERS);
-    while ((result = walk_sum(walk, bytes_from(key, KEY_SPACE_SIZE), ret_sum)) == STORE_WAIT)
-        if (rados_await(access, walk_arrival(walk)))
+    while ((result = walk_sum(walk, bytes_from(key, KEY_SPACE_SIZE), ret_sum)) == STORE_WAIT) {
+        result = rados_await(access, walk_arrival(walk));
+        if (result)
             break;
+    }
     if (!result && walk_is_gone(walk))
         *ret_sum = 0;
     walk_close(walk);

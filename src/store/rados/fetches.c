@@ -17,8 +17,8 @@ struct rados_fetches {
     struct kept *kept;
     struct arrival *awaited; /* of something kept; NULL: nothing is being fetched */
     bool rests;              /* the reader was given a view ahead */
-    struct arrival *waited;  /* that was waited for before the repetition; or NULL */
-    bool is_late;            /* it has not come */
+    struct arrival
+        *waited; /* that was waited for last: shared, since its owner may be gone by now; or NULL */
 };
 
 static struct rados_fetches *fetches_of(struct fetch_set *set)
@@ -45,6 +45,8 @@ static void forget(struct rados_fetches *fetches)
         free(kept);
     }
     fetches->awaited = NULL;
+    arrival_drop(fetches->waited);
+    fetches->waited = NULL;
 }
 
 void rados_fetch_set_close(struct fetch_set *set)
@@ -57,8 +59,6 @@ void rados_fetch_set_begin(struct fetch_set *set, bool is_repetition)
 {
     struct rados_fetches *fetches = fetches_of(set);
 
-    fetches->is_late = is_repetition && fetches->waited && !arrival_has_come(fetches->waited);
-    fetches->waited = NULL;
     if (!is_repetition) {
         forget(fetches);
         fetches->rests = false;
@@ -74,7 +74,8 @@ bool rados_fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
     if (!awaited)
         return false;
     fetches->awaited = NULL;
-    fetches->waited = awaited;
+    arrival_drop(fetches->waited);
+    fetches->waited = arrival_share(awaited);
     patience_wait(rados_of(set->store)->patience, awaited, waiter);
     return true;
 }
@@ -180,7 +181,7 @@ enum store_result rados_await(struct store_access access, struct arrival *arriva
         return STORE_OK;
     }
     assert(access.fetches);
-    if (fetches_of(access.fetches)->is_late)
+    if (fetches_of(access.fetches)->waited == arrival) /* it has not come in all that time */
         return STORE_SHORTAGE;
     fetches_of(access.fetches)->awaited = arrival;
     return STORE_WAIT;

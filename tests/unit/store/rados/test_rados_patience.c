@@ -79,34 +79,87 @@ static struct snapshot *held(struct fixture *f, const char *partition)
     return snapshot;
 }
 
+typedef enum store_result read_fn(struct fixture *f, struct partition at,
+                                  struct store_access access);
+
+static enum store_result read_record(struct fixture *f, struct partition at,
+                                     struct store_access access)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, at, access);
+    struct record record;
+    enum store_result result = snapshot_get(snapshot, RECORD_LISTED, B("k"), f->arena, &record);
+
+    snapshot_close(snapshot);
+    return result;
+}
+
+static enum store_result read_scan(struct fixture *f, struct partition at,
+                                   struct store_access access)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, at, access);
+    struct scan *scan = scan_open(snapshot, RECORD_LISTED, B(""), B(""));
+    struct record record;
+    enum store_result result = scan_next(scan, f->arena, &record);
+
+    scan_close(scan);
+    snapshot_close(snapshot);
+    return result;
+}
+
+static enum store_result read_space(struct fixture *f, struct partition at,
+                                    struct store_access access)
+{
+    struct space_iterator *iterator = space_iterator_open(f->store, at.space, B(""), B(""), access);
+    struct space_record record;
+    enum store_result result = space_iterator_next(iterator, &record);
+
+    space_iterator_close(iterator);
+    return result;
+}
+
+static enum store_result read_count(struct fixture *f, struct partition at,
+                                    struct store_access access)
+{
+    uint64_t sequence;
+    int64_t sum;
+
+    return store_count(f->store, at.space, B("c"), access, &sum, &sequence);
+}
+
+static void wait_for(struct fetch_set *set)
+{
+    struct sleeper sleeper;
+
+    sleeper_init(&sleeper);
+    assert_true(fetch_set_wait(set, sleeper_arm(&sleeper)));
+    sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+}
+
 /* Reads as an exchange does; *ret_ms: how long that took. */
-static enum store_result get(struct fixture *f, const char *partition, uint64_t *ret_ms)
+static enum store_result read_so(struct fixture *f, read_fn *read, const char *partition,
+                                 uint64_t *ret_ms)
 {
     struct fetch_set *set = fetch_set_open(f->store);
-    const struct store_access access = { .fetches = set };
     uint64_t began = clock_monotonic_ms();
-    enum store_result result = STORE_WAIT;
+    enum store_result result;
 
-    while (result == STORE_WAIT) {
-        struct snapshot *snapshot;
-        struct sleeper sleeper;
-        struct record record;
-
+    for (;;) {
         fetch_set_begin(set);
-        snapshot =
-            snapshot_open(f->store, (struct partition){ f->partition.space, B(partition) }, access);
-        result = snapshot_get(snapshot, RECORD_LISTED, B("k"), f->arena, &record);
-        snapshot_close(snapshot);
-        sleeper_init(&sleeper);
-        if (result == STORE_WAIT) {
-            assert_true(fetch_set_wait(set, sleeper_arm(&sleeper)));
-            sleeper_wait(&sleeper);
-        }
-        sleeper_release(&sleeper);
+        result = read(f, (struct partition){ f->partition.space, B(partition) },
+                      (struct store_access){ .fetches = set });
+        if (result != STORE_WAIT)
+            break;
+        wait_for(set);
     }
     fetch_set_close(set);
     *ret_ms = clock_monotonic_ms() - began;
     return result;
+}
+
+static enum store_result get(struct fixture *f, const char *partition, uint64_t *ret_ms)
+{
+    return read_so(f, read_record, partition, ret_ms);
 }
 
 /* Rule: a read gives up, and says that nothing was changed; once the cluster answers the next one is done. */
@@ -122,6 +175,81 @@ static void reads(void **state)
     }
     live_continue(f->live, f->port);
     assert_int_equal(get(f, "partition", &ms), STORE_NOT_FOUND);
+}
+
+/* Rule: so do lists, scans and sums, and never on a thread that would wait on. */
+static void lists(void **state)
+{
+    static read_fn *const reads_of[] = { read_scan, read_space, read_count };
+    struct fixture *f = *state;
+    uint64_t ms;
+
+    live_stop(f->live, f->port);
+    for (unsigned i = 0; i < sizeof reads_of / sizeof reads_of[0]; i++) {
+        assert_int_equal(read_so(f, reads_of[i], "partition", &ms), STORE_SHORTAGE);
+        assert_true(ms >= PATIENCE);
+    }
+    live_continue(f->live, f->port);
+    assert_int_equal(read_so(f, read_scan, "partition", &ms), STORE_NOT_FOUND);
+    assert_int_equal(read_so(f, read_space, "partition", &ms), STORE_NOT_FOUND);
+    assert_int_equal(read_so(f, read_count, "partition", &ms), STORE_OK);
+}
+
+/* A commit over partitions that nobody has read: it reads one after another. *ret_waits: how often it had to wait */
+static enum store_result commit_unread(struct fixture *f, struct fetch_set *set,
+                                       unsigned *ret_waits)
+{
+    const struct store_access access = { .fetches = set };
+    struct commit_part parts[3];
+    uint64_t sequence;
+    enum store_result result;
+
+    fetch_set_begin(set);
+    for (unsigned i = 0; i < 3; i++) {
+        struct bytes key = arena_printf(f->arena, "unread%u", i);
+
+        parts[i] = (struct commit_part){
+            snapshot_open(f->store, (struct partition){ f->partition.space, key }, access),
+            changes_new(f->arena)
+        };
+        changes_put((struct changes *)(uintptr_t)parts[i].changes, RECORD_LISTED, B("k"), B("v"),
+                    NULL, 0);
+    }
+    *ret_waits = 0;
+    while ((result = store_commit(f->store, parts, 3, clock_now(), access, &sequence)) ==
+           STORE_WAIT) {
+        wait_for(set);
+        ++*ret_waits;
+    }
+    for (unsigned i = 0; i < 3; i++)
+        snapshot_close(parts[i].snapshot);
+    return result ? result : store_await(f->store, sequence);
+}
+
+/* Rule: a commit that has to read first gives up too, and nothing was changed; else it waits as often as it has to, and
+ * what it has waited for is not looked at again by the reader after it. */
+static void reading_commits(void **state)
+{
+    struct fixture *f = *state;
+    struct fetch_set *set = fetch_set_open(f->store);
+    unsigned waits, most = 0;
+    uint64_t ms;
+
+    live_stop(f->live, f->port);
+    assert_int_equal(commit_unread(f, set, &waits), STORE_SHORTAGE);
+    assert_int_equal(waits, 1);
+    fetch_set_close(set);
+    live_continue(f->live, f->port);
+    set = fetch_set_open(f->store);
+    live_set_pause(f->live, 1000);
+    for (unsigned i = 0; i < 20; i++) {
+        assert_int_equal(commit_unread(f, set, &waits), STORE_OK);
+        most = waits > most ? waits : most;
+    }
+    live_set_pause(f->live, 0);
+    assert_true(most > 1);
+    fetch_set_close(set);
+    assert_int_equal(get(f, "unread2", &ms), STORE_OK);
 }
 
 /* Rule: commits that are not answered in time are unknown, never acknowledged; and are done once the cluster answers. */
@@ -221,6 +349,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(reads, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lists, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(reading_commits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(commits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pieces, set_up, tear_down),
     };
