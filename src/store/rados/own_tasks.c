@@ -91,12 +91,15 @@ static bool forget(struct rados *rados, const struct own_task *task, struct aren
 
 /* ---- pieces ---- */
 
-/* May those be deleted that were released so long ago? Snapshots of other front ends count as of some seconds ago, which
- * is less than the time that pieces stay anyway. */
-static bool is_past(struct rados *rados, instant released, bool is_all)
+/* May those be deleted whose release was decided at that instant? Whoever opened a snapshot after that may have seen them
+ * still, until the commit was applied: by now it was, and nobody's takes as long as pieces stay. Snapshots of other front
+ * ends count as of some seconds ago, which is less than that. */
+static bool is_past(struct rados *rados, instant decided, bool is_all)
 {
-    return rados_oldest_opened(rados) > released && beat_oldest_of_others(rados->beat) > released &&
-           (is_all || clock_now() >= released + rados->grace);
+    instant now = clock_now(), due = decided + rados->grace, applied = due < now ? due : now;
+
+    return rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&
+           (is_all || now >= due);
 }
 
 static bool collect(struct rados *rados, const struct own_task *task, bool is_all)

@@ -26,18 +26,31 @@ struct fixture {
     struct arena *arena;
     struct partition partition;
     char buffer[PIECE_BYTES];
+    struct snapshot *reading; /* or NULL */
 };
 
-static int set_up(void **state)
+static struct fixture *fixture_new(uint64_t grace)
 {
     struct fixture *f = calloc(1, sizeof *f);
 
     f->live = live_new((struct fake_options){ .seed = 9 });
-    f->writer = live_open(live_port(f->live), 1);
-    f->reader = live_open(live_client(f->live), 1);
+    f->writer = live_open(live_port(f->live), grace);
+    f->reader = live_open(live_client(f->live), grace);
     f->arena = arena_new(64u << 20);
     f->partition = (struct partition){ guid_new(), B("partition") };
-    *state = f;
+    return f;
+}
+
+static int set_up(void **state)
+{
+    *state = fixture_new(1);
+    return 0;
+}
+
+/* Pieces stay as long as they do on a cluster. */
+static int set_up_patient(void **state)
+{
+    *state = fixture_new(0);
     return 0;
 }
 
@@ -45,6 +58,8 @@ static int tear_down(void **state)
 {
     struct fixture *f = *state;
 
+    if (f->reading)
+        snapshot_close(f->reading);
     store_close(f->reader);
     store_close(f->writer);
     live_free(f->live);
@@ -131,10 +146,43 @@ static void held(void **state)
     assert_int_equal(read_piece(f, &record), STORE_CORRUPT);
 }
 
+/* Rule: also while one is open that was opened after that commit was decided, and before it was applied. Found by
+ * tests/isolation, reader-overwrite. */
+static void opened_meanwhile(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *writing;
+    struct changes *changes = changes_new(f->arena);
+    struct store_usage usage;
+    struct record record;
+    uint64_t sequence;
+    instant decided;
+
+    put_with_piece(f);
+    writing = snapshot_open(f->writer, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(snapshot_get(writing, RECORD_LISTED, B("k"), f->arena, &record), STORE_OK);
+    decided = clock_above(snapshot_instant(writing));
+    f->reading = snapshot_open(f->writer, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(snapshot_get(f->reading, RECORD_LISTED, B("k"), f->arena, &record), STORE_OK);
+    changes_delete(changes, RECORD_LISTED, B("k"));
+    changes_release(changes, record.pieces, record.piece_count);
+    assert_int_equal(store_commit(f->writer, &(struct commit_part){ writing, changes }, 1, decided,
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(writing);
+    store_collect_now(f->writer, &usage);
+    assert_int_equal(read_piece(f, &record), STORE_OK);
+    snapshot_close(f->reading);
+    f->reading = NULL;
+    store_collect_now(f->writer, &usage);
+    assert_int_equal(read_piece(f, &record), STORE_CORRUPT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(held, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(opened_meanwhile, set_up_patient, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
