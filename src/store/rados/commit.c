@@ -1,174 +1,17 @@
-/* Commits of the store: what a list of changes is in rows, the references of pieces, spaces that are dropped, and
- * what is told when the outcome is known. */
-#include <assert.h>
+/* Commits of the store: what they wait for first, the references of pieces, spaces that are dropped, and what is told
+ * when the outcome is known. */
 #include <stdlib.h>
 
-#include "base/endian.h"
-#include "base/log.h"
 #include "store/rados/beat.h"
-#include "store/rados/own_tasks.h"
-#include "store/rados/piece_rows.h"
-#include "store/rados/rados_private.h"
-#include "store/rados/resting.h"
+#include "store/rados/commit_private.h"
 #include "store/rados/seal.h"
 #include "store/rados/staged.h"
-#include "store/rados/task_row.h"
-#include "store/rados/todo.h"
-#include "store/rados/transaction.h"
-#include "store/record_key.h"
 
 #define COMMIT_ARENA_MAX (256u << 20)
-
-/* What is known of one part while its commit is under way. */
-struct commit_member {
-    struct partition partition;
-    struct partition_header seen;
-    struct rados_stripe *stripe;
-    struct part_work *work;
-    const struct piece_change *pieces; /* in the arena */
-    size_t piece_count;
-    bool has_pieces;
-};
-
-struct commit {
-    struct transaction_owner owner; /* first */
-    struct waiter waiter;
-    struct rados *rados;
-    struct transaction *transaction;
-    struct arena *arena;
-    instant now;
-    uint64_t sequence;
-    enum store_result result;
-    struct commit_member members[COMMIT_PARTS_MAX];
-    size_t count, at;
-    struct resting resting;
-    const struct guid *dropped;
-    size_t dropped_count, sealed;
-    struct arrival *arrival;
-    struct todo_change *todo;
-    int64_t released;          /* bytes of pieces */
-    bool is_decided, is_ended; /* both: it is freed; under the store's lock */
-};
 
 static struct commit *commit_of_waiter(struct waiter *waiter)
 {
     return (struct commit *)(void *)((char *)waiter - offsetof(struct commit, waiter));
-}
-
-/* ---- rows ---- */
-
-static void add_task(struct commit *c, struct commit_member *member, const struct task_change *task)
-{
-    struct task_row row = {
-        .kind = task->kind,
-        .payload = task->payload,
-        .partition_key = member->partition.key,
-    };
-    struct todo_change *change;
-
-    if (task->is_done) {
-        part_work_remove(member->work, c->arena, row_key_task(c->arena, task->due, &task->id));
-    } else {
-        assert(task->kind < TASK_OWN);
-        part_work_task(member->work, c->arena, task->due, &task->id,
-                       task_row_write(c->arena, &row));
-    }
-    change = arena_alloc(c->arena, sizeof *change);
-    *change = (struct todo_change){ c->todo, task->is_done, task->due, task->id };
-    c->todo = change;
-}
-
-static void add_counts(struct commit *c, struct commit_member *member,
-                       const struct count_change *count)
-{
-    for (; count; count = count->next)
-        part_work_count(member->work, c->arena, arena_copy(c->arena, count->name), count->delta);
-}
-
-static void add_own_task(struct commit *c, struct commit_member *member, uint32_t kind, instant due,
-                         struct bytes payload)
-{
-    const struct task_row row = {
-        .kind = kind,
-        .payload = payload,
-        .partition_key = member->partition.key,
-    };
-    struct guid id = guid_new();
-
-    part_work_task(member->work, c->arena, due, &id, task_row_write(c->arena, &row));
-}
-
-static void add_changes(struct commit *c, struct commit_member *member,
-                        const struct changes *changes)
-{
-    const struct guid *dropped;
-    size_t dropped_count;
-
-    part_work_records(member->work, c->arena, member->partition.key, changes_first(changes));
-    part_work_index(member->work, c->arena, member->partition.key, changes_first_index(changes));
-    add_counts(c, member, changes_first_count(changes));
-    for (const struct task_change *t = changes_first_task(changes); t; t = t->next)
-        add_task(c, member, t);
-    dropped = changes_dropped_spaces(changes, &dropped_count);
-    for (size_t i = 0; i < dropped_count; i++)
-        add_own_task(c, member, TASK_DROP, c->now, bytes_of(dropped[i].b, sizeof dropped[i].b));
-    if (dropped_count > 0) {
-        struct guid *all = arena_array(c->arena, c->dropped_count + dropped_count, sizeof all[0]);
-
-        memcpy(all, dropped, dropped_count * sizeof all[0]);
-        if (c->dropped_count > 0)
-            memcpy(all + dropped_count, c->dropped, c->dropped_count * sizeof all[0]);
-        c->dropped = all;
-        c->dropped_count += dropped_count;
-    }
-}
-
-/* Is the piece put into another part of the commit? */
-static bool is_moved(const struct commit *c, const struct commit_member *from,
-                     const struct piece_change *piece)
-{
-    for (size_t i = 0; i < c->count; i++) {
-        const struct commit_member *to = &c->members[i];
-
-        for (size_t k = 0; to != from && k < to->piece_count; k++)
-            if (to->pieces[k].extent == piece->extent && to->pieces[k].offset == piece->offset &&
-                to->pieces[k].references > 0)
-                return true;
-    }
-    return false;
-}
-
-/* Those that nothing in the part refers to any longer are deleted after a while. Of those that have moved to another
- * part a row stays as long as they may be looked for. */
-static enum store_result free_pieces(struct commit *c, struct commit_member *member,
-                                     const struct piece_freed *freed)
-{
-    struct text released, moved;
-
-    text_init(&released, c->arena, 0);
-    text_init(&moved, c->arena, 0);
-    for (size_t i = 0; i < freed->count; i++) {
-        bool is_away = is_moved(c, member, freed->pieces[i]);
-
-        piece_name_write(is_away ? &moved : &released, freed->pieces[i]);
-        if (is_away)
-            piece_row_moved(member->work, c->arena, member->partition.key, freed->pieces[i]);
-        else
-            c->released += freed->pieces[i]->length;
-    }
-    for (size_t i = 0; i < member->piece_count; i++) {
-        const struct piece_change *piece = &member->pieces[i];
-
-        if (piece->references < 0 && is_moved(c, member, piece) && !piece_is_freed(freed, piece)) {
-            log_line(LOG_ERROR, "rados: a piece is moved to another partition, and stays");
-            return STORE_IO;
-        }
-    }
-    if (text_bytes(&released).len > 0)
-        add_own_task(c, member, TASK_COLLECT, c->now + c->rados->grace, text_bytes(&released));
-    if (text_bytes(&moved).len > 0)
-        add_own_task(c, member, TASK_MOVED, c->now + OWN_MOVED_TICKS, text_bytes(&moved));
-    return STORE_OK;
 }
 
 /* ---- the end ---- */
@@ -220,9 +63,11 @@ static void tell(struct commit *c)
 
     if (result == STORE_CONFLICT)
         note_conflict(c);
-    resting_end(rados, &c->members[0].partition, &c->resting);
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c->count; i++) {
+        resting_end(rados, &c->members[i].partition, sequence, &c->resting);
         staged_committed(rados->staged, c->members[i].pieces, c->members[i].piece_count, result);
+    }
+    resting_release(&c->resting);
     if (!result) {
         raise_stripes(c);
         staged_used(rados->staged, -c->released, c->released);
@@ -303,7 +148,7 @@ static void rows_read(struct waiter *waiter)
     arrival_drop(c->arrival);
     c->arrival = NULL;
     if (!result)
-        result = free_pieces(c, member, &freed);
+        result = commit_free_pieces(c, member, &freed);
     if (result) {
         fail(c, result);
         return;
@@ -358,13 +203,13 @@ static void base_settled(struct waiter *waiter)
     struct commit *c = commit_of_waiter(waiter);
     enum store_result base = outcomes_of(c->rados->outcomes, c->resting.awaited);
 
-    if (!base)
+    if (!base || c->resting.is_behind)
         read_next(c);
     else /* one that is late may still be so when it is decided again: not at once, then */
         fail(c, base == STORE_UNKNOWN ? STORE_SHORTAGE : STORE_CONFLICT);
 }
 
-/* Once what it was decided on is durable. */
+/* Once what it was decided on is durable, or it is its turn. */
 static void start(struct commit *c)
 {
     c->waiter.wake = base_settled;
@@ -420,7 +265,7 @@ static enum store_result add_part(struct commit *c, const struct commit_part *pa
     member->work = transaction_add(c->transaction, &member->partition, &member->seen, has_pieces);
     if (!part->changes)
         return STORE_OK;
-    add_changes(c, member, part->changes);
+    commit_add_changes(c, member, part->changes);
     return has_pieces ? take_pieces(c, member, part) : STORE_OK;
 }
 

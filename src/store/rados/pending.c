@@ -10,7 +10,10 @@
 
 struct entry {
     struct entry *next; /* in its bucket */
-    struct view *view;
+    struct partition partition;
+    struct view *view; /* NULL: nobody is to be given one */
+    uint64_t apart;    /* sequence of the newest commit that stands apart; 0: none */
+    char key[];
 };
 
 struct pending {
@@ -43,7 +46,7 @@ static struct entry **find(struct pending *pending, const struct partition *part
 
     lock_assert_held(&pending->lock);
     for (; *at; at = &(*at)->next) {
-        const struct partition *its = view_partition((*at)->view);
+        const struct partition *its = &(*at)->partition;
 
         if (guid_equal(&its->space, &partition->space) && bytes_equal(its->key, partition->key))
             break;
@@ -52,16 +55,32 @@ static struct entry **find(struct pending *pending, const struct partition *part
 }
 
 /* Under the lock. */
-static struct view *take_out(struct entry **at)
+static struct entry *find_or_add(struct pending *pending, const struct partition *partition)
+{
+    struct entry **at = find(pending, partition);
+    struct entry *entry = *at;
+
+    if (entry)
+        return entry;
+    entry = *at = xcalloc(1, sizeof *entry + partition->key.len);
+    if (partition->key.len > 0)
+        memcpy(entry->key, partition->key.ptr, partition->key.len);
+    entry->partition =
+        (struct partition){ partition->space, bytes_of(entry->key, partition->key.len) };
+    return entry;
+}
+
+/* Takes the view out, and the entry if there is nothing else in it. Under the lock. */
+static struct view *take_view(struct entry **at)
 {
     struct entry *entry = *at;
-    struct view *view;
+    struct view *view = entry->view;
 
-    if (!entry)
-        return NULL;
-    view = entry->view;
-    *at = entry->next;
-    free(entry);
+    entry->view = NULL;
+    if (entry->apart == 0) {
+        *at = entry->next;
+        free(entry);
+    }
     return view;
 }
 
@@ -72,7 +91,7 @@ struct view *pending_view(struct pending *pending, const struct partition *parti
 
     lock_take(&pending->lock);
     entry = *find(pending, partition);
-    view = entry ? view_share(entry->view) : NULL;
+    view = entry && entry->view ? view_share(entry->view) : NULL;
     lock_give(&pending->lock);
     return view;
 }
@@ -96,31 +115,34 @@ static bool rests_on(const struct view *before, const struct view *newest,
     return view_header(before)->version >= view_header(newest)->version;
 }
 
-bool pending_add(struct pending *pending, const struct view *before, struct view *after,
-                 struct shard_link **ret_rests_on)
+enum pending_added pending_add(struct pending *pending, const struct view *before,
+                               struct view *after, struct shard_link **ret_rests_on,
+                               uint64_t *ret_apart)
 {
     struct view *over = NULL;
     struct shard_link *link;
-    struct entry **at, *entry;
-    bool fits;
+    struct entry *entry;
+    enum pending_added added = PENDING_ADDED;
 
     assert(view_link(after));
     lock_take(&pending->lock);
-    at = find(pending, view_partition(after));
-    entry = *at;
-    fits = rests_on(before, entry ? entry->view : NULL, &link);
-    if (fits && !entry) {
-        entry = *at = xcalloc(1, sizeof *entry);
-    } else if (fits) {
+    entry = *find(pending, view_partition(after));
+    assert(!entry || !entry->view || entry->apart == 0);
+    if (!rests_on(before, entry ? entry->view : NULL, &link))
+        added = PENDING_LATE;
+    else if (entry && entry->apart > 0)
+        added = PENDING_BEHIND;
+    if (added == PENDING_BEHIND) {
+        *ret_apart = entry->apart;
+    } else if (added == PENDING_ADDED) {
+        entry = find_or_add(pending, view_partition(after));
         over = entry->view;
-    }
-    if (fits) {
         entry->view = view_share(after);
         *ret_rests_on = shard_link_hold(link);
     }
     lock_give(&pending->lock);
     view_close(over);
-    return fits;
+    return added;
 }
 
 void pending_end(struct pending *pending, const struct partition *partition,
@@ -131,18 +153,51 @@ void pending_end(struct pending *pending, const struct partition *partition,
 
     lock_take(&pending->lock);
     at = find(pending, partition);
-    if (*at && view_link((*at)->view) == link)
-        over = take_out(at);
+    if (*at && (*at)->view && view_link((*at)->view) == link)
+        over = take_view(at);
     lock_give(&pending->lock);
     view_close(over);
 }
 
 void pending_close(struct pending *pending, const struct partition *partition)
 {
-    struct view *over;
+    struct view *over = NULL;
+    struct entry **at;
 
     lock_take(&pending->lock);
-    over = take_out(find(pending, partition));
+    at = find(pending, partition);
+    if (*at)
+        over = take_view(at);
     lock_give(&pending->lock);
     view_close(over);
+}
+
+void pending_stand_apart(struct pending *pending, const struct partition *partition,
+                         uint64_t sequence)
+{
+    struct view *over;
+    struct entry *entry;
+
+    lock_take(&pending->lock);
+    entry = find_or_add(pending, partition);
+    over = entry->view;
+    entry->view = NULL;
+    entry->apart = sequence;
+    lock_give(&pending->lock);
+    view_close(over);
+}
+
+void pending_apart_ended(struct pending *pending, const struct partition *partition,
+                         uint64_t sequence)
+{
+    struct entry **at;
+
+    lock_take(&pending->lock);
+    at = find(pending, partition);
+    if (*at && (*at)->apart == sequence) {
+        (*at)->apart = 0;
+        assert(!(*at)->view);
+        (void)take_view(at);
+    }
+    lock_give(&pending->lock);
 }

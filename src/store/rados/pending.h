@@ -2,8 +2,11 @@
  * the next decision to be made on. So of many who change one partition each need not wait for the one before, and
  * all go together in the next op of the shard (shard.h invariants 2, 7). decision: 561
  *
- * At most one state of a partition, and none once its commit has ended; so there are never more than there are
- * commits under way. Any thread; never waits. */
+ * A commit that none can rest on stands apart: until it has ended its partitions have no such state, and commits
+ * that come after it wait for it. Else they would be faster, being one op each, and it would never get its turn.
+ * decision: 645
+ *
+ * A partition has an entry only while a commit of it is under way. Any thread; never waits. */
 #ifndef LAGRA_STORE_RADOS_PENDING_H
 #define LAGRA_STORE_RADOS_PENDING_H
 
@@ -16,17 +19,27 @@ void pending_free(struct pending *pending);
 
 /* A view of the newest state, which the caller holds too; NULL: none. */
 struct view *pending_view(struct pending *pending, const struct partition *partition);
+enum pending_added {
+    PENDING_ADDED,
+    PENDING_LATE,   /* another commit came before, so this one is decided on what will not be */
+    PENDING_BEHIND, /* it is to wait until the one that stands apart has ended; nothing is kept */
+};
 /* A commit that was decided on `before` is about to go to its shard, and will leave `after`.
  *
- * *ret_rests_on  what it has to wait for, which the caller holds; NULL: what it has seen was applied
- * returns false: another commit came before, so this one is decided on what will not be; nothing is kept */
-bool pending_add(struct pending *pending, const struct view *before, struct view *after,
-                 struct shard_link **ret_rests_on);
+ * *ret_rests_on  PENDING_ADDED: what it has to follow, which the caller holds; NULL: what it has seen was applied
+ * *ret_apart     PENDING_BEHIND: the sequence of the commit that stands apart */
+enum pending_added pending_add(struct pending *pending, const struct view *before,
+                               struct view *after, struct shard_link **ret_rests_on,
+                               uint64_t *ret_apart);
 /* The commit of this link has ended. */
 void pending_end(struct pending *pending, const struct partition *partition,
                  const struct shard_link *link);
-/* Nobody is to be given the newest state any more, until another commit adds one: what cannot be decided on it must
- * get its turn. */
+/* Nobody is to be given the newest state any more, until another commit adds one. */
 void pending_close(struct pending *pending, const struct partition *partition);
+/* The same, until the commit of this sequence has ended: it stands apart, and so do those before it. */
+void pending_stand_apart(struct pending *pending, const struct partition *partition,
+                         uint64_t sequence);
+void pending_apart_ended(struct pending *pending, const struct partition *partition,
+                         uint64_t sequence);
 
 #endif

@@ -7,7 +7,7 @@ static struct rados_snapshot *first_of(const struct resting_commit *commit)
     return rados_snapshot_of(commit->parts[0].snapshot);
 }
 
-/* Waits for what was read ahead, and lets nobody else go on where it changes something. */
+/* Waits for what was read ahead, and lets nobody go before it where it changes something. */
 static void stand_apart(const struct resting_commit *commit, struct resting *resting)
 {
     const struct view *fetched = rados_fetched_ahead(commit->access);
@@ -16,8 +16,10 @@ static void stand_apart(const struct resting_commit *commit, struct resting *res
         const struct rados_snapshot *snapshot = rados_snapshot_of(commit->parts[i].snapshot);
 
         assert(!view_link(snapshot->view) || snapshot->view == fetched);
-        if (commit->parts[i].changes && rados_is_busy(commit->rados, snapshot->stripe))
-            pending_close(commit->rados->pending, &snapshot->partition);
+        if (!commit->parts[i].changes || !rados_is_busy(commit->rados, snapshot->stripe))
+            continue;
+        pending_stand_apart(commit->rados->pending, &snapshot->partition, commit->sequence);
+        resting->is_apart = true;
     }
     resting->awaited = fetched ? view_sequence(fetched) : 0;
 }
@@ -58,34 +60,49 @@ enum store_result resting_begin(const struct resting_commit *commit, struct rest
 {
     struct rados_snapshot *snapshot = first_of(commit);
     struct pending *pending = commit->rados->pending;
-    struct shard_link *link;
+    struct shard_link *link = NULL;
     struct view *after = may_be_rested_on(commit) ? state_after(commit, &link) : NULL;
-    bool fits;
+    enum pending_added added;
 
     *ret_resting = (struct resting){ .link = NULL };
     if (!after) {
         stand_apart(commit, ret_resting);
         return STORE_OK;
     }
-    fits = pending_add(pending, snapshot->view, after, &ret_resting->rests_on);
+    added =
+        pending_add(pending, snapshot->view, after, &ret_resting->rests_on, &ret_resting->awaited);
     view_close(after);
-    if (!fits) {
+    if (added != PENDING_ADDED)
         shard_link_release(link);
+    switch (added) {
+    case PENDING_ADDED:
+        ret_resting->link = link;
+        rados_set_busy(snapshot->stripe);
+        transaction_link(commit->transaction, link, ret_resting->rests_on);
+        break;
+    case PENDING_BEHIND:
+        ret_resting->is_behind = true;
+        break;
+    case PENDING_LATE:
         if (commit->access
                 .may_block) /* it is shown nothing that is pending, and would come too late again */
             pending_close(pending, &snapshot->partition);
         return STORE_CONFLICT;
     }
-    ret_resting->link = link;
-    rados_set_busy(snapshot->stripe);
-    transaction_link(commit->transaction, link, ret_resting->rests_on);
     return STORE_OK;
 }
 
-void resting_end(struct rados *rados, const struct partition *partition, struct resting *resting)
+void resting_end(struct rados *rados, const struct partition *partition, uint64_t sequence,
+                 const struct resting *resting)
 {
     if (resting->link)
         pending_end(rados->pending, partition, resting->link);
+    if (resting->is_apart)
+        pending_apart_ended(rados->pending, partition, sequence);
+}
+
+void resting_release(struct resting *resting)
+{
     shard_link_release(resting->link);
     shard_link_release(resting->rests_on);
     *resting = (struct resting){ .link = NULL };

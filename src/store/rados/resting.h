@@ -1,8 +1,9 @@
 /* What a commit rests on that is not durable yet, and those that rest on it. decision: 561
  *
  * A commit of one partition that changes records and counters alone goes to its shard behind the one that it rests
- * on, and leaves a state for the next (pending.h), if many want the partition. Every other commit waits until what it
- * rests on is durable, and nobody is given that state meanwhile: so it gets its turn. */
+ * on, and leaves a state for the next (pending.h), if many want the partition. Every other commit stands apart: it
+ * waits until what it rests on is durable, and those that come after it to the same partitions wait for it. Only those
+ * of the first kind do, and those of the second wait only for earlier ones, so nobody waits in a circle. */
 #ifndef LAGRA_STORE_RADOS_RESTING_H
 #define LAGRA_STORE_RADOS_RESTING_H
 
@@ -24,12 +25,17 @@ struct resting_commit {
 struct resting {
     struct shard_link *link, *rests_on; /* NULL: none */
     uint64_t awaited;                   /* sequence; 0: nothing */
+    bool is_behind; /* it does not rest on what is awaited, and goes on whatever becomes of that */
+    bool is_apart;  /* others may wait for it */
 };
 
 /* returns STORE_OK        it may start once what is awaited is durable
  *         STORE_CONFLICT  what it was decided on will not be: decide again */
 enum store_result resting_begin(const struct resting_commit *commit, struct resting *ret_resting);
-/* It has ended, whatever became of it. */
-void resting_end(struct rados *rados, const struct partition *partition, struct resting *resting);
+/* It has ended, whatever became of it. Of each of its partitions, before the sequence is ended. */
+void resting_end(struct rados *rados, const struct partition *partition, uint64_t sequence,
+                 const struct resting *resting);
+/* After that. */
+void resting_release(struct resting *resting);
 
 #endif

@@ -2,180 +2,10 @@
  * commit that did not come to be is neither applied nor told. decision: 561; on a RADOS in memory */
 #include <assert.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
-
-#include "../../../rados/live.h"
-#include "base/sleeper.h"
+#include "decider.h"
 #include "store/rados/outcomes.h"
-
-#define B(s) bytes_from_string(s)
-
-struct fixture {
-    struct live *live;
-    struct store *store;
-    struct arena *arena;
-    struct guid space;
-};
-
-static int set_up(void **state)
-{
-    struct fixture *f = calloc(1, sizeof *f);
-
-    f->live = live_new((struct fake_options){ .seed = 5 });
-    f->store = live_open(live_port(f->live), 0);
-    f->arena = arena_new(256u << 20);
-    f->space = guid_new();
-    *state = f;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *f = *state;
-
-    store_close(f->store);
-    live_free(f->live);
-    arena_free(f->arena);
-    free(f);
-    return 0;
-}
-
-/* ---- one decision, as an exchange makes it: without blocking ---- */
-
-struct decider {
-    struct store *store;
-    struct fetch_set *set;
-    struct partition partition;
-    struct arena *arena;
-    struct snapshot *snapshot;
-    uint64_t value; /* that was read */
-    bool grows;     /* it adds a record */
-    uint64_t seen;
-};
-
-static struct store_access access_of(const struct decider *d)
-{
-    return (struct store_access){ .shows_pending = true, .fetches = d->set };
-}
-
-static void wait_for(struct fetch_set *set)
-{
-    struct sleeper sleeper;
-
-    sleeper_init(&sleeper);
-    assert(fetch_set_wait(set, sleeper_arm(&sleeper)));
-    sleeper_wait(&sleeper);
-    sleeper_release(&sleeper);
-}
-
-static void see(struct decider *d, uint64_t sequence)
-{
-    if (sequence > d->seen)
-        d->seen = sequence;
-}
-
-static struct decider decider_new(struct fixture *f, struct store *store)
-{
-    return (struct decider){ .store = store,
-                             .set = fetch_set_open(store),
-                             .partition = { f->space, B("p") },
-                             .arena = arena_new(64u << 20) };
-}
-
-static void decider_end(struct decider *d)
-{
-    if (d->snapshot)
-        snapshot_close(d->snapshot);
-    fetch_set_close(d->set);
-    arena_free(d->arena);
-}
-
-/* Reads the number, of the newest state that there is to be shown; the snapshot stays open. */
-static enum store_result read_number(struct decider *d)
-{
-    enum store_result result;
-
-    for (;;) {
-        struct record record;
-
-        fetch_set_begin(d->set);
-        d->seen = d->value = 0;
-        d->snapshot = snapshot_open(d->store, d->partition, access_of(d));
-        snapshot_show_pending(d->snapshot);
-        see(d, snapshot_sequence(d->snapshot));
-        result = snapshot_get(d->snapshot, RECORD_INNER, B("n"), d->arena, &record);
-        if (result == STORE_OK)
-            assert(bytes_parse_u64(record.value, UINT32_MAX, &d->value));
-        if (result != STORE_WAIT)
-            break;
-        snapshot_close(d->snapshot);
-        wait_for(d->set);
-    }
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
-}
-
-/* Adds one to what was read; other: NULL, or a snapshot of a partition that is changed by the same commit. */
-static enum store_result add_one(struct decider *d, struct snapshot *other)
-{
-    struct changes *changes = changes_new(d->arena), *more = changes_new(d->arena);
-    struct commit_part parts[2] = { { d->snapshot, changes } };
-    uint64_t sequence = 0;
-    enum store_result result;
-
-    changes_put(changes, RECORD_INNER, B("n"),
-                arena_printf(d->arena, "%llu", (unsigned long long)d->value + 1), NULL, 0);
-    changes_count(changes, B("added"), 1);
-    if (d->grows)
-        changes_put(changes, RECORD_LISTED, B("more"), B("more"), NULL, 0);
-    if (other) {
-        parts[1] = (struct commit_part){ other, more };
-        changes_put(more, RECORD_INNER, B("n"), B("1"), NULL, 0);
-    }
-    for (;;) {
-        instant above = snapshot_instant(d->snapshot);
-
-        result = store_commit(d->store, parts, other ? 2 : 1, clock_above(above), access_of(d),
-                              &sequence);
-        if (result != STORE_WAIT)
-            break;
-        wait_for(d->set);
-    }
-    if (!result)
-        see(d, sequence);
-    return result;
-}
-
-/* Reads and adds; returns what is known by then. */
-static enum store_result decide(struct decider *d)
-{
-    enum store_result result = read_number(d);
-
-    if (!result)
-        result = add_one(d, NULL);
-    snapshot_close(d->snapshot);
-    d->snapshot = NULL;
-    return result;
-}
-
-static uint64_t number_of(struct fixture *f)
-{
-    struct snapshot *snapshot =
-        snapshot_open(f->store, (struct partition){ f->space, B("p") }, STORE_MAY_BLOCK);
-    struct record record;
-    uint64_t value = 0;
-
-    if (snapshot_get(snapshot, RECORD_INNER, B("n"), f->arena, &record) == STORE_OK)
-        assert_true(bytes_parse_u64(record.value, UINT32_MAX, &value));
-    snapshot_close(snapshot);
-    return value;
-}
 
 static int64_t count_of(struct fixture *f)
 {
@@ -185,35 +15,6 @@ static int64_t count_of(struct fixture *f)
     assert_int_equal(
         store_count(f->store, f->space, B("added"), STORE_MAY_BLOCK, &count, &sequence), STORE_OK);
     return count;
-}
-
-/* Two decisions on one state, so that the partition is one that many want. The number is 1 then. */
-static void make_busy(struct fixture *f)
-{
-    struct decider first = decider_new(f, f->store), second = decider_new(f, f->store);
-    enum store_result result;
-
-    assert_int_equal(read_number(&first), STORE_OK);
-    assert_int_equal(read_number(&second), STORE_OK);
-    assert_int_equal(add_one(&first, NULL), STORE_OK);
-    result = add_one(&second, NULL);
-    assert_int_equal(store_await(f->store, first.seen), STORE_OK);
-    if (!result)
-        result = store_await(f->store, second.seen);
-    assert_int_equal(result, STORE_CONFLICT);
-    decider_end(&first);
-    decider_end(&second);
-    assert_int_equal(number_of(f), 1);
-}
-
-/* Read already. */
-static struct snapshot *open_other(struct fixture *f)
-{
-    struct snapshot *snapshot =
-        snapshot_open(f->store, (struct partition){ f->space, B("other") }, STORE_MAY_BLOCK);
-
-    assert_int_equal(snapshot_hold(snapshot), STORE_OK);
-    return snapshot;
 }
 
 /* ---- sequences ---- */
@@ -258,74 +59,64 @@ enum { RESTING = 20 };
 static void one_op_for_many(void **state)
 {
     struct fixture *f = *state;
-    struct decider first, deciders[RESTING], reader;
+    struct decider *first, *deciders[RESTING], *reader;
     uint64_t ops;
 
     make_busy(f);
     first = decider_new(f, f->store);
     reader = decider_new(f, f->store);
-    assert_int_equal(read_number(&first), STORE_OK);
+    assert_int_equal(read_number(first), STORE_OK);
     live_hold(f->live, true);
     ops = live_shard_ops(f->live);
-    assert_int_equal(add_one(&first, NULL), STORE_OK);
+    assert_int_equal(add_one(first, NULL), STORE_OK);
     for (unsigned i = 0; i < RESTING; i++) {
         deciders[i] = decider_new(f, f->store);
-        assert_int_equal(decide(&deciders[i]), STORE_OK);
-        assert_int_equal(deciders[i].value, 2 + i);
-        assert_int_equal(store_settled(f->store, deciders[i].seen), STORE_WAIT);
+        assert_int_equal(decide(deciders[i]), STORE_OK);
+        assert_int_equal(deciders[i]->value, 2 + i);
+        assert_int_equal(store_settled(f->store, deciders[i]->seen), STORE_WAIT);
     }
-    assert_int_equal(read_number(&reader), STORE_OK);
-    assert_int_equal(reader.value, 2 + RESTING);
-    assert_int_equal(store_settled(f->store, reader.seen), STORE_WAIT);
+    assert_int_equal(read_number(reader), STORE_OK);
+    assert_int_equal(reader->value, 2 + RESTING);
+    assert_int_equal(store_settled(f->store, reader->seen), STORE_WAIT);
     live_hold(f->live, false);
-    assert_int_equal(store_await(f->store, reader.seen), STORE_OK);
-    assert_int_equal(store_settled(f->store, first.seen), STORE_OK);
-    for (unsigned i = 0; i < RESTING; i++) {
-        assert_int_equal(store_await(f->store, deciders[i].seen), STORE_OK);
-        decider_end(&deciders[i]);
-    }
+    assert_int_equal(store_await(f->store, reader->seen), STORE_OK);
+    assert_int_equal(store_settled(f->store, first->seen), STORE_OK);
+    for (unsigned i = 0; i < RESTING; i++)
+        assert_int_equal(store_await(f->store, deciders[i]->seen), STORE_OK);
     assert_int_equal(live_shard_ops(f->live) - ops, 2);
     assert_int_equal(number_of(f), 2 + RESTING);
     assert_int_equal(count_of(f), 2 + RESTING);
-    decider_end(&first);
-    decider_end(&reader);
 }
 
 /* ---- what is lost ---- */
 
 /* A commit in flight, one that rests on it, one of two partitions that does, and a reader of what they left. */
-static void begin_all(struct fixture *f, struct decider d[4], struct snapshot *other)
+static void begin_all(struct fixture *f, struct decider *d[4], struct snapshot *other)
 {
     live_hold(f->live, true);
-    assert_int_equal(add_one(&d[0], NULL), STORE_OK);
-    assert_int_equal(decide(&d[1]), STORE_OK);
-    assert_int_equal(read_number(&d[2]), STORE_OK);
-    assert_int_equal(read_number(&d[3]), STORE_OK);
-    assert_int_equal(d[2].value, d[0].value + 2);
-    assert_int_equal(d[3].value, d[0].value + 2);
-    assert_int_equal(add_one(&d[2], other), STORE_OK);
+    assert_int_equal(add_one(d[0], NULL), STORE_OK);
+    assert_int_equal(decide(d[1]), STORE_OK);
+    assert_int_equal(read_number(d[2]), STORE_OK);
+    assert_int_equal(read_number(d[3]), STORE_OK);
+    assert_int_equal(d[2]->value, d[0]->value + 2);
+    assert_int_equal(d[3]->value, d[0]->value + 2);
+    assert_int_equal(add_one(d[2], other), STORE_OK);
     live_hold(f->live, false);
 }
 
 /* The first one ended so: nothing that rests on it came to be. */
-static void expect_lost(struct fixture *f, struct decider d[4], enum store_result first)
+static void expect_lost(struct fixture *f, struct decider *d[4], enum store_result first)
 {
-    assert_int_equal(store_await(f->store, d[0].seen), first);
+    assert_int_equal(store_await(f->store, d[0]->seen), first);
     for (unsigned i = 1; i < 4; i++)
-        assert_int_equal(store_await(f->store, d[i].seen), STORE_CONFLICT);
+        assert_int_equal(store_await(f->store, d[i]->seen), STORE_CONFLICT);
 }
 
-static void end_all(struct decider d[4])
-{
-    for (unsigned i = 0; i < 4; i++)
-        decider_end(&d[i]);
-}
-
-static void new_all(struct fixture *f, struct decider d[4])
+static void new_all(struct fixture *f, struct decider *d[4])
 {
     for (unsigned i = 0; i < 4; i++)
         d[i] = decider_new(f, f->store);
-    assert_int_equal(read_number(&d[0]), STORE_OK);
+    assert_int_equal(read_number(d[0]), STORE_OK);
 }
 
 /* Rule: what rests on a commit that the cluster refused is decided again, whatever the refusal was, and so is what was
@@ -333,76 +124,37 @@ static void new_all(struct fixture *f, struct decider d[4])
 static void refused_base(void **state)
 {
     struct fixture *f = *state;
-    struct decider d[4];
+    struct decider *d[4];
     struct snapshot *other = open_other(f);
 
     make_busy(f);
     new_all(f, d);
-    d[0].grows = true;
+    d[0]->grows = true;
     live_set_full(f->live, true);
     begin_all(f, d, other);
     expect_lost(f, d, STORE_FULL);
     live_set_full(f->live, false);
     assert_int_equal(number_of(f), 1);
     assert_int_equal(count_of(f), 1);
-    snapshot_close(other);
-    end_all(d);
 }
 
 /* Rule: the same where another front end came first. */
 static void overtaken_base(void **state)
 {
     struct fixture *f = *state;
-    struct store *faster = live_open(live_client(f->live), 0);
-    struct decider d[4], fast = decider_new(f, faster);
+    struct decider *d[4], *fast;
     struct snapshot *other = open_other(f);
 
+    f->faster = live_open(live_client(f->live), 0);
+    fast = decider_new(f, f->faster);
     make_busy(f);
     new_all(f, d);
-    assert_int_equal(decide(&fast), STORE_OK);
-    assert_int_equal(store_await(faster, fast.seen), STORE_OK);
+    assert_int_equal(decide(fast), STORE_OK);
+    assert_int_equal(store_await(f->faster, fast->seen), STORE_OK);
     begin_all(f, d, other);
     expect_lost(f, d, STORE_CONFLICT);
     assert_int_equal(number_of(f), 2);
     assert_int_equal(count_of(f), 2);
-    snapshot_close(other);
-    end_all(d);
-    decider_end(&fast);
-    store_close(faster);
-}
-
-/* Rule: a commit over two partitions waits for what it rests on, and nobody else goes on there meanwhile: not who was
- * shown the same state, nor who comes. */
-static void two_partitions(void **state)
-{
-    struct fixture *f = *state;
-    struct snapshot *other = open_other(f);
-    struct decider first, both, same;
-
-    make_busy(f);
-    first = decider_new(f, f->store);
-    both = decider_new(f, f->store);
-    same = decider_new(f, f->store);
-    assert_int_equal(read_number(&first), STORE_OK);
-    live_hold(f->live, true);
-    assert_int_equal(add_one(&first, NULL), STORE_OK);
-    assert_int_equal(read_number(&both), STORE_OK);
-    assert_int_equal(read_number(&same), STORE_OK);
-    assert_int_equal(both.value, 2);
-    assert_int_equal(same.value, 2);
-    assert_int_equal(add_one(&both, other), STORE_OK);
-    assert_int_equal(add_one(&same, NULL), STORE_CONFLICT);
-    snapshot_close(same.snapshot);
-    live_hold(f->live, false);
-    assert_int_equal(decide(&same), STORE_OK);
-    assert_in_range(same.value, 2, 3); /* read behind the op in flight */
-    assert_int_equal(store_await(f->store, both.seen), STORE_OK);
-    assert_int_equal(store_settled(f->store, first.seen), STORE_OK);
-    assert_in_range(number_of(f), 3, 4);
-    snapshot_close(other);
-    decider_end(&first);
-    decider_end(&both);
-    decider_end(&same);
 }
 
 /* ---- many, on two front ends, with faults; cmocka's asserts are for the first thread only ---- */
@@ -453,11 +205,12 @@ static void do_once(struct client *client, struct decider *d)
 static void *add_often(void *argument)
 {
     struct client *client = argument;
-    struct decider d = decider_new(client->f, client->store);
+    struct decider d;
 
+    decider_init(&d, client->f->space, client->store);
     for (unsigned i = 0; i < INCREMENTS; i++)
         do_once(client, &d);
-    decider_end(&d);
+    decider_release(&d);
     return NULL;
 }
 
@@ -504,7 +257,9 @@ static void two_front_ends(void **state)
 {
     struct fixture *f = *state;
     struct live *live = live_new((struct fake_options){ .seed = 77, .resent = 12, .late = 4 });
-    struct fixture with_faults = { live, live_open(live_port(live), 0), f->arena, f->space };
+    struct fixture with_faults = {
+        .live = live, .store = live_open(live_port(live), 0), .arena = f->arena, .space = f->space
+    };
     struct store *stores[2] = { with_faults.store, live_open(live_client(live), 0) };
 
     live_set_pause(live, 50);
@@ -521,7 +276,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_op_for_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refused_base, set_up, tear_down),
         cmocka_unit_test_setup_teardown(overtaken_base, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(two_partitions, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_clients, set_up, tear_down),
         cmocka_unit_test_setup_teardown(two_front_ends, set_up, tear_down),
     };
