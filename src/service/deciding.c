@@ -7,6 +7,7 @@
 #include "base/sleeper.h"
 #include "service/operation.h"
 #include "service/waiting.h"
+#include "store/states.h"
 
 /* ---- attempts ---- */
 
@@ -23,6 +24,7 @@ static void begin(struct decision *d)
 {
     deciding_end(d);
     fetch_set_begin(d->access.fetches);
+    d->returns = store_returns(d->store);
     d->subject = (struct subject){ .exists = false };
     d->lease = (struct lease){ .kind = 0 };
     d->state = NULL;
@@ -178,6 +180,15 @@ static void commit_news(struct decision *d)
         deciding_settled(d);
 }
 
+/* How what was decided is committed: what it rests on was read in this attempt. */
+static struct store_access commit_access(const struct decision *d)
+{
+    struct store_access access = d->access;
+
+    access.returns = d->returns;
+    return access;
+}
+
 enum error deciding_commit(struct decision *d)
 {
     struct commit_part parts[DECISION_PARTS_MAX];
@@ -187,7 +198,7 @@ enum error deciding_commit(struct decision *d)
     assert(d->part_count > 0 && !deciding_is_empty(d));
     for (unsigned i = 0; i < d->part_count; i++)
         parts[i] = (struct commit_part){ d->parts[i].before, d->parts[i].changes };
-    result = store_commit(d->store, parts, d->part_count, d->now, d->access, &sequence);
+    result = store_commit(d->store, parts, d->part_count, d->now, commit_access(d), &sequence);
     if (!result)
         decision_saw(d, sequence);
     if (!result && d->news)
@@ -201,6 +212,7 @@ enum error deciding_commit(struct decision *d)
 enum error deciding_commit_together(struct decision *const *decisions, size_t count)
 {
     struct decision *first = decisions[0];
+    struct store_access access = commit_access(first);
     struct commit_part parts[COMMIT_PARTS_MAX];
     uint64_t sequence = 0;
     instant now = 0;
@@ -213,8 +225,10 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
         assert(d->part_count == 1 && d->store == first->store && !d->news);
         parts[i] = (struct commit_part){ d->before, d->changes };
         now = d->now > now ? d->now : now;
+        if (d->returns < access.returns)
+            access.returns = d->returns;
     }
-    result = store_commit(first->store, parts, count, now, first->access, &sequence);
+    result = store_commit(first->store, parts, count, now, access, &sequence);
     for (size_t i = 0; i < count && !result; i++)
         decision_saw(decisions[i], sequence);
     return deciding_outcome(first, result);

@@ -98,6 +98,7 @@ struct decision {
     struct store *store;
     struct store_access access; /* of every read and commit of this decision */
     bool always_waits; /* test builds: where it may not block, as if nothing were in memory */
+    uint64_t returns;  /* of the attempt: store_returns() */
     instant now;       /* above every instant that the parts hold; 0: none was open yet */
     /* ---- the partitions: by decision_open() and its kin, anew in each attempt ---- */
     unsigned part_count;        /* of `parts` */

@@ -14,8 +14,8 @@ struct store_state *store_keep_state(struct store *store);
 /* Before the store is closed. */
 void store_drop_state(struct store *store, struct store_state *state);
 /* Goes back to it, at one moment, as a commit to all partitions: whoever opens a snapshot from now on sees it. Open ones
- * show what they showed; a commit is STORE_CONFLICT if one of its partitions has become another one. Waits for the
- * disk's reads.
+ * show what they showed; a commit is STORE_CONFLICT if one of its partitions has become another one, or if it says that
+ * it rests on something that was read before (struct store_access, returns). Waits for the disk's reads.
  *
  * except        a space of records without pieces, index, counters and tasks, which stays as it is now; NULL: none
  * ret_sequence  must be durable before it is reported
@@ -25,6 +25,10 @@ void store_drop_state(struct store *store, struct store_state *state);
  *               STORE_CORRUPT, STORE_IO */
 enum store_result store_return_to(struct store *store, struct store_state *state,
                                   const struct guid *except, uint64_t *ret_sequence);
+
+/* How often that was done, from 1 on, which is what a decision says that has read something before it opened the parts of
+ * its commit: a container's record, say, which may be gone. Any thread. */
+uint64_t store_returns(const struct store *store);
 
 /* ---- of a while ago ---- */
 

@@ -80,6 +80,8 @@ struct store_access {
     bool may_block;            /* waits for it; only on threads that may block */
     bool shows_pending;        /* the reader may call snapshot_show_pending() */
     struct fetch_set *fetches; /* else: where it is fetched to, beside STORE_WAIT; NULL: nowhere */
+    /* Of commits: store_returns() before anything was read; 0: it rests on nothing but its parts. */
+    uint64_t returns;
 };
 #define STORE_MAY_BLOCK ((struct store_access){ .may_block = true })
 #define STORE_NO_WAIT   ((struct store_access){ .may_block = false })

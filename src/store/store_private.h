@@ -9,6 +9,8 @@
 #ifndef LAGRA_STORE_STORE_PRIVATE_H
 #define LAGRA_STORE_STORE_PRIVATE_H
 
+#include <stdatomic.h>
+
 #include "store/backup.h"
 #include "store/inspect.h"
 #include "store/deferred.h"
@@ -19,6 +21,7 @@
 struct store {
     const struct store_operations *operations;
     struct deferred *deferred; /* of the engine */
+    _Atomic uint64_t returns;  /* to states that were kept; changed where no commit is under way */
 };
 
 /* The first member of an engine's set of what is fetched. */
@@ -163,6 +166,12 @@ struct store_operations {
     void (*drop_caches)(struct store *store); /* NULL: it has none */
 #endif
 };
+
+/* Was there a return since what the commit rests on was read? Where none can come before the commit has ended. */
+static inline bool store_has_returned(const struct store *store, struct store_access access)
+{
+    return access.returns > 0 && access.returns != atomic_load(&store->returns) + 1;
+}
 
 /* ---- what local engines have in common ---- */
 

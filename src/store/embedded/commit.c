@@ -17,6 +17,7 @@ struct commit {
     const struct commit_part *parts;
     size_t count;
     instant now;
+    struct store_access access;
     struct batch batch;
     struct space_set spaces;
     struct stripe *stripes[COMMIT_PARTS_MAX]; /* of all parts, rising, each once */
@@ -93,6 +94,8 @@ static enum store_result check_spaces(const struct commit *commit)
     for (size_t i = 0; i < commit->count; i++)
         if (spaces_dropped_at(spaces, &commit->parts[i].snapshot->space) > 0)
             return STORE_NOT_FOUND;
+    if (store_has_returned(&commit->embedded->store, commit->access))
+        return STORE_CONFLICT;
     for (size_t i = 0; i < commit->count; i++)
         if (commit->parts[i].changes &&
             spaces_round_is_old(spaces, snapshot_of(&commit->parts[i])->round))
@@ -280,7 +283,7 @@ static enum store_result try_commit(struct commit *commit)
     return result;
 }
 
-static enum store_result make_batch(struct commit *commit, struct store_access access)
+static enum store_result make_batch(struct commit *commit)
 {
     const struct piece_change *pieces;
     enum store_result result;
@@ -294,7 +297,7 @@ static enum store_result make_batch(struct commit *commit, struct store_access a
                               part->changes);
     }
     result = commit_pieces(commit->parts, commit->count, &pieces, &piece_count);
-    return result ? result : batch_add_pieces(&commit->batch, pieces, piece_count, access);
+    return result ? result : batch_add_pieces(&commit->batch, pieces, piece_count, commit->access);
 }
 
 /* What it means that a piece has not the references that the changes rest on. */
@@ -313,9 +316,9 @@ static enum store_result explain_conflict(struct commit *commit)
 
 /* RocksDB is waited for without any lock, so that a commit that may wait holds back none that may
  * not. */
-static enum store_result run_commit(struct commit *commit, struct store_access access)
+static enum store_result run_commit(struct commit *commit)
 {
-    enum store_result result = make_batch(commit, access);
+    enum store_result result = make_batch(commit);
 
     if (result == STORE_CONFLICT)
         return explain_conflict(commit);
@@ -323,7 +326,7 @@ static enum store_result run_commit(struct commit *commit, struct store_access a
         return result;
     for (;;) {
         result = try_commit(commit);
-        if (result != STORE_WAIT || !access.may_block)
+        if (result != STORE_WAIT || !commit->access.may_block)
             break;
         keyspace_pause();
     }
@@ -348,7 +351,9 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
                                   uint64_t *ret_sequence)
 {
     struct embedded *embedded = embedded_of(store);
-    struct commit commit = { .embedded = embedded, .parts = parts, .count = count, .now = now };
+    struct commit commit = {
+        .embedded = embedded, .parts = parts, .count = count, .now = now, .access = access
+    };
     enum store_result result;
 
     if (atomic_load(&embedded->failed))
@@ -362,7 +367,7 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
         assert(!snapshot_of(&parts[i])->spent);
     find_locks(&commit);
     batch_init(&commit.batch, embedded);
-    result = run_commit(&commit, access);
+    result = run_commit(&commit);
     batch_release(&commit.batch);
     /* A read that failed is not final: nothing was written. */
     if (result == STORE_IO && atomic_load(&embedded->failed))
@@ -464,36 +469,4 @@ enum store_result embedded_delete_row(struct store *store, const struct guid *sp
     result = commit_collected_rows(embedded, &drop, writes, false);
     rocksdb_writebatch_destroy(writes);
     return result == STORE_CONFLICT ? STORE_OK : result;
-}
-
-/* Rows that belong to no partition and that nobody else changes. */
-static enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
-{
-    enum store_result result;
-
-    while ((result = commit_write_rows(embedded, writes)) == STORE_WAIT)
-        keyspace_pause();
-    if (result == STORE_IO)
-        embedded_fail(embedded);
-    syncer_wrote(&embedded->syncer);
-    return result;
-}
-
-/* One writer: the later's runner, and after it the close. */
-void embedded_checkpoint_clock(struct store *store)
-{
-    struct embedded *embedded = embedded_of(store);
-    struct clock_checkpoint checkpoint = clock_checkpoint(clock_now()),
-                            *written = &embedded->clock_checkpointed;
-    rocksdb_writebatch_t *writes;
-
-    if (checkpoint.steps == written->steps && !checkpoint.pending == !written->pending)
-        return;
-    if (atomic_load(&embedded->failed) || atomic_load(&embedded->starved))
-        return;
-    writes = rocksdb_writebatch_create();
-    batch_put_clock_row(writes, CLOCK_ROW_OF_NONE, checkpoint);
-    if (!commit_rows(embedded, writes))
-        *written = checkpoint;
-    rocksdb_writebatch_destroy(writes);
 }

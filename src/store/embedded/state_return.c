@@ -346,6 +346,7 @@ static void note_spaces(struct returning *r, uint64_t sequence)
     struct spaces *spaces = &r->embedded->spaces;
 
     spaces->returns++;
+    atomic_fetch_add(&r->embedded->store.returns, 1);
     if (r->is_all)
         spaces_forget_all_dropped(spaces);
     for (size_t i = 0; i < r->space_count; i++)

@@ -352,7 +352,6 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
     size_t piece_count;
     enum store_result result = commit_pieces(parts, count, &pieces, &piece_count);
 
-    (void)access;
     if (result)
         return result;
     for (size_t i = 0; i < count; i++) {
@@ -361,7 +360,7 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
     }
     deferred_enter(&store->deferred);
     lock_take(&store->lock);
-    result = check_parts(store, parts, count);
+    result = store_has_returned(base, access) ? STORE_CONFLICT : check_parts(store, parts, count);
     if (!result) {
         if (!empty)
             memory_lag_commits(store);

@@ -88,6 +88,7 @@ enum store_result memory_return_to(struct store *base, struct store_state *state
     store->root = treap_hold(state->root);
     if (except)
         take_over(store, left, except);
+    atomic_fetch_add(&base->returns, 1);
     *ret_sequence = ++store->sequence;
     memory_pieces_return(&store->pieces, state->pieces, state->piece_count, store->sequence);
     freed = memory_collect(store);

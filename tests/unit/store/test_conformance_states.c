@@ -169,6 +169,35 @@ static void decisions_before_conflict(void **state)
     store_drop_state(f->store, kept);
 }
 
+/* Rule: so is what was decided on something that was read before, though it changes only what is as it was: nobody would
+ * name what a container has that is not there. decision: 646 */
+static void what_was_read_before(void **state)
+{
+    struct fixture *f = *state;
+    struct store_access access = STORE_MAY_BLOCK;
+    struct changes *changes = changes_new(f->arena);
+    struct partition within = partition_of(guid_new(), "p");
+    struct store_state *kept;
+    struct commit_part part;
+    uint64_t sequence;
+
+    if (!keeps_states(f))
+        skip();
+    changes_put(changes, RECORD_LISTED, bytes_from_string("x"), bytes_from_string("x"), NULL, 0);
+    kept = store_keep_state(f->store);
+    put_text(f->store, f->partition, "container", "1");
+    access.returns = store_returns(f->store);
+    go_back(f->store, kept);
+    part = (struct commit_part){ snapshot_open(f->store, within, access), changes };
+    assert_int_equal(store_commit(f->store, &part, 1, clock_now(), access, &sequence),
+                     STORE_CONFLICT);
+    assert_string_equal(get_now(f->store, within, f->arena, "x"), "(none)");
+    access.returns = store_returns(f->store);
+    assert_int_equal(store_commit(f->store, &part, 1, clock_now(), access, &sequence), STORE_OK);
+    snapshot_close(part.snapshot);
+    store_drop_state(f->store, kept);
+}
+
 /* Rule: a space that was dropped since is there again, with all that was in it, however far it was collected; one that
  * was dropped before is not. */
 static void dropped_spaces(void **state)
@@ -380,6 +409,7 @@ int main(void)
         TEST(all_is_as_it_was, LOCAL_STORES),
         TEST(a_space_is_left_alone, LOCAL_STORES),
         TEST(decisions_before_conflict, LOCAL_STORES),
+        TEST(what_was_read_before, LOCAL_STORES),
         TEST(dropped_spaces, LOCAL_STORES),
         TEST(at_random, LOCAL_STORES),
     };

@@ -1,0 +1,36 @@
+/* The clock's steps, stored where no commit stores them for a long time: store_checkpoint_clock(). */
+#include "store/embedded/batch.h"
+#include "store/embedded/commit.h"
+#include "store/embedded/embedded_private.h"
+
+/* Rows that belong to no partition and that nobody else changes. */
+static enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
+{
+    enum store_result result;
+
+    while ((result = commit_write_rows(embedded, writes)) == STORE_WAIT)
+        keyspace_pause();
+    if (result == STORE_IO)
+        embedded_fail(embedded);
+    syncer_wrote(&embedded->syncer);
+    return result;
+}
+
+/* One writer: the later's runner, and after it the close. */
+void embedded_checkpoint_clock(struct store *store)
+{
+    struct embedded *embedded = embedded_of(store);
+    struct clock_checkpoint checkpoint = clock_checkpoint(clock_now()),
+                            *written = &embedded->clock_checkpointed;
+    rocksdb_writebatch_t *writes;
+
+    if (checkpoint.steps == written->steps && !checkpoint.pending == !written->pending)
+        return;
+    if (atomic_load(&embedded->failed) || atomic_load(&embedded->starved))
+        return;
+    writes = rocksdb_writebatch_create();
+    batch_put_clock_row(writes, CLOCK_ROW_OF_NONE, checkpoint);
+    if (!commit_rows(embedded, writes))
+        *written = checkpoint;
+    rocksdb_writebatch_destroy(writes);
+}
