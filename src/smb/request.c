@@ -28,6 +28,8 @@ static void prepare(struct smb_request *request)
     uint64_t seen = d->seen;
 
     if (d->store) { /* another step of the same command: what it has seen before counts on */
+        /* Where that may be lost it has settled (SETTLES): a later sequence says nothing of it. decision: 647 */
+        assert(!service->settles_later || store_settled(d->store, seen) != STORE_WAIT);
         deciding_end(d);
         d->seen_before = seen;
         d->attempts = 0;
