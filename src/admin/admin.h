@@ -1,4 +1,4 @@
-/* What operators ask a running server, on a Unix socket in its data folder (net/local.h), which this user and
+/* What operators ask a running server, on a Unix socket in its folder (net/local.h), which this user and
  * root alone may open: so nobody is authenticated beyond that. `lagra status`, `account`, `container` and the
  * like ask here.
  *
@@ -17,7 +17,7 @@
 #include "http/http.h"
 #include "service/server.h"
 
-/* In the data folder; store/embedded/folder.c knows the name. */
+/* In its folder; store/embedded/folder.c knows the name. */
 #define ADMIN_SOCKET_NAME "admin.sock"
 
 /* One that it listens on, for `lagra status`. */
@@ -33,14 +33,15 @@ struct admin_listener {
 struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
-    struct backup_hold *backup;
+    struct backup_hold *backup; /* NULL, both: the data is not in a folder */
     struct scrubber *scrubber;
     struct accounts *accounts;
     struct usage_survey *usage;
     struct console *console;  /* NULL: it is not served */
     struct decide_pool *pool; /* of this application alone */
-    const char *location;
-    uint64_t started_s; /* since 1970 */
+    const char *location;     /* the folder that the socket is in */
+    const char *elsewhere;    /* where the data is, if not in that folder; or NULL */
+    uint64_t started_s;       /* since 1970 */
     struct admin_listener listeners[ADMIN_LISTENERS_MAX];
     size_t listener_count;
 };

@@ -87,6 +87,8 @@ void admin_backup_begin(struct admin_call *call)
     char text[GUID_TEXT_SIZE];
     bool was_held;
 
+    if (!admin_has_folder(call))
+        return;
     if (set_busy(hold, &was_held)) {
         if (was_held)
             store_backup_end(hold->store);
@@ -110,6 +112,8 @@ static bool is_held(struct admin_call *call, enum backup_hold_state next)
     struct guid id;
     bool held;
 
+    if (!admin_has_folder(call))
+        return false;
     if (!guid_parse(call->given[0], &id)) {
         admin_fail(call, 400, "InvalidArgument", "An id is as backup-begin has answered it.");
         return false;

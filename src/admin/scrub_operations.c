@@ -6,9 +6,12 @@
 void admin_scrub_state(struct admin_call *call)
 {
     struct json_writer *out = &call->out;
-    struct scrub_state state = scrubber_state(call->admin->scrubber);
+    struct scrub_state state;
     struct store_figures figures = { 0 };
 
+    if (!admin_has_folder(call))
+        return;
+    state = scrubber_state(call->admin->scrubber);
     (void)store_figures(call->admin->store, &figures);
     json_write_bool(out, "running", state.is_running);
     admin_write_instant(out, "began", state.began);
@@ -32,5 +35,6 @@ void admin_scrub(struct admin_call *call)
         return;
     }
     admin_scrub_state(call);
-    scrubber_ask(call->admin->scrubber, mib << 20);
+    if (call->status == 200)
+        scrubber_ask(call->admin->scrubber, mib << 20);
 }

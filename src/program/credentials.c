@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "admin/account_watch.h"
 #include "admin/stored_accounts.h"
 #include "auth/account_limits.h"
 #include "base/log.h"
@@ -204,6 +205,21 @@ bool credentials_open(const struct options *options, bool loopback,
     return true;
 }
 
+/* False after saying why. */
+static bool watch(struct store *store, struct credentials *credentials)
+{
+    credentials->watch = account_watch_start(store, credentials->accounts);
+    if (!credentials->watch)
+        fprintf(stderr, "lagra: cannot start a thread for accounts: %s\n", strerror(errno));
+    return credentials->watch;
+}
+
+void credentials_stop_watching(struct credentials *credentials)
+{
+    account_watch_stop(credentials->watch);
+    credentials->watch = NULL;
+}
+
 bool credentials_open_stored(const struct options *options, bool loopback, struct store *store,
                              struct credentials *credentials)
 {
@@ -214,6 +230,8 @@ bool credentials_open_stored(const struct options *options, bool loopback, struc
         fprintf(stderr, "lagra: %s\n", problem);
         return false;
     }
+    if (options->store && !watch(store, credentials))
+        return false;
     if (credentials->named)
         return true;
     /* Who has made accounts in the store needs no other beyond this machine. */

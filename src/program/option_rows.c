@@ -16,7 +16,7 @@
 
 /* clang-format off */
 const struct option_row option_rows[] = {
-    { "location",             'l', "DIR",  "data folder (default: the current one)",            MEMBER(location), SET_TEXT },
+    { "location",             'l', "DIR",  "data folder (default: the current one); with --store a folder for the admin socket alone (default: none)",            MEMBER(location), SET_TEXT },
     { "blobHost",              0,  "HOST", "address of the Blob service (127.0.0.1)",           LISTEN(BLOB, host), SET_TEXT },
     { "blobPort",              0,  "PORT", "its port (10000; 0: any free one)",                 LISTEN(BLOB, port), SET_PORT },
     { "blobKeepAliveTimeout", 0, "N",  "an idle connection to it is closed after N seconds (120)", LISTEN(BLOB, keep_alive_s), SET_COUNT },

@@ -135,17 +135,18 @@ static enum options_result check_certificate(const struct options *options)
 /* What is about a data folder has no effect where there is none. librados makes calls and threads of its own, which the
  * sandbox does not know. */
 static enum options_result check_store(const struct option_settings *settings,
-                                       const struct options *options)
+                                       struct options *options)
 {
-    static const char *const others[] = { "location",    "inMemoryPersistence", "diskReserve",
-                                          "keepReading", "scrubEvery",          "scrubRate",
-                                          "sandbox" };
+    static const char *const others[] = { "inMemoryPersistence", "diskReserve", "keepReading",
+                                          "scrubEvery",          "scrubRate",   "sandbox" };
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (settings_have(settings, "store") && settings_have(settings, others[i])) {
             fprintf(stderr, "lagra: --store and --%s exclude each other\n", others[i]);
             return OPTIONS_WRONG;
         }
+    if (options->store && !settings_have(settings, "location"))
+        options->location = NULL; /* no folder is the server's unless it is named */
     if (options->secondary_lag_ms == 0 || options->in_memory)
         return OPTIONS_RUN;
     fprintf(stderr, "lagra: --secondaryLag goes with --inMemoryPersistence\n");

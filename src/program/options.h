@@ -40,8 +40,8 @@ struct options {
     bool asks_running;       /* of COMMAND_HEALTH: what runs here, not what the options name */
     bool asks_live;          /* the same: whether it lives, not whether it is ready */
     const char *config_path; /* NULL: no file */
-    const char *location;
-    const char *salvage_to; /* of COMMAND_CHECK; NULL: check only */
+    const char *location;    /* NULL: of COMMAND_SERVE with `store`, no folder at all */
+    const char *salvage_to;  /* of COMMAND_CHECK; NULL: check only */
     struct listen_options listen[SERVICE_COUNT];
     struct listen_options management; /* admin/management.h */
     const char *management_token_path;

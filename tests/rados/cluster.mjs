@@ -159,6 +159,13 @@ export class Cluster {
         this.#ceph('osd', 'pool', 'application', 'enable', name, 'lagra');
     }
 
+    /** Erasure-coded: of three disks one may be lost. */
+    createCodedPool(name) {
+        this.#run('ceph', 'osd', 'erasure-code-profile', 'set', 'two-and-one', 'k=2', 'm=1', 'crush-failure-domain=osd');
+        this.#run('ceph', 'osd', 'pool', 'create', name, `${GROUPS}`, `${GROUPS}`, 'erasure', 'two-and-one');
+        this.#run('ceph', 'osd', 'pool', 'application', 'enable', name, 'lagra');
+    }
+
     /** None of the disks answers any more; and they do again. */
     pause() {
         this.#signalDisks('SIGSTOP');

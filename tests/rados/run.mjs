@@ -7,7 +7,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Cluster } from './cluster.mjs';
-import { TESTS, startFrontEnd } from './server.mjs';
+import { startFrontEnd } from './front_end.mjs';
+import { TESTS } from './server.mjs';
 
 const LIMIT_MS = 600_000; // of one test
 const POOL = 'test', RECORDS = 'records', PIECES = 'pieces';

@@ -8,7 +8,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '../crash/client.mjs';
-import { Server } from '../lib/server.mjs';
+import { accounts } from './accounts.mjs';
+import { startFrontEnd } from './front_end.mjs';
 
 const CLIENTS = path.join(path.dirname(fileURLToPath(import.meta.url)), '../clients/run.mjs');
 const CLIENT_FILES = ['sdk', 'sdk-files', 'containers', 'leases', 'queues', 'messages', 'tables', 'entities', 'transactions'];
@@ -29,14 +30,6 @@ const HURRY_MS = 6000;
 const COLLECTED_MS = 90_000;
 
 const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
-
-/** words: [] of options. */
-export function startFrontEnd(binary, words, env = {}) {
-    return Server.start({
-        binary, env,
-        words: [...words, '--blobHost', '127.0.0.1', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0'],
-    });
-}
 
 /** An answer, or GONE where the server is no longer there. */
 async function ask(client, ...request) {
@@ -347,6 +340,44 @@ async function init(start, binary, cluster) {
     return problems;
 }
 
+/** Pieces on an erasure-coded pool, which cannot have records. */
+async function coded(start, binary, cluster) {
+    const init = (pools) => spawnSync(binary, ['rados', 'init', `rados:${cluster.configuration}:${pools}`, '--unsafe'], { encoding: 'utf8' });
+    const problems = [], kept = new Map();
+
+    cluster.createCodedPool('coded');
+    const { status, stderr } = init('coded');
+    if (status !== 1 || !stderr.includes('records need a replicated pool'))
+        problems.push(`records on an erasure-coded pool: exit code ${status}, ${stderr}`);
+    const made = init('beside:coded');
+    if (made.status !== 0 || !made.stderr.includes('bears the loss of 1 OSD'))
+        problems.push(`pieces on an erasure-coded pool: exit code ${made.status}, ${made.stderr}`);
+    const place = `rados:${cluster.configuration}:beside:coded`;
+    const server = await startFrontEnd(binary, ['--store', place]);
+    const client = new Client(server);
+    await must(client, 201, 'PUT', '/coded?restype=container');
+    for (const bytes of [5000, 100_000, 4 * 2 ** 20, LARGE_BYTES]) {
+        const body = randomBytes(bytes);
+        const part = bytes - 3000;
+
+        await must(client, 201, 'PUT', `/coded/${bytes}`, { headers: [['x-ms-blob-type', 'BlockBlob']], body });
+        kept.set(`/coded/${bytes}`, digest(body));
+        const ranged = await client.ask('GET', `/coded/${bytes}`, { headers: [['x-ms-range', `bytes=${part}-${part + 999}`]] });
+        if (ranged.status !== 206 || !ranged.body.equals(body.subarray(part, part + 1000)))
+            problems.push(`a range of ${bytes} bytes: ${ranged.status}`);
+    }
+    await server.kill();
+    await server.restart();
+    await compare(server, kept, problems);
+    await must(client, 202, 'DELETE', '/coded/5000');
+    client.close();
+    await server.stop();
+    const checked = spawnSync(binary, ['check', place], { encoding: 'utf8' });
+    if (checked.status !== 0 || !checked.stdout.includes('damaged or lost: 0'))
+        problems.push(`lagra check: exit code ${checked.status}, ${checked.stdout}${checked.stderr}`);
+    return problems;
+}
+
 /** lagra check: reads a store that nobody serves, finds what is missing, and leaves one alone that is served. */
 async function check(start, binary, cluster) {
     const problems = [];
@@ -418,4 +449,4 @@ async function left(start, binary, cluster) {
 }
 
 // Those that run lagra check on all of the store come before what is killed just then, or damages it.
-export const TESTS = { init, left, check, clients, killed, two, killedInRename, away };
+export const TESTS = { init, coded, left, check, clients, accounts, killed, two, killedInRename, away };
