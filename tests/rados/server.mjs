@@ -366,6 +366,7 @@ async function coded(start, binary, cluster) {
         if (ranged.status !== 206 || !ranged.body.equals(body.subarray(part, part + 1000)))
             problems.push(`a range of ${bytes} bytes: ${ranged.status}`);
     }
+    client.close();
     await server.kill();
     await server.restart();
     await compare(server, kept, problems);
