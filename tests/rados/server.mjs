@@ -367,7 +367,7 @@ async function coded(start, binary, cluster) {
             problems.push(`a range of ${bytes} bytes: ${ranged.status}`);
     }
     client.close();
-    await server.kill();
+    await server.stop({ keep: true });
     await server.restart();
     await compare(server, kept, problems);
     await must(client, 202, 'DELETE', '/coded/5000');
