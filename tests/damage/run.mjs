@@ -30,7 +30,7 @@ const { values: options } = parseArgs({
         shares: { type: 'boolean', default: false },
     },
 });
-const CASES = Number(options.cases ?? (options.soak ? 2400 : 100));
+const CASES = Number(options.cases ?? (options.soak ? 2400 : 70));
 const SEED = Number(options.seed ?? Date.now() % 1000000);
 const EFFORT = options.soak ? 40 : 4; /* random places in each file */
 const JOBS = 2;

@@ -158,8 +158,7 @@ if (existsSync(program)) {
     }
 
     const planted = spawnSync(process.execPath, [path.join(HERE, 'planted.mjs'), '--build', options.build,
-        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'clock-before-snapshot', 'message-got-by-two',
-            'share-mode-not-checked', 'flush-not-awaited'])], { encoding: 'utf8' });
+        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'message-got-by-two', 'share-mode-not-checked'])], { encoding: 'utf8' });
     check(`planted defects are found: ${planted.stdout.trimEnd().split('\n').at(-1)}`, planted.status === 0,
         planted.stdout + planted.stderr);
 
