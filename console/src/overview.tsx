@@ -5,6 +5,7 @@ import { LogLevel, Scrub } from './maintenance.tsx';
 import { Plot } from './plot.tsx';
 import type { PageProps } from './app.tsx';
 import { ask } from './server.ts';
+import { Slowest } from './slowest.tsx';
 import { Facts, Problem, Table, useLoad } from './ui.tsx';
 
 interface Figures {
@@ -119,6 +120,7 @@ export default function Overview({ session }: PageProps) {
         <Table label="Errors by code" head={['Code', 'Answers']} empty="No error has been answered.">
             {errors.map(({ code, count }) => <tr key={code}><td>{code}</td><td class="number">{number(count)}</td></tr>)}
         </Table>
+        {session.operator && <Slowest />}
         {session.operator && <Server />}
     </>;
 }

@@ -6,6 +6,7 @@
 const struct admin_operation admin_operations[] = {
     /* name          arguments          required, longest body  */
     { "status",      { NULL },          0, 0, admin_status },
+    { "slowest",     { NULL },          0, 0, admin_slowest },
     { "log-level",   { "level" },       1, 0, admin_log_level },
     { "console-link", { NULL },         0, 0, admin_console_link },
     { "backup-begin", { NULL },         0, 0, admin_backup_begin },

@@ -37,6 +37,7 @@ enum lock_rank {
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */
     RANK_EVENTS,        /* a thread's first event */
+    RANK_SLOWEST,       /* service: the slowest requests */
     RANK_METRICS,       /* a thread's first number, a new series, a scrape */
 };
 

@@ -1,4 +1,4 @@
-/* `lagra status`, `lagra log-level`, `lagra console`: see administer.h. */
+/* `lagra status`, `lagra slowest`, `lagra log-level`, `lagra console`: see administer.h. */
 #include "program/administer.h"
 
 #include <stdio.h>
@@ -52,6 +52,28 @@ static void print_status(struct arena *arena, struct bytes body)
 int administer_status(const struct command_call *call)
 {
     return ask_and_print(call, "status", NULL, 0, print_status);
+}
+
+/* ---- slowest ---- */
+
+static void print_slowest(struct arena *arena, struct bytes body)
+{
+    static const struct ask_column columns[] = {
+        { "MICROSECONDS", "microseconds" },
+        { "ENDED", "ended" },
+        { "OPERATION", "operation" },
+        { "STATUS", "status" },
+        { "CODE", "code" },
+        { "PATH", "path" },
+    };
+
+    ask_print_table(arena, ask_nested(arena, body, "requests"), columns,
+                    sizeof columns / sizeof columns[0]);
+}
+
+int administer_slowest(const struct command_call *call)
+{
+    return ask_and_print(call, "slowest", NULL, 0, print_slowest);
 }
 
 /* ---- log-level ---- */

@@ -6,6 +6,7 @@
 struct command_call;
 
 int administer_status(const struct command_call *call);
+int administer_slowest(const struct command_call *call);
 int administer_log_level(const struct command_call *call);
 int administer_console(const struct command_call *call);
 int administer_usage(const struct command_call *call);

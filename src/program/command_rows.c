@@ -117,6 +117,7 @@ static const struct command_option sas_table[] = {
 const struct command_row command_rows[] = {
     { "serve", "[options]",               "serve; what is done without a command too", 0, 0, NULL, NULL },
     { "status", "",                       "what a running server is and does", 0, 0, NULL, administer_status },
+    { "slowest", "",                      "the requests of the last hour that took longest", 0, 0, NULL, administer_slowest },
     { "log-level", "LEVEL",               "debug, info, warn or error: what a running server logs from now on", 1, 1, NULL, administer_log_level },
     { "console", "",                      "print a link to the web console of a running server: good for one sign-in, five minutes", 0, 0, NULL, administer_console },
     { "usage", "",                        "count what accounts keep on a running server, and print it with the largest containers", 0, 0, NULL, administer_usage },

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/metrics.h"
+#include "service/slowest.h"
 
 static const struct metric_family requests = {
     "lagra_requests_total", "Requests by operation and by error code, or Success.", METRIC_COUNTER
@@ -160,6 +161,30 @@ void request_is_answered(struct flow *flow)
         metric_add(service_slot(flow, REPEATED), d->attempts - 1);
 }
 
+static void keep_slowest(const struct flow *flow, uint64_t now_ns)
+{
+    struct slowest *slowest = slowest_of_process();
+    uint64_t all_ns = now_ns - flow->began_ns;
+    struct bytes path = flow->exchange->request.path;
+    struct slow_request request;
+
+    if (!slowest_wants(slowest, now_ns, all_ns))
+        return;
+    request = (struct slow_request){
+        .ended = clock_wall(),
+        .all_ns = all_ns,
+        .service = flow->work.call.endpoint->service->name,
+        .operation = operation_name(flow),
+        .status = flow->exchange->response.status,
+        .error = flow->work.answer.error,
+        .id = flow->work.call.request_id,
+        .path_length = (uint16_t)(path.len < SLOWEST_PATH_MAX ? path.len : SLOWEST_PATH_MAX),
+    };
+    if (request.path_length > 0)
+        memcpy(request.path, path.ptr, request.path_length);
+    slowest_put(slowest, now_ns, &request);
+}
+
 void request_is_over(struct flow *flow)
 {
     uint64_t now_ns = clock_monotonic_ns();
@@ -172,6 +197,7 @@ void request_is_over(struct flow *flow)
     if (flow->times.is_timed)
         request_times_add(&flow->times, now_ns);
     PROBE_END(flow, operation_name(flow), flow->exchange->response.status);
+    keep_slowest(flow, now_ns);
     access_log(flow, now_ns);
     analytics_log(flow, now_ns);
 }

@@ -56,6 +56,28 @@ test('status: for people, and for scripts', async (t) => {
     assert.deepEqual(status.requests.map(({ inFlight }) => inFlight), [0, 0, 0, 0]);
 });
 
+test('slowest: requests of the last hour, the slowest first, without queries', async (t) => {
+    const server = await start(t, { args: ['--testing', '--managementPort', '0'] });
+    const slow = new Promise((resolve) => {
+        // A body that comes late: the request takes as long.
+        const request = http.request({ port: server.port, method: 'PUT', path: '/devstoreaccount1/a/slow?sig=secret', headers: { 'Content-Length': 1 } },
+            (answer) => answer.resume().on('end', resolve));
+        setTimeout(() => request.end('x'), 300);
+        request.flushHeaders();
+    });
+    await Promise.all([slow, fetch(`${server.url}/none/none?sig=secret`)]);
+    const { output } = await command(server, 'slowest', '--json');
+    const { requests } = JSON.parse(output);
+    assert.doesNotMatch(output, /secret/);
+    const times = requests.map(({ microseconds }) => microseconds);
+    assert.deepEqual(times, times.toSorted((a, b) => b - a));
+    const found = requests.find(({ path }) => path === '/devstoreaccount1/none/none');
+    assert.equal(found.service, 'blob');
+    assert.ok(found.status >= 400 && found.code.length > 0);
+    assert.match(found.request, /^[0-9a-f-]{36}$/);
+    assert.match((await command(server, 'slowest')).output, /^MICROSECONDS +ENDED +OPERATION +STATUS +CODE +PATH *$/m);
+});
+
 test('the folder is found as a server finds it: configuration file, environment, command line', async (t) => {
     const server = await start(t);
     const folder = await mkdtemp(join(tmpdir(), 'lagra-admin-'));

@@ -28,7 +28,7 @@ test('an account and its key sign in, a wrong key does not, and signing out ends
 });
 
 test('a link signs in once, and goes from the address', async (t) => {
-    const { link } = await startServer(t);
+    const { link, server } = await startServer(t);
     const page = await openPage(t);
     const address = await link();
     await page.goto(address);
@@ -37,6 +37,9 @@ test('a link signs in once, and goes from the address', async (t) => {
     await sees(page, 'operator', 'header');
     await sees(page, 'management', 'main'); // one of the listeners
     await sees(page, 'healthy', 'main');
+    await fetch(`${server.url}/none/none`);
+    await page.reload();
+    await sees(page, '/devstoreaccount1/none/none', 'main'); // of the slowest requests
     await isAccessible(page);
     const other = await openPage(t);
     await other.goto(address);
