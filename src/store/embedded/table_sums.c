@@ -17,7 +17,8 @@
 #include "store/embedded/records_files.h"
 
 #define THREADS    4 /* as many as keep a disk busy */
-#define READ_BYTES (256u << 10)
+/* 512 MiB out of the page cache take 85 ms of CPU, by 256 KiB at once 98, mapped 150. */
+#define READ_BYTES (128u << 10)
 
 enum sum_result { SUM_RIGHT, SUM_WRONG, SUM_MISSING, SUM_SIZE, SUM_UNREADABLE };
 
