@@ -170,4 +170,12 @@ struct lease_file_result {
 };
 OPERATION_DECLARE(lease_file);
 
+/* Create Hard Link, Create Symbolic Link, Get Symbolic Link: of shares for NFS. decision: 615 */
+struct link_parameters {
+    struct parameters base;
+    struct bytes restype;
+};
+OPERATION_NO_RESULT(link);
+OPERATION_DECLARE(link);
+
 #endif

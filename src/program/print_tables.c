@@ -107,6 +107,15 @@ static void print_rights(const struct service *service, const struct rights *rig
            access[rights->anonymous]);
 }
 
+/* Of success. */
+static void print_statuses(const struct operation *row, const char *separator)
+{
+    if (row->ok[0] != 0)
+        printf("%d", row->ok[0]);
+    if (row->ok[1] != 0)
+        printf("%s%d", separator, row->ok[1]);
+}
+
 static void print_markdown(const struct service *service)
 {
     printf("\n## %s\n\n", service->name);
@@ -126,9 +135,13 @@ static void print_markdown(const struct service *service)
                selector_name(row));
         if (row->variant)
             printf(" [%s]", row->variant);
-        printf(" | %s | %s | %d", row->since, row->functions ? "yes" : "501", row->ok[0]);
-        if (row->ok[1] != 0)
-            printf("/%d", row->ok[1]);
+        printf(" | %s | %s | ", row->since,
+               !row->functions   ? "501"
+               : row->ok[0] == 0 ? "refused"
+                                 : "yes");
+        print_statuses(row, "/");
+        if (row->ok[0] == 0)
+            printf("none");
         printf(" | ");
         print_conditions(row);
         printf(" | %s | %s | ", lease_names[row->lease], etag_names[row->etag]);
@@ -144,11 +157,9 @@ static void print_json(const struct service *service, const char **separator)
         printf("%s\n{\"service\":\"%s\",\"name\":\"%s\",\"methods\":[", *separator, service->name,
                row->name);
         print_methods(row, "\"", "\"", ",");
-        printf("],\"level\":\"%s\",\"selector\":\"%s\",\"variant\":\"%s\",\"ok\":[%d",
-               level_name(service, row), selector_name(row), row->variant ? row->variant : "",
-               row->ok[0]);
-        if (row->ok[1] != 0)
-            printf(",%d", row->ok[1]);
+        printf("],\"level\":\"%s\",\"selector\":\"%s\",\"variant\":\"%s\",\"ok\":[",
+               level_name(service, row), selector_name(row), row->variant ? row->variant : "");
+        print_statuses(row, ",");
         printf("],\"effect\":\"%s\",\"etag\":\"%s\",\"lease\":\"%s\",\"built\":%s}",
                row->rights.effect == READS ? "reads" : "writes", etag_names[row->etag],
                lease_names[row->lease], row->functions ? "true" : "false");

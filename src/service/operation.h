@@ -193,7 +193,7 @@ struct operation {
     enum etag_rule etag;
     enum body_rule body;
     uint64_t body_max;
-    int ok[2];           /* success statuses; 0 ends */
+    int ok[2];           /* success statuses; 0 ends; none: its decide refuses all */
     unsigned passes;     /* for struct service, enter: a number of the service's; 0: nothing */
     bool adds_container; /* makes a container, queue, table or share: an account may have so many */
     bool listed;         /* may be a part of its service's batch of operations */

@@ -8,7 +8,8 @@
  *   effect      READS, WRITES
  *   MAY         who may, by what he presents
  *   if_, class_ which conditional headers are accepted, and how they are answered
- *   lease, etag, body and the most bytes that it may have, success statuses: struct operation
+ *   lease, etag, body and the most bytes that it may have, success statuses (0: there is none, every request is
+ *               refused): struct operation
  *   the last two: subject; the operation's functions, NULL: known, not built yet, 501;
  *               ADDS: makes a container, queue, table or share;
  *               LISTED: may be a part of its service's list of operations; TYPES_304: its 304 has a

@@ -125,8 +125,8 @@ const OWN = {
 /* What needs more than a request by an account's key. */
 const ELSEWHERE = {
     Service_getUserDelegationKey: 'tokens.test.mjs',
-    File_createSymbolicLink: 'unbuilt.test.mjs: of shares for NFS', File_getSymbolicLink: 'unbuilt.test.mjs: of shares for NFS',
-    File_createHardLink: 'unbuilt.test.mjs: of shares for NFS',
+    File_createSymbolicLink: 'file-links.test.mjs: of shares for NFS', File_getSymbolicLink: 'file-links.test.mjs: of shares for NFS',
+    File_createHardLink: 'file-links.test.mjs: of shares for NFS',
 };
 
 /* ---- what any value is good for: seen in the header of the file or directory, or in a list ---- */

@@ -8,7 +8,7 @@
 //     (the Table service has no Last-Modified)
 //   - an error has x-ms-error-code, but for the JSON of tables, and status and code stand together in the error table
 //   - every reply has x-ms-request-id and x-ms-version
-//   - a row that is built was answered with a success and with an error, one that is not with 501
+//   - a row that is built was answered with a success (if it has any) and with an error, one that is not with 501
 //
 // So a row without a test fails, and so does a reply that the tables do not know. One count a row,
 // and one for the replies that were refused before a row was found.
@@ -107,7 +107,7 @@ function nameOf({ service, name, methods, level, selector, variant }) {
 }
 
 function checkCoverage(row) {
-    if (row.built && row.successes === 0)
+    if (row.built && row.ok?.length > 0 && row.successes === 0)
         fault(row, 'no test had a success');
     if (row.built && row.errors === 0)
         fault(row, 'no test had an error');

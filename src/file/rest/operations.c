@@ -65,6 +65,7 @@ OPERATION(abort_copy_file);
 #define PASSES(functions_, use_) functions_, .passes = REST_##use_ + 1
 
 OPERATION(lease_file);
+OPERATION(link);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -190,11 +191,11 @@ static const struct operation operations[] = {
     ROW("Rename File", PUT, PATH, "comp=rename", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, PASSES(&rename_file_functions, PASSES)),
     ROW("Create Symbolic Link", PUT, PATH, "restype=symboliclink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 0, 0, NULL, &link_functions),
     ROW("Get Symbolic Link", GET, PATH, "restype=symboliclink", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2025-05-05",
-        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 0, 0, NULL, &link_functions),
     ROW("Create Hard Link", PUT, PATH, "restype=hardlink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 0, 0, NULL, &link_functions),
 
     /* ---- PUT of a whole file: every request needs the header of the last row ---- */
     ROW("Copy File", PUT, PATH, "", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "c", FILE_WRITE, PRIVATE), "2015-02-21",
