@@ -23,11 +23,17 @@
 #define LEAPS         3u
 #define WAIT_S        180u
 #define INDEX_KEY_MAX 2048u
+#define SIDES_MAX     2u
 
-static const struct census_part *part;
-static struct guid account;
+/* Of the run's service, and of the one beside it. */
+static struct {
+    const struct census_part *part;
+    struct guid account;
+} parts[SIDES_MAX];
+static unsigned part_count;
 static struct {
     struct guid id;
+    const struct census_part *part;
     unsigned index_rows;
 } spaces[SPACES_MAX];
 static unsigned space_count;
@@ -48,37 +54,45 @@ static int find_space(const void *id)
     return -1;
 }
 
-static bool is_account(const void *id)
+/* Whose account it is; NULL: nobody's. */
+static const struct census_part *part_of_account(const void *id)
 {
-    return memcmp(account.b, id, sizeof account.b) == 0;
+    for (unsigned i = 0; i < part_count; i++) {
+        if (memcmp(parts[i].account.b, id, sizeof parts[i].account.b) == 0)
+            return parts[i].part;
+    }
+    return NULL;
 }
 
 /* ---- records ---- */
 
-static bool names_space(struct bytes record_key)
+static bool names_space(const struct census_part *part, struct bytes record_key)
 {
     return part->is_key ? part->is_key(record_key) : bytes_is(record_key, part->record_key);
 }
 
 static void learn(void *context, const struct record_place *place, const struct record *record)
 {
+    const struct census_part *part = part_of_account(place->space.b);
     struct guid space;
 
     (void)context;
-    if (place->family != RECORD_LISTED || !is_account(place->space.b) ||
-        !names_space(place->record_key))
+    if (place->family != RECORD_LISTED || !part || !names_space(part, place->record_key))
         return;
     if (!part->read(record->value, &space))
         world_fail("census: the record of %.*s makes no sense", BYTES_ARG(place->partition_key));
     if (find_space(space.b) >= 0 || space_count == SPACES_MAX)
         world_fail("census: %.*s has the space of another", BYTES_ARG(place->partition_key));
+    spaces[space_count].part = part;
     spaces[space_count++].id = space;
 }
 
 static void note(void *context, const struct record_place *place, const struct record *record)
 {
-    if (place->family == RECORD_LISTED && find_space(place->space.b) >= 0)
-        part->note(context, place, record);
+    int space = find_space(place->space.b);
+
+    if (place->family == RECORD_LISTED && space >= 0)
+        spaces[space].part->note(context, place, record);
 }
 
 /* As text, or what is none in hexadecimal. */
@@ -107,12 +121,13 @@ static noreturn void fail_record(const struct record_place *place, const char *w
 
 static void judge(void *context, const struct record_place *place, const struct record *record)
 {
+    int space = find_space(place->space.b);
     const char *why = NULL;
 
     (void)context;
-    if (find_space(place->space.b) >= 0)
-        why = part->judge(place, record);
-    else if (!is_account(place->space.b))
+    if (space >= 0)
+        why = spaces[space].part->judge(place, record);
+    else if (!part_of_account(place->space.b))
         why = "in a space that nothing names";
     else if (place->family == RECORD_INNER && !bytes_is(place->record_key, "p"))
         why = "a note that days have not ended";
@@ -156,6 +171,7 @@ static struct bytes index_key(struct bytes full, char to[INDEX_KEY_MAX])
 static void look_at_index(const struct cursor *cursor, void *context)
 {
     int space = cursor->key.len > KEY_SPACE_SIZE ? find_space(cursor->key.ptr + 1) : -1;
+    const struct census_part *part;
     const char *why = NULL;
     char key[INDEX_KEY_MAX];
     bool is_counted;
@@ -163,6 +179,7 @@ static void look_at_index(const struct cursor *cursor, void *context)
     (void)context;
     if (space < 0)
         world_fail("census: a row of the index is in a space that nothing names");
+    part = spaces[space].part;
     is_counted =
         !part->judge_row || !part->judge_row(&spaces[space].id, index_key(cursor->key, key), &why);
     if (why)
@@ -207,7 +224,7 @@ static void let_tasks_end(struct store *store)
             sched_sleep(SECOND_NS);
             due = 0;
             left = count_rows(store, KEY_KIND_TASK, look_at_task, &due);
-            if (part->keeps_tasks ? due == 0 : left == 0)
+            if (parts[0].part->keeps_tasks ? due == 0 : left == 0)
                 return;
             if (!store_healthy(store))
                 return;
@@ -240,22 +257,30 @@ static void inspect(struct store *store, inspect_visit *visit)
         world_fail("census: not all records can be read: %s", store_result_text(result));
 }
 
-static const struct census_part *part_of_run(void)
+static void add_part(const struct census_part *part)
 {
-    static const struct census_part *const parts[SIM_SERVICES] = { [SIM_BLOB] = &census_blob,
-                                                                   [SIM_QUEUE] = &census_queue,
-                                                                   [SIM_TABLE] = &census_table,
-                                                                   [SIM_FILE] = &census_file };
+    parts[part_count].part = part;
+    parts[part_count++].account =
+        account_space(part->service, bytes_from_string(DEVELOPMENT_ACCOUNT));
+}
 
-    return parts[world->plan.service];
+static void add_parts(void)
+{
+    static const struct census_part *const of_run[SIM_SERVICES] = { [SIM_BLOB] = &census_blob,
+                                                                    [SIM_QUEUE] = &census_queue,
+                                                                    [SIM_TABLE] = &census_table,
+                                                                    [SIM_FILE] = &census_file };
+
+    add_part(of_run[world->plan.service]);
+    if (world->plan.service == SIM_FILE)
+        add_part(&census_blob);
 }
 
 void census_take(struct server *server)
 {
     struct store *store = server_store(server);
 
-    part = part_of_run();
-    account = account_space(part->service, bytes_from_string(DEVELOPMENT_ACCOUNT));
+    add_parts();
     let_tasks_end(store);
     if (!store_healthy(store))
         return;
@@ -268,7 +293,7 @@ void census_take(struct server *server)
     count_rows(store, KEY_KIND_INDEX, look_at_index, NULL);
     count_rows(store, KEY_KIND_COUNTER, look_at_counter, NULL);
     for (unsigned i = 0; i < space_count; i++) {
-        const char *wrong = part->end(store, &spaces[i].id, spaces[i].index_rows);
+        const char *wrong = spaces[i].part->end(store, &spaces[i].id, spaces[i].index_rows);
 
         if (wrong)
             world_fail("census: %s", wrong);

@@ -1,4 +1,5 @@
 /* What a commit makes of a state. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
+#include "fs_blobs.h"
 #include "fs_change.h"
 #include "fs_copy.h"
 #include "fs_deleted.h"
@@ -158,6 +159,10 @@ void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *s
 
     fs_ask_others(state, passes, false);
     fs_add_permission(state, ask->permission);
+    if (fs_is_of_blob(ask->op)) {
+        fs_apply_blob(ask, state);
+        return;
+    }
     if (!fs_has_path(ask->op)) {
         apply_to_share(ask, state);
         return;

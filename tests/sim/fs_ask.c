@@ -16,6 +16,10 @@ const char *const fs_op_names[FS_OPS] = {
     [FS_DELETE_SHARE] = "Delete Share",
     [FS_RESTORE_SHARE] = "Restore Share",
     [FS_KEEP_SHARES] = "Set File Service Properties",
+    [FS_CREATE_CONTAINER] = "Create Container",
+    [FS_PUT_BLOB] = "Put Blob",
+    [FS_PUT_PAGES] = "Put Page",
+    [FS_DELETE_BLOB] = "Delete Blob",
     [FS_CREATE_DIRECTORY] = "Create Directory",
     [FS_CREATE_FILE] = "Create File",
     [FS_COPY_FILE] = "Copy File",
@@ -41,6 +45,7 @@ const char *const fs_op_names[FS_OPS] = {
     [FS_GET_PERMISSION] = "Get Permission",
     [FS_LIST_SHARES] = "List Shares",
     [FS_GET_SERVICE] = "Get File Service Properties",
+    [FS_GET_BLOB] = "Get Blob",
 };
 /* The last is outside of ASCII; the second begins with what the first is. */
 const char *const fs_names[2][FS_NAMES] = { { "a", "ab.txt", "%C3%A9" },
@@ -100,7 +105,20 @@ bool fs_is_read(enum fs_op op)
 
 bool fs_writes_node(enum fs_op op)
 {
-    return op >= FS_CREATE_DIRECTORY && op <= FS_RENAME_DIRECTORY;
+    return (op >= FS_CREATE_DIRECTORY && op <= FS_RENAME_DIRECTORY) || op == FS_PUT_BLOB ||
+           op == FS_PUT_PAGES;
+}
+
+bool fs_is_of_blob(enum fs_op op)
+{
+    return (op >= FS_CREATE_CONTAINER && op <= FS_DELETE_BLOB) || op == FS_GET_BLOB;
+}
+
+bool fs_has_blobs(void)
+{
+    uint64_t of_seven = world->plan.seed % 7;
+
+    return of_seven == 2 || of_seven == 3;
 }
 
 bool fs_is_large(void)
@@ -141,16 +159,20 @@ void fs_ask_format(const struct fs_ask *ask, char *to, size_t size)
     char path[120], source[120];
 
     format_path(&ask->path, path, sizeof path);
+    if (fs_is_of_blob(ask->op))
+        (void)snprintf(path, sizeof path, "blob %u", ask->blob);
     format_path(&ask->source, source, sizeof source);
     if (ask->is_remote)
         (void)snprintf(source, sizeof source, "elsewhere: %u slots, fate %d", ask->source_length,
                        (int)ask->fate);
+    if (ask->source_blob > 0)
+        (void)snprintf(source, sizeof source, "blob %u", ask->source_blob - 1);
     (void)snprintf(
         to, size,
         "%s of '%s'%s%s%s%s%s%s%s%s metadata=%u length=%u %s%u..%u seed=%u lease=%u,%u "
         "act=%d>%u quota=%u days=%u include=%u prefix=%u max=%u marker=%u permission=%u%s%s",
         fs_op_names[ask->op], path, ask->snapshot.commit > 0 ? " at " : "", ask->snapshot.date,
-        ask->source.depth > 0 || ask->is_remote ? " from " : "", source, ask->source_snapshot.date,
+        ask->source.depth > 0 || ask->is_remote || ask->source_blob > 0 ? " from " : "", source, ask->source_snapshot.date,
         ask->previous.commit > 0 ? " since " : "", ask->previous.date,
         ask->replaces ? " replacing" : "", ask->metadata, ask->length,
         ask->has_range ? "range " : "", ask->from, ask->to, ask->seed, ask->lease,

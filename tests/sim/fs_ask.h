@@ -14,6 +14,7 @@
 #define FS_DEPTH     8u /* no path that is asked for is longer */
 #define FS_DATE_SIZE 32u
 #define FS_SHARE     "files"
+#define FS_BLOBS     2u
 /* The bytes of a file are slots that were each written by one request, or never: of a run's size
  * (fs_slot_bytes()). */
 #define FS_SLOTS     8u
@@ -29,6 +30,11 @@ enum fs_op {
     FS_DELETE_SHARE,
     FS_RESTORE_SHARE,
     FS_KEEP_SHARES, /* those that are deleted from then on, or not */
+    /* Of blobs of the account, which copies are from: */
+    FS_CREATE_CONTAINER,
+    FS_PUT_BLOB,
+    FS_PUT_PAGES,
+    FS_DELETE_BLOB,
     /* Of what a path names: */
     FS_CREATE_DIRECTORY,
     FS_CREATE_FILE,
@@ -56,6 +62,7 @@ enum fs_op {
     FS_GET_PERMISSION,
     FS_LIST_SHARES,
     FS_GET_SERVICE,
+    FS_GET_BLOB,
     FS_OPS
 };
 
@@ -92,6 +99,8 @@ struct fs_ask {
     bool
         is_remote; /* it lies on another server: so many slots of the pattern of the seed, then zeros */
     unsigned source_length;
+    unsigned source_blob; /* the source is a blob, number + 1; 0: none */
+    unsigned blob;        /* that is put, read or deleted */
     enum fate fate;
     struct copy_id copy;         /* to be aborted */
     struct fs_snapshot previous; /* List Ranges shows what differs from it */
@@ -149,8 +158,11 @@ const char *fs_needs_letters(const struct fs_ask *ask);
 /* Is it of what a path names? */
 bool fs_has_path(enum fs_op op);
 bool fs_is_read(enum fs_op op);
-/* Does it make or change a directory or file, and its ETag? */
+/* Does it make or change a directory, file or blob, and its ETag? */
 bool fs_writes_node(enum fs_op op);
+/* Are there blobs in this run, to be copied to files? */
+bool fs_has_blobs(void);
+bool fs_is_of_blob(enum fs_op op);
 /* Are there large files in this run, so that shares become full? Then files are read by ranges. */
 bool fs_is_large(void);
 /* Of a file that a run of large files has many of: three fill 1 GiB. */

@@ -121,6 +121,16 @@ static const char *compare_service(const struct fs_state *state, const struct re
     return (unsigned)atoi(days) == state->retention ? NULL : "other days of retention";
 }
 
+static const char *compare_blob(const struct fs_ask *ask, const struct fs_node *blob,
+                                const struct reply *answer)
+{
+    const char *why = compare_etag(blob, answer);
+
+    if (!why && blob->metadata != answer->metadata)
+        why = "other metadata";
+    return why ? why : compare_bytes_asked(ask, blob, answer);
+}
+
 static const char *compare_success(const struct fs_ask *ask, const struct reply *answer,
                                    const struct fs_state *state, unsigned at)
 {
@@ -131,6 +141,8 @@ static const char *compare_success(const struct fs_ask *ask, const struct reply 
     switch ((int)ask->op) {
     case FS_GET_SERVICE:
         return compare_service(state, answer);
+    case FS_GET_BLOB:
+        return compare_blob(ask, &state->blobs[ask->blob], answer);
     case FS_LIST_SHARES:
         return fs_compare_shares(ask, state, answer);
     case FS_LIST_FILES:
@@ -197,11 +209,8 @@ const char *fs_compare_copy(const struct fs_ask *ask, const struct reply *answer
         return expected.waits && !fs_may_have_waited(answer, FS_WAIT_NS)
                    ? "a copy that has waited for SMB clients too long"
                    : NULL;
-    if (!expected.code && ask->op == FS_COPY_FILE) {
-        const struct fs_state *view = fs_view(&ask->source_snapshot, source);
-
+    if (!expected.code && ask->op == FS_COPY_FILE)
         of_length.length =
-            ask->is_remote ? ask->source_length : view->nodes[fs_find(view, &ask->source)].length;
-    }
+            ask->is_remote ? ask->source_length : fs_source_node(ask, source)->length;
     return fs_compare(&of_length, answer, state);
 }

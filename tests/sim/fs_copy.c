@@ -107,12 +107,10 @@ const struct fs_node *fs_pending(unsigned random)
 /* Is its source in a state what it was when the copy began? */
 static bool has_source(const struct fs_copy *copy, const struct fs_state *state)
 {
-    const struct fs_state *view = fs_view(&copy->ask.source_snapshot, state);
-
     if (copy->ask.is_remote)
         return copy->ask.fate == FATE_STAYS;
     return !fs_expect_source(&copy->ask, state).code &&
-           view->nodes[fs_find(view, &copy->ask.source)].version == copy->version;
+           fs_source_node(&copy->ask, state)->version == copy->version;
 }
 
 static void watch(struct fs_copy *copy)

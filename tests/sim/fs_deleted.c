@@ -63,6 +63,8 @@ void fs_restore_share(struct fs_state *state, uint64_t deletion)
     state->since = before.since;
     state->ids = before.ids;
     state->retention = before.retention;
+    state->has_container = before.has_container;
+    memcpy(state->blobs, before.blobs, sizeof state->blobs);
     state->is_deleted = false;
     state->made = state->gone = 0;
     memset(state->date, 0, sizeof state->date);

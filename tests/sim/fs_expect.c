@@ -1,6 +1,7 @@
 /* What the model expects of each request. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
 #include <string.h>
 
+#include "fs_blobs.h"
 #include "fs_copy.h"
 #include "fs_deleted.h"
 #include "fs_opens.h"
@@ -360,6 +361,8 @@ struct fs_expected fs_expect(const struct fs_ask *ask, const struct fs_state *st
     fs_passes_begin();
     if (refused.code)
         return refused;
+    if (fs_is_of_blob(ask->op))
+        return fs_expect_blob(ask, state);
     if (ask->op == FS_CREATE_SHARE)
         return state->exists ? refusal(409, "ShareAlreadyExists")
                              : (struct fs_expected){ .status = 201, .changes = true };
@@ -398,34 +401,59 @@ bool fs_has_source(enum fs_op op)
     return op == FS_COPY_FILE || op == FS_PUT_RANGE_FROM_URL;
 }
 
+/* A file of the share, or of its snapshot. *ret_length: slots */
+static struct fs_expected expect_source_file(const struct fs_ask *ask, const struct fs_state *state,
+                                             unsigned *ret_length)
+{
+    const struct fs_state *view = state->exists ? fs_view(&ask->source_snapshot, state) : NULL;
+    const struct fs_use use = fs_use_of_source(ask);
+    struct fs_expected refused;
+    unsigned node;
+
+    if (!view)
+        return refusal(404, "ShareNotFound");
+    refused = look_for(view, &ask->source, false, &node);
+    if (refused.code)
+        return refused;
+    *ret_length = view->nodes[node].length;
+    refused = beside_opens(view, node, &use);
+    if (!refused.code && !view->is_kept &&
+        fs_locks_bar_read(view, &view->nodes[node], 0, 0, *ret_length))
+        refused = refusal(409, "FileLockConflict");
+    return refused;
+}
+
 /* Copy File says what a read of it would be answered, what reads at once that it cannot verify it. */
 struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_state *state)
 {
-    const struct fs_state *view = state->exists ? fs_view(&ask->source_snapshot, state) : NULL;
-    struct fs_expected refused = refusal(404, "ShareNotFound");
-    unsigned node;
+    struct fs_expected refused;
+    unsigned length = 0;
 
     fs_passes_begin();
     if (ask->is_remote)
         return ask->fate == FATE_LIES_AT_ONCE ? refusal(500, "CannotVerifyCopySource")
                                               : (struct fs_expected){ .code = NULL };
-    if (view)
-        refused = look_for(view, &ask->source, false, &node);
-    if (view && !refused.code) {
-        const struct fs_use use = fs_use_of_source(ask);
-
-        refused = beside_opens(view, node, &use);
-        if (!refused.code && !view->is_kept &&
-            fs_locks_bar_read(view, &view->nodes[node], 0, 0, view->nodes[node].length))
-            refused = refusal(409, "FileLockConflict");
-    }
+    if (ask->source_blob > 0)
+        refused = fs_expect_source_blob(state, ask->source_blob - 1, &length);
+    else
+        refused = expect_source_file(ask, state, &length);
     if (ask->op == FS_COPY_FILE)
         return refused;
-    if (!refused.code && ask->source_from + (ask->to - ask->from) > view->nodes[node].length)
+    if (!refused.code && ask->source_from + (ask->to - ask->from) > length)
         refused = refusal(416, "InvalidRange");
     if (refused.code)
         refused.code = "CannotVerifyCopySource";
     return refused;
+}
+
+const struct fs_node *fs_source_node(const struct fs_ask *ask, const struct fs_state *state)
+{
+    const struct fs_state *view;
+
+    if (ask->source_blob > 0)
+        return &state->blobs[ask->source_blob - 1];
+    view = fs_view(&ask->source_snapshot, state);
+    return &view->nodes[fs_find(view, &ask->source)];
 }
 
 const struct fs_node *fs_find_source(const struct fs_ask *ask, uint64_t etag, uint64_t since)
@@ -433,14 +461,8 @@ const struct fs_node *fs_find_source(const struct fs_ask *ask, uint64_t etag, ui
     const struct fs_state *state = fs_state_at(world->commits);
 
     for (;; state = state->older) {
-        const struct fs_state *view = fs_view(&ask->source_snapshot, state);
-        unsigned node;
-
-        if (!fs_expect_source(ask, state).code) {
-            node = fs_find(view, &ask->source);
-            if (view->nodes[node].etag == etag)
-                return &view->nodes[node];
-        }
+        if (!fs_expect_source(ask, state).code && fs_source_node(ask, state)->etag == etag)
+            return fs_source_node(ask, state);
         if (state->since <= since || !state->older)
             return NULL;
     }

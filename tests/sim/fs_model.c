@@ -333,11 +333,19 @@ const char *fs_known_key(unsigned permission)
 
 /* ---- ETags ---- */
 
+/* Those of the tree, and the blobs behind them. */
+#define NODES_AND_BLOBS (FS_NODES + FS_BLOBS)
+
+static struct fs_node *node_in(struct fs_state *state, unsigned i)
+{
+    return i < FS_NODES ? &state->nodes[i] : &state->blobs[i - FS_NODES];
+}
+
 const char *fs_may_have(const struct fs_node *node, uint64_t etag)
 {
-    for (const struct fs_state *state = model->newest; state; state = next_of(state)) {
-        for (unsigned i = 0; i < FS_NODES; i++) {
-            const struct fs_node *other = &state->nodes[i];
+    for (struct fs_state *state = model->newest; state; state = next_of(state)) {
+        for (unsigned i = 0; i < NODES_AND_BLOBS; i++) {
+            const struct fs_node *other = node_in(state, i);
 
             if (!other->exists || other->id != node->id || other->etag == 0)
                 continue;
@@ -360,8 +368,8 @@ const char *fs_fill(uint64_t version, uint64_t etag)
     if (etag == 0)
         return "no ETag";
     for (struct fs_state *state = model->newest; state; state = next_of(state)) {
-        for (unsigned i = 0; i < FS_NODES; i++) {
-            struct fs_node *node = &state->nodes[i];
+        for (unsigned i = 0; i < NODES_AND_BLOBS; i++) {
+            struct fs_node *node = node_in(state, i);
 
             if (!node->exists || node->version != version)
                 continue;

@@ -83,6 +83,8 @@ struct fs_state {
     unsigned doubtful;       /* of these: a crash may have taken them */
     struct fs_lease lease;
     struct fs_node nodes[FS_NODES];
+    bool has_container; /* of blobs, which are files in no directory */
+    struct fs_node blobs[FS_BLOBS];
     struct fs_open opens[FS_OPENS];
     struct fs_lock locks[FS_LOCKS];
     uint64_t at_ns;    /* when it began */
@@ -111,6 +113,8 @@ struct fs_expected fs_expect(const struct fs_ask *ask, const struct fs_state *st
 bool fs_has_source(enum fs_op op);
 /* What is wrong with the source in a state; code NULL: nothing. */
 struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_state *state);
+/* What it copies, if nothing is wrong with that. Not of another server. */
+const struct fs_node *fs_source_node(const struct fs_ask *ask, const struct fs_state *state);
 /* The version with this ETag of what the ask copies, in the states since a commit; NULL: none. */
 const struct fs_node *fs_find_source(const struct fs_ask *ask, uint64_t etag, uint64_t since);
 /* Makes it the newest state. source: what was copied; NULL: nothing. copy: of Copy File. passes: beside what is

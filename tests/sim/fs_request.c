@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "draft.h"
+#include "fs_blobs.h"
 #include "fs_model.h"
 #include "remote.h"
 
@@ -30,6 +31,10 @@ static const struct {
     [FS_DELETE_SHARE] = { METHOD_DELETE, "DELETE", "restype=share" },
     [FS_RESTORE_SHARE] = { METHOD_PUT, "PUT", "comp=undelete&restype=share" },
     [FS_KEEP_SHARES] = { METHOD_PUT, "PUT", "comp=properties&restype=service" },
+    [FS_CREATE_CONTAINER] = { METHOD_PUT, "PUT", "restype=container" },
+    [FS_PUT_BLOB] = { METHOD_PUT, "PUT", NULL },
+    [FS_PUT_PAGES] = { METHOD_PUT, "PUT", "comp=page" },
+    [FS_DELETE_BLOB] = { METHOD_DELETE, "DELETE", NULL },
     [FS_CREATE_DIRECTORY] = { METHOD_PUT, "PUT", "restype=directory" },
     [FS_CREATE_FILE] = { METHOD_PUT, "PUT", NULL },
     [FS_COPY_FILE] = { METHOD_PUT, "PUT", NULL },
@@ -55,6 +60,7 @@ static const struct {
     [FS_GET_PERMISSION] = { METHOD_GET, "GET", "comp=filepermission&restype=share" },
     [FS_LIST_SHARES] = { METHOD_GET, "GET", "comp=list" },
     [FS_GET_SERVICE] = { METHOD_GET, "GET", "comp=properties&restype=service" },
+    [FS_GET_BLOB] = { METHOD_GET, "GET", NULL },
 };
 
 static void add(struct draft *draft, const char *name, struct bytes value)
@@ -94,15 +100,15 @@ static void add_body(const struct fs_ask *ask, struct arena *arena, struct draft
 
 /* ---- sources ---- */
 
-/* Of the account, which reads any file of it. rest: Create-account-SAS */
+/* Of the account, which reads any file and blob of it. rest: Create-account-SAS */
 static void add_signature(struct text *url)
 {
     static const char plain[] =
-        "devstoreaccount1\nr\nf\no\n\n2100-01-01T00:00:00Z\n\n\n" SAS_VERSION "\n";
+        "devstoreaccount1\nr\nbf\no\n\n2100-01-01T00:00:00Z\n\n\n" SAS_VERSION "\n";
     char mac[64];
 
     request_mac(plain, mac, sizeof mac);
-    text_add_string(url, "sv=" SAS_VERSION "&ss=f&srt=o&sp=r&se=2100-01-01T00:00:00Z&sig=");
+    text_add_string(url, "sv=" SAS_VERSION "&ss=bf&srt=o&sp=r&se=2100-01-01T00:00:00Z&sig=");
     for (const char *at = mac; *at; at++)
         text_printf(url, "%%%02X", (unsigned)*at);
 }
@@ -129,8 +135,12 @@ static struct bytes source_url(const struct fs_ask *ask, struct arena *arena, bo
     struct text url;
 
     text_init(&url, arena, 300);
-    text_add_string(&url, "http://127.0.0.1");
-    add_path(&url, &ask->source);
+    if (ask->source_blob > 0) {
+        fs_blob_url(ask->source_blob - 1, &url);
+    } else {
+        text_add_string(&url, "http://127.0.0.1");
+        add_path(&url, &ask->source);
+    }
     if (ask->source_snapshot.commit > 0)
         text_printf(&url, "?sharesnapshot=%s", ask->source_snapshot.date);
     if (is_signed) {
@@ -140,7 +150,7 @@ static struct bytes source_url(const struct fs_ask *ask, struct arena *arena, bo
     return text_bytes(&url);
 }
 
-/* Another server does not say what only files have. decision: 304 */
+/* Neither another server nor a blob says what only files have. decision: 304 */
 static void add_source(const struct fs_ask *ask, struct arena *arena, struct draft *draft)
 {
     unsigned filled = ask->source_length < FS_SLOTS ? ask->source_length : FS_SLOTS;
@@ -152,7 +162,7 @@ static void add_source(const struct fs_ask *ask, struct arena *arena, struct dra
 
     add(draft, "x-ms-copy-source",
         ask->is_remote ? remote_url(&remote, arena) : source_url(ask, arena, false));
-    if (!ask->is_remote)
+    if (!ask->is_remote && ask->source_blob == 0)
         return;
     add_text(draft, "x-ms-file-attributes", "None");
     add_text(draft, "x-ms-file-creation-time", "now");
@@ -247,7 +257,16 @@ static void add_particular(const struct fs_ask *ask, struct arena *arena, struct
     case FS_RENAME_DIRECTORY:
         add_rename(ask, arena, draft);
         break;
+    case FS_PUT_BLOB:
+        fs_blob_put(ask, arena, draft);
+        break;
+    case FS_PUT_PAGES:
+        add_text(draft, "x-ms-page-write", "update");
+        add(draft, "x-ms-range", range_text(arena, ask->from, ask->to));
+        add_body(ask, arena, draft);
+        break;
     case FS_GET_FILE:
+    case FS_GET_BLOB:
     case FS_LIST_RANGES:
         if (ask->has_range)
             add(draft, "x-ms-range", range_text(arena, ask->from, ask->to));
@@ -350,7 +369,9 @@ void fs_request_write(const struct ask *ask, struct arena *arena, struct draft *
         (struct draft){ .method = forms[fs->op].method, .method_text = forms[fs->op].method_text };
     ret_draft->query = query_of(fs, arena);
     text_init(&path, arena, 200);
-    if (fs->op == FS_LIST_SHARES || fs->op == FS_GET_SERVICE || fs->op == FS_KEEP_SHARES)
+    if (fs_is_of_blob(fs->op))
+        fs_blob_path(fs, &path);
+    else if (fs->op == FS_LIST_SHARES || fs->op == FS_GET_SERVICE || fs->op == FS_KEEP_SHARES)
         text_add_string(&path, "/devstoreaccount1/");
     else
         add_path(&path, &fs->path);

@@ -2,6 +2,7 @@
 #include "fs_script.h"
 
 #include "draws.h"
+#include "fs_blobs.h"
 #include "fs_copy.h"
 #include "fs_deleted.h"
 #include "fs_opens.h"
@@ -256,6 +257,10 @@ static void draw_abort(struct draws *draws, struct fs_ask *ask)
 
 static void draw_source(struct draws *draws, struct fs_ask *ask)
 {
+    if (fs_has_blobs() && draw(draws, 3) == 0) {
+        ask->source_blob = 1 + draw(draws, FS_BLOBS);
+        return;
+    }
     if (ask->op == FS_COPY_FILE && draw(draws, 4) == 0) {
         draw_remote(draws, ask);
         return;
@@ -319,6 +324,19 @@ static void draw_share(struct draws *draws, struct fs_ask *ask)
     ask->retention = ask->op == FS_KEEP_SHARES && draw(draws, 4) > 0 ? FS_RETENTION_DAYS : 0;
 }
 
+static void draw_blob(struct draws *draws, struct fs_ask *ask)
+{
+    static const enum fs_op ops[] = { FS_PUT_BLOB,    FS_PUT_BLOB,  FS_PUT_PAGES,
+                                      FS_DELETE_BLOB, FS_GET_BLOB,  FS_PUT_PAGES };
+
+    ask->op = ops[draw(draws, sizeof ops / sizeof ops[0])];
+    if (!fs_state_at(world->commits)->has_container && draw(draws, 4) > 0)
+        ask->op = FS_CREATE_CONTAINER;
+    ask->blob = draw(draws, FS_BLOBS);
+    draw_slots(draws, ask);
+    fs_blob_settle(ask);
+}
+
 static bool is_creation(enum fs_op op)
 {
     return op == FS_CREATE_DIRECTORY || op == FS_CREATE_FILE || op == FS_COPY_FILE;
@@ -355,6 +373,8 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (fs_is_late())
         fs->op = FS_HEAD_SHARE;
     draw_share(&draws, fs);
+    if (fs_has_blobs() && number > 0 && !fs_is_late() && draw(&draws, 7) == 0)
+        draw_blob(&draws, fs);
     draw_snapshot(&draws, fs);
     draw_path(&draws, fs);
     if (fs->op == FS_ABORT_COPY)
@@ -368,9 +388,9 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (fs->op == FS_LIST_RANGES || fs->op == FS_LIST_FILES ||
         (fs->op == FS_LIST_SHARES && fs->page.include == 0))
         draw_page(&draws, fs);
-    fs->has_range = (fs->op == FS_GET_FILE && (fs_is_large() || draw(&draws, 2) == 0)) ||
+    fs->has_range = ((fs->op == FS_GET_FILE || fs->op == FS_GET_BLOB) && (fs_is_large() || draw(&draws, 2) == 0)) ||
                     (fs->op == FS_LIST_RANGES && draw(&draws, 4) == 0);
-    if (is_creation(fs->op) || fs->op == FS_SET_METADATA || fs->op == FS_SET_DIRECTORY_METADATA)
+    if (is_creation(fs->op) || fs->op == FS_PUT_BLOB || fs->op == FS_SET_METADATA || fs->op == FS_SET_DIRECTORY_METADATA)
         fs->metadata = draw(&draws, METADATA_MAX);
     if (fs->op == FS_CREATE_DIRECTORY || fs->op == FS_COPY_FILE)
         fs->length = 0;

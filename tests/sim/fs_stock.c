@@ -29,7 +29,7 @@ static void list(const struct fs_ask *ask)
     for (unsigned i = 0; i < stock_count; i++) {
         const struct fs_ask *other = &stock[i].ask.fs;
 
-        if (other->op == ask->op && other->lease == ask->lease &&
+        if (other->op == ask->op && other->lease == ask->lease && other->blob == ask->blob &&
             fs_same_path(&other->path, &ask->path))
             return;
     }
@@ -68,6 +68,15 @@ static void list_state(const struct fs_state *state)
     }
 }
 
+static void list_blobs(void)
+{
+    struct fs_ask ask = { .op = FS_GET_BLOB, .has_range = fs_is_large() };
+
+    ask.to = fs_is_large() ? FS_SLOTS : 0;
+    for (ask.blob = 0; ask.blob < FS_BLOBS; ask.blob++)
+        list(&ask);
+}
+
 static void list_stock(void)
 {
     static const struct fs_ask snapshots = { .op = FS_LIST_SHARES,
@@ -83,6 +92,8 @@ static void list_stock(void)
     list(&snapshots);
     list(&service);
     list(&share);
+    if (fs_has_blobs())
+        list_blobs();
     for (unsigned i = 0; i < FS_NAMES; i++) { /* also where nothing is known to be */
         path.names[0] = (unsigned char)i;
         list_path(&path, &none);

@@ -14,6 +14,7 @@
 #include "origins.h"
 #include "draft.h"
 #include "files.h"
+#include "fs_blobs.h"
 #include "judge.h"
 #include "malformed.h"
 #include "pooled.h"
@@ -32,6 +33,7 @@
 #define HEADERS_MAX    24
 #define BATCH_BOUNDARY "batch_1"
 #define ARENA_MAX      (64u << 20)
+#define HTTP_PORT      80u
 
 const char *const op_names[OPS] = {
     [OP_CREATE_CONTAINER] = "Create Container",
@@ -85,12 +87,25 @@ const char *const tier_texts[TIERS] = { "", "Hot", "Cool", "Cold", "Archive" };
 /* ---- the server ---- */
 
 struct server {
-    struct endpoint endpoint;
+    struct endpoint endpoints[2]; /* of the run's service, and of the one beside it */
+    struct endpoint_set all;
     struct server_options options;
     struct accounts *accounts;
     struct task_runner *tasks;
 };
 static const struct account *development_account;
+
+/* Each finds the other by its port. */
+static void open_beside(struct server *server)
+{
+    server->endpoints[1] = server->endpoints[0];
+    server->endpoints[1].service = sim_service()->beside;
+    server->all.endpoints = server->endpoints;
+    server->all.count = 2;
+    atomic_store(&server->all.ports[0], HTTP_PORT);
+    atomic_store(&server->all.ports[1], FS_BLOB_PORT);
+    server->endpoints[0].all = server->endpoints[1].all = &server->all;
+}
 
 struct server *server_open(const char **ret_problem)
 {
@@ -98,10 +113,12 @@ struct server *server_open(const char **ret_problem)
     struct store_options options = { .location = SIM_ROOT "/data", .sync = true };
     struct store *store = NULL;
     const struct trust_options trust = { .basic = true };
-    static const struct service *served;
+    static const struct service *served[2];
+    size_t count = sim_service()->beside ? 2 : 1;
 
     *ret_problem = "";
-    served = sim_service()->service;
+    served[0] = sim_service()->service;
+    served[1] = sim_service()->beside;
     if (store_open_embedded(&options, &store, ret_problem)) {
         free(server);
         return NULL;
@@ -111,32 +128,40 @@ struct server *server_open(const char **ret_problem)
     server->accounts = accounts_new();
     accounts_add_development(server->accounts);
     development_account = accounts_find(server->accounts, bytes_from_string(DEVELOPMENT_ACCOUNT));
-    server->endpoint = (struct endpoint){
-        .service = served, .store = store, .accounts = server->accounts, .options = &server->options
-    };
-    server->endpoint.trust = trust_holder_new(trust_new(&trust, NULL));
-    server->endpoint.pool = pooled_new();
-    server->endpoint.fetcher = remote_new();
-    server->endpoint.background = background_new(2, (struct pool_shares){ .account = 0 });
-    server->tasks = task_runner_start(store, &served, &server->endpoint, 1);
+    server->endpoints[0] = (struct endpoint){ .service = served[0],
+                                              .store = store,
+                                              .accounts = server->accounts,
+                                              .options = &server->options };
+    server->endpoints[0].trust = trust_holder_new(trust_new(&trust, NULL));
+    server->endpoints[0].pool = pooled_new();
+    server->endpoints[0].fetcher = remote_new();
+    server->endpoints[0].background = background_new(2, (struct pool_shares){ .account = 0 });
+    if (count > 1)
+        open_beside(server);
+    server->tasks = task_runner_start(store, served, server->endpoints, count);
     assert(server->tasks);
-    sm_link_open(&server->endpoint);
+    sm_link_open(&server->endpoints[0]);
     return server;
+}
+
+static struct endpoint *endpoint_of(struct server *server, const struct ask *ask)
+{
+    return &server->endpoints[sim_service()->beside && sim_service()->is_beside(ask)];
 }
 
 bool server_healthy(const struct server *server)
 {
-    return store_healthy(server->endpoint.store) && !store_wants_reopening(server->endpoint.store);
+    return store_healthy(server->endpoints[0].store) && !store_wants_reopening(server->endpoints[0].store);
 }
 
 struct store *server_store(const struct server *server)
 {
-    return server->endpoint.store;
+    return server->endpoints[0].store;
 }
 
 void server_open_wire(struct server *server)
 {
-    wire_open(&server->endpoint);
+    wire_open(&server->endpoints[0]);
 }
 
 void server_close(struct server *server)
@@ -144,11 +169,11 @@ void server_close(struct server *server)
     if (wire_is_open())
         wire_close();
     sm_link_close();
-    background_stop(server->endpoint.background);
-    decide_pool_free(server->endpoint.pool);
+    background_stop(server->endpoints[0].background);
+    decide_pool_free(server->endpoints[0].pool);
     task_runner_stop(server->tasks);
-    background_free(server->endpoint.background);
-    store_close(server->endpoint.store);
+    background_free(server->endpoints[0].background);
+    store_close(server->endpoints[0].store);
 }
 
 /* ---- an exchange, whose connection is this program ---- */
@@ -857,9 +882,11 @@ void request_mac(const char *text, char *to, size_t size)
     encode64(digest, sizeof digest, to);
 }
 
-static bool goes_by_wire(unsigned slot)
+static bool goes_by_wire(unsigned slot, const struct ask *ask)
 {
-    return wire_is_open() && slot != SLOTS_MAX - 1;
+    bool is_beside = sim_service()->beside && sim_service()->is_beside(ask);
+
+    return wire_is_open() && slot != SLOTS_MAX - 1 && !is_beside;
 }
 
 static void add_framing(struct sent *sent, uint64_t length)
@@ -887,7 +914,7 @@ static void make_head(struct sent *sent, uint64_t length, bool is_part)
     else
         set_target(sent);
     request->content_length = length;
-    if (!is_part && goes_by_wire(sent->slot))
+    if (!is_part && goes_by_wire(sent->slot, sent->ask))
         sent->framing = framing_of(&sent->ask->framing, request->method == METHOD_PUT,
                                    request->method == METHOD_POST, length);
     if (!is_part) {
@@ -922,7 +949,7 @@ static void make_request(struct sent *sent, struct server *server, size_t *ret_s
     struct request *request = &sent->exchange.request;
 
     request->peer = bytes_of(direct_peer, sizeof direct_peer - 1);
-    request->listener_tag = &server->endpoint;
+    request->listener_tag = endpoint_of(server, sent->ask);
     if (sim_service()->write) {
         sim_service()->write(sent->ask, sent->exchange.arena, &sent->draft);
         copy_body(sent, sent->draft.body, ret_size);
@@ -1151,6 +1178,7 @@ static void send_directly(struct sent *sent, size_t size, struct reply *answer)
     bool gone = false;
 
     response_init(&sent->exchange.response, sent->exchange.arena);
+    framing_begin(sent->slot, true);
     current_slot = (int)sent->slot;
     step = run_steps(sent, size, &gone);
     if (step == HTTP_RESPOND || gone)
@@ -1177,14 +1205,14 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
     sent->ask = ask;
     sent->exchange.arena = arena_new(ARENA_MAX);
     make_request(sent, server, &size);
-    if (goes_by_wire(slot))
+    if (goes_by_wire(slot, ask))
         wire_exchange(slot, ask, &sent->exchange.request, &sent->framing,
                       bytes_of(sent->body, size), read_header, &answer);
     else
         send_directly(sent, size, &answer);
     answer.body_whole = answer.body_size == answer.length;
     read_code(&answer);
-    if (goes_by_wire(slot))
+    if (goes_by_wire(slot, ask))
         framing_judge(&sent->framing, ask, &answer);
     answer.commits_after = world->commits;
     answer.ended_ns = world->now_ns;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "fs_blobs.h"
 #include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_request.h"
@@ -81,6 +82,8 @@ static const struct sim_service services[SIM_SERVICES] = {
                     .take_stock = table_judge_take_stock },
     [SIM_FILE] = { .name = "file",
                    .service = &file_service,
+                   .beside = &blob_service,
+                   .is_beside = fs_is_beside,
                    .draw = fs_script_draw,
                    .format = fs_request_format,
                    .write = fs_request_write,

@@ -17,6 +17,9 @@ struct draft; /* draft.h */
 struct sim_service {
     const char *name;
     const struct service *service; /* the server's */
+    /* That it serves, too; NULL: none. Is the ask one of that? Such requests do not go by the wire. */
+    const struct service *beside;
+    bool (*is_beside)(const struct ask *ask);
 
     /* ---- of clients ---- */
     /* What a client does next: from the seed, the client's number and the request's. */
