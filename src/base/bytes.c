@@ -102,12 +102,18 @@ bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value)
 
 struct bytes bytes_decimal(uint64_t value, char buffer[DECIMAL_DIGITS])
 {
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
     size_t at = DECIMAL_DIGITS;
 
-    do {
-        buffer[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value > 0);
+    for (; value >= 100; value /= 100)
+        memcpy(buffer + (at -= 2), pairs + 2 * (value % 100), 2);
+    if (value >= 10)
+        memcpy(buffer + (at -= 2), pairs + 2 * value, 2);
+    else
+        buffer[--at] = (char)('0' + value);
     return bytes_of(buffer + at, DECIMAL_DIGITS - at);
 }
 

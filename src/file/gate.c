@@ -18,8 +18,9 @@ enum store_result gate_read_opens(struct tree *tree, struct snapshot *before,
         return STORE_OK;
     if (!result)
         result = tree_read_state(tree);
-    if (!result && tree->state.closed)
-        result = STORE_CONFLICT; /* as tree_open() */
+    /* As tree_open(); and the share may have been restored, without its opens, since the file was found. */
+    if (!result && (tree->state.closed || tree->state.reopened > tree->d->now))
+        result = STORE_CONFLICT;
     if (!result && !open_set_decode(arena, value, tree->state.reopened, tree->d->now, ret_set))
         result = record_is_unknown("the record of what is open of a file", value);
     return result;

@@ -7,9 +7,12 @@
 
 static bool has_trailing_dots(struct bytes text)
 {
-    for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] == '.' && (i + 1 == text.len || text.ptr[i + 1] == '/'))
+    const char *at = text.ptr, *end = text.ptr + text.len;
+
+    while (at < end && (at = memchr(at, '.', (size_t)(end - at)))) {
+        if (++at == end || *at == '/')
             return true;
+    }
     return false;
 }
 
@@ -186,7 +189,7 @@ static enum error find_any(struct decision *d, enum tree_use use)
         decision_move_subject(d, state->part);
     else if (use == TREE_TO_CHANGE)
         decision_move_subject(d, tree_directory_part(tree, &state->place));
-    decision_read_clock(d);
+    decision_keep_above(d);
     return state->part ? file_load(d) : OK;
 }
 

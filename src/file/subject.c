@@ -96,6 +96,15 @@ static enum error fail_no_share(struct decision *d, enum store_result result)
     return result == STORE_NOT_FOUND ? E_ShareNotFound : decision_fail_store(d, result);
 }
 
+/* What only reads one name, or the root itself, needs no stamp: the root does not move (tree/README.md, "Lookups"). */
+static bool needs_stamp(struct decision *d)
+{
+    const struct file_resource *asked = file_asked(d);
+
+    return decision_may_change(d) || asked->snapshot > 0 ||
+           (asked->path.ptr && memchr(asked->path.ptr, '/', asked->path.len));
+}
+
 /* For a directory or file: reads the share at *partition, and moves on to its tree. */
 static enum error locate_tree(struct decision *d, struct share *share, struct partition *partition)
 {
@@ -107,7 +116,8 @@ static enum error locate_tree(struct decision *d, struct share *share, struct pa
     if (result)
         return fail_no_share(d, result);
     share->at = *partition;
-    *partition = tree_stamp_partition(share->space);
+    *partition = needs_stamp(d) ? tree_stamp_partition(share->space)
+                                : tree_partition(d->arena, share->space, TREE_ROOT);
     return OK;
 }
 

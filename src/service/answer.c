@@ -28,11 +28,7 @@ void answer_string(struct answer *a, const char *name, const char *value)
 
 void answer_u64(struct answer *a, const char *name, uint64_t value)
 {
-    struct text digits;
-
-    text_init(&digits, a->arena, 0);
-    text_add_u64(&digits, value);
-    answer_header(a, name, text_bytes(&digits));
+    answer_header(a, name, bytes_decimal(value, arena_bytes(a->arena, DECIMAL_DIGITS)));
 }
 
 void answer_date(struct answer *a, const char *name, instant t)

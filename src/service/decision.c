@@ -160,7 +160,8 @@ struct snapshot *decision_take_snapshot(struct decision *d)
     return snapshot;
 }
 
-void decision_read_clock(struct decision *d)
+/* Of what the parts hold. */
+static instant newest_of(const struct decision *d)
 {
     instant newest = 0;
 
@@ -168,7 +169,20 @@ void decision_read_clock(struct decision *d)
     for (unsigned i = 0; i < d->part_count; i++)
         if (snapshot_instant(d->parts[i].before) > newest)
             newest = snapshot_instant(d->parts[i].before);
-    d->now = clock_above(newest);
+    return newest;
+}
+
+void decision_read_clock(struct decision *d)
+{
+    d->now = clock_above(newest_of(d));
+}
+
+void decision_keep_above(struct decision *d)
+{
+    instant newest = newest_of(d);
+
+    if (newest >= d->now)
+        d->now = clock_above(newest);
 }
 
 void decision_tell(struct decision *d, struct decision_news *news)

@@ -159,6 +159,8 @@ struct snapshot *decision_take_snapshot(struct decision *d);
 /* Reads the clock: above all that the parts hold, so that an ETag made of it is newer than all that
  * its name ever had. After they were opened. */
 void decision_read_clock(struct decision *d);
+/* The same where the clock was read in this attempt, and parts were opened since: only if they hold what is newer. */
+void decision_keep_above(struct decision *d);
 /* Something of another partition was read: its sequence must be durable before the answer goes. */
 void decision_saw(struct decision *d, uint64_t sequence);
 /* The value of one entry of a space's index, in the arena. returns as index_iterator_next() */

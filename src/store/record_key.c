@@ -57,42 +57,66 @@ void key_set_space(struct key *key, char kind, const struct guid *space)
 }
 
 /* A zero byte becomes two bytes. Names have none, ids have many. */
-static void append_escaped(struct key *key, struct bytes rest)
+static bool has_zero(struct bytes bytes)
 {
-    size_t begin = key->len;
-    char *to;
+    return bytes.len > 0 && memchr(bytes.ptr, 0, bytes.len);
+}
 
-    if (rest.len == 0 || !memchr(rest.ptr, 0, rest.len)) {
-        append(key, rest);
-        return;
-    }
-    to = extend(key, 2 * rest.len);
+static char *write_escaped(char *to, struct bytes rest)
+{
     for (size_t i = 0; i < rest.len; i++) {
         *to++ = rest.ptr[i];
         if (rest.ptr[i] == 0)
             *to++ = '\xff';
     }
-    key->len = begin + (size_t)(to - (key->ptr + begin));
+    return to;
+}
+
+static char *write_plain(char *to, struct bytes bytes)
+{
+    if (bytes.len > 0)
+        memcpy(to, bytes.ptr, bytes.len);
+    return to + bytes.len;
+}
+
+static void append_escaped(struct key *key, struct bytes rest)
+{
+    if (has_zero(rest))
+        key->len = (size_t)(write_escaped(extend(key, 2 * rest.len), rest) - key->ptr);
+    else
+        append(key, rest);
 }
 
 static const struct bytes end_of_escaped = BYTES("\0\x01");
 
+/* Each snapshot begins with it: written as one. */
 void key_set_partition(struct key *key, enum record_family family, struct partition partition)
 {
-    key_set_space(key, family_kind(family), &partition.space);
-    append_escaped(key, partition.key);
-    append(key, end_of_escaped);
+    struct bytes space = bytes_of((const char *)partition.space.b, sizeof partition.space.b);
+    bool escapes = has_zero(partition.key);
+    char *to;
+
+    key->len = 0;
+    to = extend(key, KEY_SPACE_SIZE + partition.key.len * (escapes ? 2 : 1) + end_of_escaped.len);
+    *to++ = family_kind(family);
+    to = write_plain(to, space);
+    to = escapes ? write_escaped(to, partition.key) : write_plain(to, partition.key);
+    to = write_plain(to, end_of_escaped);
+    key->len = (size_t)(to - key->ptr);
 }
 
 void key_set_record(struct key *key, enum record_family family, struct bytes partition_prefix,
                     struct bytes record_key)
 {
-    assert(partition_prefix.len > KEY_SPACE_SIZE);
+    char *to;
 
+    assert(partition_prefix.len > KEY_SPACE_SIZE);
     key->len = 0;
-    append(key, partition_prefix);
-    key->ptr[0] = family_kind(family);
-    append(key, record_key);
+    to = extend(key, partition_prefix.len + record_key.len);
+    memcpy(to, partition_prefix.ptr, partition_prefix.len);
+    to[0] = family_kind(family);
+    if (record_key.len > 0)
+        memcpy(to + partition_prefix.len, record_key.ptr, record_key.len);
 }
 
 void key_set_place(struct key *key, enum record_family family, struct partition partition,

@@ -19,18 +19,27 @@ void tree_open_to_read(struct tree *tree, struct decision *d, struct guid space,
 {
     *tree = (struct tree){ .d = d, .space = space, .rule = rule, .state_is_unread = true };
     tree->stamp = decision_find_part(d, tree_stamp_partition(space));
+}
+
+static void need_stamp(struct tree *tree)
+{
     if (!tree->stamp)
-        tree->stamp = decision_open(d, tree_stamp_partition(space), NULL);
+        tree->stamp = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
 }
 
 enum store_result tree_read_state(struct tree *tree)
 {
+    struct decision_part *stamp = tree->stamp;
     enum store_result result;
 
     if (!tree->state_is_unread)
         return STORE_OK;
-    result = tree_state_read(tree->stamp->before, tree->d->arena, &tree->state);
+    if (!stamp) /* only to look: whoever opened a part last may still leave it */
+        stamp = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
+    result = tree_state_read(stamp->before, tree->d->arena, &tree->state);
     tree->state_is_unread = result != STORE_OK;
+    if (!tree->stamp)
+        decision_leave(tree->d, stamp);
     return result;
 }
 
@@ -40,6 +49,7 @@ enum tree_result tree_open_any(struct tree *tree, struct decision *d, struct gui
     enum store_result result;
 
     tree_open_to_read(tree, d, space, rule);
+    need_stamp(tree);
     result = tree_read_state(tree);
     return result ? tree_fail(tree, result) : TREE_OK;
 }
@@ -100,8 +110,8 @@ static enum store_result is_still_kept(struct tree *tree, struct snapshot *befor
     return result ? result : STORE_CONFLICT;
 }
 
-/* Checks that no directory has moved since tree_open(): then everything that was read by names was still
- * true when the last of it was read (tree invariant 2). Of a snapshot, checks that it is still kept: then no
+/* Checks that no directory has moved since the stamp was opened: then everything that was read by names was still
+ * true when the last of it was read (tree invariant 2). Without a stamp it was one name, in the root. Of a snapshot, checks that it is still kept: then no
  * version that it sees was collected before it was read (tree invariant 4).
  * returns TREE_OK, TREE_FAILED: STORE_CONFLICT */
 static enum tree_result confirm(struct tree *tree)
@@ -109,7 +119,7 @@ static enum tree_result confirm(struct tree *tree)
     struct decision_part *now;
     enum store_result result;
 
-    if (tree->at == 0 && snapshot_is_newest(tree->stamp->before))
+    if (tree->at == 0 && (!tree->stamp || snapshot_is_newest(tree->stamp->before)))
         return TREE_OK;
     now = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
     result = tree->at ? is_still_kept(tree, now->before) : has_not_moved(tree, now->before);
@@ -274,6 +284,8 @@ static enum tree_result look_up(struct tree *tree, const struct tree_path *path,
         .entry = { .id = TREE_ROOT, .kind = TREE_DIRECTORY },
     };
     assert(tree->at == 0 || use == TREE_TO_READ);
+    if (tree->at == 0 && path->count > 1)
+        need_stamp(tree);
     for (size_t i = 0; i < path->count && !missing; i++) {
         enum store_result read;
 

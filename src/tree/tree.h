@@ -45,7 +45,7 @@ struct tree {
     struct decision *d;
     struct guid space;
     enum tree_case rule;
-    struct decision_part *stamp; /* guards (2) when something is committed; NULL: of a snapshot */
+    struct decision_part *stamp; /* guards (2) when something is committed; NULL: of a snapshot, or not needed so far */
     struct tree_state state;
     bool state_is_unread; /* tree_read_state() */
     uint64_t at; /* the generation of the snapshot that is read; 0: the tree as it is now */
@@ -58,10 +58,12 @@ enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid sp
                            enum tree_case rule);
 
 /* The same for an operation that changes nothing, which needs no state mostly, and is right in a tree that has been
- * closed since what named it was read: it is as it was then. */
+ * closed since what named it was read: it is as it was then. Its stamp is opened when a path of several names is looked
+ * up. */
 void tree_open_to_read(struct tree *tree, struct decision *d, struct guid space,
                        enum tree_case rule);
-/* Sees to it that tree->state is read, of the moment when the tree was opened. returns as tree_state_read() */
+/* Sees to it that tree->state is read, of the moment when the stamp was opened, or of now. returns as
+ * tree_state_read() */
 enum store_result tree_read_state(struct tree *tree);
 
 /* Closes a tree that loses its name but is kept, in the same commit. A decision on the tree that has not been
@@ -98,7 +100,7 @@ static inline uint64_t tree_place_parent(const struct tree_place *place)
 /* TREE_TO_CHANGE keeps the directory of the last name among the decision's parts, as tree_create() and the
  * functions below it need. TREE_TO_READ leaves no partition open that was not open before. */
 enum tree_use { TREE_TO_READ, TREE_TO_CHANGE };
-/* Reads one record for each name, and one more. *ret_place points into `path`.
+/* Reads one record for each name, beside what tree_open() has read. *ret_place points into `path`.
  * returns TREE_OK, also when the last name is not there; TREE_NO_PARENT, TREE_PARENT_IS_FILE,
  *         TREE_FAILED */
 enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum tree_use use,

@@ -27,6 +27,12 @@ struct bytes smb_attributes_text(struct arena *arena, uint32_t bits)
 {
     struct text out;
 
+    if (bits == 0)
+        return bytes_from_string("None");
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+        if (bits == attributes[i].bit)
+            return bytes_from_string(attributes[i].name);
+    }
     text_init(&out, arena, 64);
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
         if (!(bits & attributes[i].bit))
@@ -35,8 +41,6 @@ struct bytes smb_attributes_text(struct arena *arena, uint32_t bits)
             text_add_string(&out, " | ");
         text_add_string(&out, attributes[i].name);
     }
-    if (out.len == 0)
-        text_add_string(&out, "None");
     return text_bytes(&out);
 }
 
@@ -169,7 +173,7 @@ void answer_file_time(struct answer *a, const char *name, instant time)
 void answer_smb(struct answer *a, const struct file_shown *shown)
 {
     const struct file *file = &shown->file;
-    struct bytes written;
+    struct bytes written, created;
 
     if (!call_since(a->call, "2019-02-02"))
         return;
@@ -177,7 +181,8 @@ void answer_smb(struct answer *a, const struct file_shown *shown)
     answer_header(a, "x-ms-file-change-time",
                   file->changed == file->written ? written : time_text(a->arena, file->changed));
     answer_header(a, "x-ms-file-last-write-time", written);
-    answer_file_time(a, "x-ms-file-creation-time", file->created);
+    created = file->created == file->written ? written : time_text(a->arena, file->created);
+    answer_header(a, "x-ms-file-creation-time", created);
     answer_header(a, "x-ms-file-permission-key", permission_key(a->arena, file->permission));
     answer_header(a, "x-ms-file-attributes", smb_attributes_text(a->arena, file->attributes));
     answer_u64(a, "x-ms-file-id", shown->id);

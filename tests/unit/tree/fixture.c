@@ -227,6 +227,8 @@ static enum error attempt_op(struct decision *d, void *of)
     outcome.result = TREE_OK;
     if (op->at)
         tree_open_at(&tree, d, attempt->f->space, attempt->f->rule, op->at);
+    else if (op->kind == OP_FIND || op->kind == OP_LIST)
+        tree_open_to_read(&tree, d, attempt->f->space, attempt->f->rule);
     else
         outcome.result = tree_open(&tree, d, attempt->f->space, attempt->f->rule);
     decision_read_clock(d);

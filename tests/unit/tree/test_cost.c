@@ -8,8 +8,13 @@
 #include <time.h>
 
 static struct {
-    unsigned gets, scanned, commits, parts, changed;
+    unsigned opened, gets, scanned, commits, parts, changed;
 } counted;
+
+struct snapshot *__wrap_snapshot_open(struct store *store, struct partition partition,
+                                      struct store_access access);
+struct snapshot *__real_snapshot_open(struct store *store, struct partition partition,
+                                      struct store_access access);
 
 enum store_result __wrap_snapshot_get(struct snapshot *snapshot, enum record_family family,
                                       struct bytes key, struct arena *arena,
@@ -31,6 +36,13 @@ void __wrap_changes_put(struct changes *changes, enum record_family family, stru
                         struct bytes value, const struct piece *pieces, size_t piece_count);
 void __real_changes_put(struct changes *changes, enum record_family family, struct bytes key,
                         struct bytes value, const struct piece *pieces, size_t piece_count);
+
+struct snapshot *__wrap_snapshot_open(struct store *store, struct partition partition,
+                                      struct store_access access)
+{
+    counted.opened++;
+    return __real_snapshot_open(store, partition, access);
+}
 
 enum store_result __wrap_snapshot_get(struct snapshot *snapshot, enum record_family family,
                                       struct bytes key, struct arena *arena,
@@ -168,7 +180,7 @@ static void a_snapshot_is_small(void **state)
     assert_int_equal(counted.changed, 3); /* no snapshot has seen it at the old place */
 }
 
-/* Rule: a path of 250 names is found by a record for each, and one more, if nothing is committed meanwhile. */
+/* Rule: to read it, a path of 250 names is found by a record for each, if nothing is committed meanwhile. */
 static void a_lookup_reads_its_names(void **state)
 {
     struct fixture *f = *state;
@@ -183,10 +195,26 @@ static void a_lookup_reads_its_names(void **state)
         fixture_do(f, OP_MAKE_DIRECTORY, path, NULL);
     }
     assert_int_equal(count(f, OP_FIND, path, NULL), TREE_OK);
-    /* The tree's, and the tag of the node, which is the fixture's. */
-    assert_int_equal(counted.gets, TREE_DEPTH_MAX + 2);
+    /* And the tag of the node, which is the fixture's. */
+    assert_int_equal(counted.gets, TREE_DEPTH_MAX + 1);
+    assert_int_equal(counted.opened, TREE_DEPTH_MAX + 2); /* the tree's, the root, each of them */
     assert_int_equal(counted.scanned, 0);
     assert_int_equal(count(f, OP_RENAME, "n", "n/n/n/x"), TREE_INTO_ITSELF);
+}
+
+/* Rule: what is in the root is read without the partition of the tree. tree/README.md, "Lookups" */
+static void one_name_needs_no_stamp(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_new_tree(f, TREE_CASE_IGNORED);
+    fixture_do(f, OP_MAKE_FILE, "f", NULL);
+    assert_int_equal(count(f, OP_FIND, "f", NULL), TREE_OK);
+    assert_int_equal(counted.opened, 2);
+    assert_int_equal(count(f, OP_FIND, "g", NULL), TREE_NOT_FOUND);
+    assert_int_equal(counted.opened, 1);
+    assert_int_equal(count(f, OP_LIST, "", NULL), TREE_OK);
+    assert_int_equal(counted.opened, 1);
 }
 
 /* ---- figures, for whoever asks: LAGRA_ENTRIES=1000000 test_cost ---- */
@@ -233,6 +261,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_page_is_small, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(changes_are_one_commit, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(a_snapshot_is_small, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(one_name_needs_no_stamp, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(a_lookup_reads_its_names, fixture_set_up,
                                         fixture_tear_down),
         cmocka_unit_test_setup_teardown(figures, fixture_set_up, fixture_tear_down),
