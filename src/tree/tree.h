@@ -45,7 +45,8 @@ struct tree {
     struct decision *d;
     struct guid space;
     enum tree_case rule;
-    struct decision_part *stamp; /* guards (2) when something is committed; NULL: of a snapshot, or not needed so far */
+    struct decision_part *
+        stamp; /* guards (2) when something is committed; NULL: of a snapshot, or not needed so far */
     struct tree_state state;
     bool state_is_unread; /* tree_read_state() */
     uint64_t at; /* the generation of the snapshot that is read; 0: the tree as it is now */

@@ -172,8 +172,8 @@ void fs_ask_format(const struct fs_ask *ask, char *to, size_t size)
         "%s of '%s'%s%s%s%s%s%s%s%s metadata=%u length=%u %s%u..%u seed=%u lease=%u,%u "
         "act=%d>%u quota=%u days=%u include=%u prefix=%u max=%u marker=%u permission=%u%s%s",
         fs_op_names[ask->op], path, ask->snapshot.commit > 0 ? " at " : "", ask->snapshot.date,
-        ask->source.depth > 0 || ask->is_remote || ask->source_blob > 0 ? " from " : "", source, ask->source_snapshot.date,
-        ask->previous.commit > 0 ? " since " : "", ask->previous.date,
+        ask->source.depth > 0 || ask->is_remote || ask->source_blob > 0 ? " from " : "", source,
+        ask->source_snapshot.date, ask->previous.commit > 0 ? " since " : "", ask->previous.date,
         ask->replaces ? " replacing" : "", ask->metadata, ask->length,
         ask->has_range ? "range " : "", ask->from, ask->to, ask->seed, ask->lease,
         ask->source_lease, (int)ask->act, ask->proposed, ask->quota, ask->retention,

@@ -326,8 +326,8 @@ static void draw_share(struct draws *draws, struct fs_ask *ask)
 
 static void draw_blob(struct draws *draws, struct fs_ask *ask)
 {
-    static const enum fs_op ops[] = { FS_PUT_BLOB,    FS_PUT_BLOB,  FS_PUT_PAGES,
-                                      FS_DELETE_BLOB, FS_GET_BLOB,  FS_PUT_PAGES };
+    static const enum fs_op ops[] = { FS_PUT_BLOB,    FS_PUT_BLOB, FS_PUT_PAGES,
+                                      FS_DELETE_BLOB, FS_GET_BLOB, FS_PUT_PAGES };
 
     ask->op = ops[draw(draws, sizeof ops / sizeof ops[0])];
     if (!fs_state_at(world->commits)->has_container && draw(draws, 4) > 0)
@@ -388,9 +388,11 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (fs->op == FS_LIST_RANGES || fs->op == FS_LIST_FILES ||
         (fs->op == FS_LIST_SHARES && fs->page.include == 0))
         draw_page(&draws, fs);
-    fs->has_range = ((fs->op == FS_GET_FILE || fs->op == FS_GET_BLOB) && (fs_is_large() || draw(&draws, 2) == 0)) ||
+    fs->has_range = ((fs->op == FS_GET_FILE || fs->op == FS_GET_BLOB) &&
+                     (fs_is_large() || draw(&draws, 2) == 0)) ||
                     (fs->op == FS_LIST_RANGES && draw(&draws, 4) == 0);
-    if (is_creation(fs->op) || fs->op == FS_PUT_BLOB || fs->op == FS_SET_METADATA || fs->op == FS_SET_DIRECTORY_METADATA)
+    if (is_creation(fs->op) || fs->op == FS_PUT_BLOB || fs->op == FS_SET_METADATA ||
+        fs->op == FS_SET_DIRECTORY_METADATA)
         fs->metadata = draw(&draws, METADATA_MAX);
     if (fs->op == FS_CREATE_DIRECTORY || fs->op == FS_COPY_FILE)
         fs->length = 0;

@@ -151,7 +151,8 @@ static struct endpoint *endpoint_of(struct server *server, const struct ask *ask
 
 bool server_healthy(const struct server *server)
 {
-    return store_healthy(server->endpoints[0].store) && !store_wants_reopening(server->endpoints[0].store);
+    return store_healthy(server->endpoints[0].store) &&
+           !store_wants_reopening(server->endpoints[0].store);
 }
 
 struct store *server_store(const struct server *server)

@@ -206,7 +206,8 @@ static void no_row_forgets(void **state)
     for (size_t i = 0; i < file_service.operation_count; i++) {
         const struct operation *row = &file_service.operations[i];
 
-        if (row->functions && row->ok[0] != 0 && row->level != LEVEL_ANY && row->level >= LEVEL_ROOT)
+        if (row->functions && row->ok[0] != 0 && row->level != LEVEL_ANY &&
+            row->level >= LEVEL_ROOT)
             assert_in_range(row->passes, 1, REST_USES);
     }
 }
