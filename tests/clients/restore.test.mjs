@@ -41,6 +41,7 @@ const lagra = (server, ...words) => run([...words, '--location', server.location
 async function done(server, ...words) {
     const { code, output, errors } = await lagra(server, ...words, '--json');
     assert.equal(code, 0, errors);
+    assert.doesNotMatch(errors, /this RocksDB/); // opened to be read, it does not show how it writes
     return JSON.parse(output.trim().split('\n').at(-1));
 }
 
