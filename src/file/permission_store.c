@@ -31,12 +31,12 @@ static uint64_t first_number(struct bytes descriptor)
 /* The second number of a key names the method by which the first one was made. */
 struct bytes permission_key(struct arena *arena, uint64_t number)
 {
-    struct text out;
+    static const struct bytes behind = BYTES("*1");
+    char *room = arena_bytes(arena, DECIMAL_DIGITS + behind.len);
+    struct bytes digits = bytes_decimal(number, room); /* which end where its room does */
 
-    text_init(&out, arena, 0);
-    text_add_u64(&out, number);
-    text_add_string(&out, "*1");
-    return text_bytes(&out);
+    memcpy(room + DECIMAL_DIGITS, behind.ptr, behind.len);
+    return bytes_of(digits.ptr, digits.len + behind.len);
 }
 
 bool permission_key_parse(struct bytes key, uint64_t *ret_number)
