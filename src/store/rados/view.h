@@ -23,7 +23,7 @@
 #define VIEW_LISTED_ROWS 16u
 #define VIEW_INNER_ROWS  48u
 /* Of each family, where many want the partition: all of it, as far as it is small. */
-#define VIEW_BUSY_ROWS   256u
+#define VIEW_BUSY_ROWS   1000u
 /* Of a later one, the first time; more each time. */
 #define VIEW_PAGE_ROWS   128u
 /* A transaction that still locks the partition after so many tries to settle it (its changes are damaged, the pool is

@@ -252,6 +252,28 @@ static void many_clients(void **state)
     assert_in_range(run_clients(f, &f->store, 1), 1, 100);
 }
 
+/* Rule: so do those of one with hundreds of records, as a queue that 128 clients use has. decision: 651 */
+static void many_records(void **state)
+{
+    struct fixture *f = *state;
+    struct changes *changes = changes_new(f->arena);
+    struct commit_part part = {
+        snapshot_open(f->store, (struct partition){ f->space, B("p") }, STORE_MAY_BLOCK), changes
+    };
+    uint64_t sequence;
+
+    for (unsigned i = 0; i < 600; i++)
+        changes_put(changes, RECORD_INNER, arena_printf(f->arena, "m%u", i), B("m"), NULL, 0);
+    assert_int_equal(snapshot_hold(part.snapshot), STORE_OK);
+    assert_int_equal(store_commit(f->store, &part, 1, clock_above(snapshot_instant(part.snapshot)),
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(part.snapshot);
+    make_busy(f);
+    live_set_pause(f->live, 200);
+    assert_in_range(run_clients(f, &f->store, 1), 1, 100);
+}
+
 /* Rule: none is lost or done twice where ops are applied twice, and two front ends get in each other's way. */
 static void two_front_ends(void **state)
 {
@@ -277,6 +299,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(refused_base, set_up, tear_down),
         cmocka_unit_test_setup_teardown(overtaken_base, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_clients, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_records, set_up, tear_down),
         cmocka_unit_test_setup_teardown(two_front_ends, set_up, tear_down),
     };
 
