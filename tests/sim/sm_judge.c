@@ -401,12 +401,22 @@ static void judge_wait(const struct fs_slot *slot, const struct reply *answer)
     }
 }
 
+/* Refused by what the handle is, which is no look at the file: a handle that does not outlive a crash need not be durable
+ * when it is told. */
+static bool is_by_handle_alone(const struct fs_slot *slot, const struct reply *answer)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+
+    if (answer->smb.status == SM_CANNOT_DELETE) /* the root is never deleted */
+        return fs_opened_node(state, slot->ask->smb.handle.open) == &state->nodes[FS_ROOT];
+    return answer->smb.status == SM_ACCESS_DENIED || answer->smb.status == SM_FILE_CLOSED;
+}
+
 static void judge_view(struct fs_slot *slot, const struct reply *answer)
 {
     enum sm_op op = slot->ask->smb.op;
-    /* What is refused by the handle's rights alone is no look at the file. */
     bool is_shown = op != SM_WRITE && op != SM_LOCK && op != SM_UNLOCK && op != SM_NOTIFY &&
-                    answer->smb.status != SM_ACCESS_DENIED && answer->smb.status != SM_FILE_CLOSED;
+                    !is_by_handle_alone(slot, answer);
 
     judge_wait(slot, answer);
     fs_judge_view(slot, answer, is_shown);
