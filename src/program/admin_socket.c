@@ -103,8 +103,7 @@ void admin_socket_stop(struct admin_socket *socket)
     }
     if (socket->admin.pool)
         decide_pool_free(socket->admin.pool);
-    if (socket->admin.scrubber)
-        scrubber_stop(socket->admin.scrubber);
+    scrubber_stop(socket->admin.scrubber);
     if (socket->admin.backup)
         backup_hold_release(&socket->backup);
     if (socket->lock > 0)

@@ -1,7 +1,6 @@
 /* See slowest.h. */
 #include "service/slowest.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -89,15 +88,13 @@ size_t slowest_read(struct slowest *slowest, uint64_t now_ns,
 
 static struct slowest of_process;
 
-static void init_of_process(void)
+/* Before main(), so that no request has to ask whether it is ready. */
+__attribute__((constructor)) static void init_of_process(void)
 {
-    slowest_init(&of_process);
+    lock_init(&of_process.lock, RANK_SLOWEST);
 }
 
 struct slowest *slowest_of_process(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, init_of_process);
     return &of_process;
 }

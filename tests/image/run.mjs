@@ -6,9 +6,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { inspect, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
+import { runTestFiles } from '../lib/test_files.mjs';
 import { BASE, IMAGE, isInstalled, Podman } from './podman.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -33,21 +33,8 @@ async function provideBase(podman, storage) {
 }
 
 async function runTests(storage) {
-    const counts = { passed: 0, failed: 0 };
-
     process.env.LAGRA_IMAGE_STORAGE = storage;
-    const events = run({ files: [path.join(HERE, 'image.test.mjs')], timeout: 600000 });
-    events.on('test:pass', (test) => {
-        counts.passed++;
-        console.log(`ok: ${test.name}`);
-    });
-    events.on('test:fail', (test) => {
-        counts.failed++;
-        console.log(`not ok: ${test.name}\n${inspect(test.details.error?.cause ?? test.details.error)}`);
-    });
-    events.resume();
-    await new Promise((resolve) => events.once('end', resolve));
-    return counts;
+    return runTestFiles([path.join(HERE, 'image.test.mjs')], { timeout: 600000, all: true });
 }
 
 if (!isInstalled('podman')) {

@@ -22,12 +22,12 @@ function makeGroups(folder, files, count) {
 }
 
 /**
- * Prints what fails and what is skipped.
+ * Prints what fails and what is skipped; with `all` what passes, too.
  *
- * groups: processes in all; concurrency: at the same time; timeout: milliseconds of a group.
+ * groups: processes in all (default: a process a file); concurrency: at the same time; timeout: milliseconds of a group.
  * Returns { passed, failed, skipped }.
  */
-export async function runTestFiles(files, { groups, concurrency, timeout }) {
+export async function runTestFiles(files, { groups = files.length, concurrency = 1, timeout, all = false }) {
     const folder = mkdtempSync(path.join(tmpdir(), 'lagra-tests-'));
     const counts = { passed: 0, failed: 0, skipped: 0 };
     const events = run({ files: makeGroups(folder, files, groups), concurrency, timeout });
@@ -38,6 +38,8 @@ export async function runTestFiles(files, { groups, concurrency, timeout }) {
         counts[isSkipped ? 'skipped' : 'passed']++;
         if (isSkipped)
             console.log(`skipped: ${name}: ${skip}`);
+        else if (all)
+            console.log(`ok: ${name}`);
     });
     events.on('test:fail', ({ file, name, details: { error } }) => {
         counts.failed++;

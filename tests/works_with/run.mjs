@@ -5,10 +5,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { inspect } from 'node:util';
 import { Server } from '../lib/server.mjs';
+import { runTestFiles } from '../lib/test_files.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const FILE_LIMIT_MS = 300000;
@@ -29,22 +28,11 @@ const files = readdirSync(HERE)
     .filter((name) => name.endsWith('.test.mjs'))
     .filter((name) => named.length === 0 || named.includes(name.replace('.test.mjs', '')))
     .map((name) => path.join(HERE, name));
-const counts = { passed: 0, failed: 0, skipped: 0 };
 const folder = mkdtempSync(path.join(tmpdir(), 'lagra-works-'));
 const server = await Server.start();
 
 Object.assign(process.env, newCertificate(folder), server.testEnvironment);
-const events = run({ files, concurrency: 2, timeout: FILE_LIMIT_MS });
-events.on('test:pass', (test) => {
-    counts[test.skip ? 'skipped' : 'passed']++;
-    console.log(`${test.skip ? 'skipped' : 'ok'}: ${test.name}`);
-});
-events.on('test:fail', (test) => {
-    counts.failed++;
-    console.log(`not ok: ${test.name}\n${inspect(test.details.error?.cause ?? test.details.error)}`);
-});
-events.resume();
-await new Promise((resolve) => events.once('end', resolve));
+const counts = await runTestFiles(files, { concurrency: 2, timeout: FILE_LIMIT_MS, all: true });
 await server.stop();
 rmSync(folder, { recursive: true, force: true });
 console.log(`works with: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
