@@ -37,7 +37,7 @@ export async function runTestFiles(files, { groups = files.length, concurrency =
 
         counts[isSkipped ? 'skipped' : 'passed']++;
         if (isSkipped)
-            console.log(`skipped: ${name}: ${skip}`);
+            console.log(`skipped: ${name}${skip === true ? '' : `: ${skip}`}`);
         else if (all)
             console.log(`ok: ${name}`);
     });
