@@ -34,41 +34,42 @@ const LATE = { LAGRA_BINARY: path.join(build, 'tests/late/lagra-late') };
 const RADOS = { LAGRA_BINARY: path.join(build, 'tests/rados/lagra-rados') };
 
 /* The longest first, each as soon as the cores have room for it (inParallel).
- *   busy   how many cores it keeps busy while it runs; the rest of its time it waits, for disks and starts */
+ *   busy   how many cores it keeps busy while it runs (its CPU time by its seconds, which each run prints); the rest
+ *          of its time it waits, for disks and starts */
 const soakToo = options.soak ? ['--soak'] : [];
 /* Decisions on workers and decisions in the pool share the permutations, when everything runs. */
 const half = (which) => (options.soak || wanted.length > 0 ? [] : ['--half', which]);
 const SUITES = [
-    { name: 'crash', busy: 0.2, command: ['crash/run.mjs', ...soakToo] },
-    { name: 'sim', busy: 1, command: ['sim/run.mjs', '--build', build, ...soakToo] },
+    { name: 'memory', busy: 0.2, command: ['memory/run.mjs', '--build', build, ...soakToo] },
+    { name: 'clients', busy: 1.1, command: ['clients/run.mjs'], shared: true },
     // Again, on a store that answers late, out of order, and with conflicts (tests/late).
     // There SMB's clients may be told one break twice, of a commit that never came to be and of the next one.
     { name: 'late isolation', busy: 0.3, command: ['isolation/run.mjs', '--without-smb'], env: LATE },
-    { name: 'unit', busy: 0.8, command: ['unit/run.mjs', '--build', build] },
-    { name: 'clients', busy: 1, command: ['clients/run.mjs'], shared: true },
-    { name: 'memory', busy: 0.3, command: ['memory/run.mjs', '--build', build, ...soakToo] },
-    { name: 'isolation', busy: 0.5, command: ['isolation/run.mjs', ...half('even')] },
-    { name: 'faults', busy: 0.4, command: ['faults/run.mjs', ...soakToo] },
-    { name: 'samba', busy: 0.6, command: ['smb/samba.mjs'] },
+    { name: 'console', busy: 0.5, command: ['console/run.mjs'] },
+    { name: 'unit', busy: 0.7, command: ['unit/run.mjs', '--build', build] },
+    { name: 'late smb', busy: 0.2, command: ['smb/two_protocols.mjs'], env: LATE },
+    { name: 'sim', busy: 0.7, command: ['sim/run.mjs', '--build', build, ...soakToo] },
+    { name: 'crash', busy: 0.4, command: ['crash/run.mjs', ...soakToo] },
+    { name: 'samba', busy: 0.5, command: ['smb/samba.mjs'] },
     { name: 'limits', busy: 0.5, command: ['limits/run.mjs', ...soakToo] },
+    { name: 'faults', busy: 0.4, command: ['faults/run.mjs', ...soakToo] },
+    { name: 'power', busy: 0.4, command: ['crash/power.mjs', ...soakToo] },
     // With every decision made in the pool, as if nothing had been in memory.
     { name: 'waiting isolation', busy: 0.6, command: ['isolation/run.mjs', ...half('odd')], env: WAITING },
-    { name: 'replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true },
-    { name: 'waiting replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: WAITING },
-    { name: 'power', busy: 0.5, command: ['crash/power.mjs', ...soakToo] },
-    { name: 'backup', busy: 0.6, command: ['backup/run.mjs', ...soakToo] },
-    { name: 'late', busy: 0.2, command: ['late/run.mjs'], env: LATE },
-    { name: 'late smb', busy: 0.2, command: ['smb/two_protocols.mjs'], env: LATE },
-    { name: 'disk', busy: 0.5, command: ['faults/disk.mjs', ...soakToo] },
+    { name: 'isolation', busy: 0.6, command: ['isolation/run.mjs', ...half('even')] },
+    { name: 'waiting replay', busy: 0.5, command: ['replay/replay.mjs'], shared: true, env: WAITING },
+    { name: 'replay', busy: 0.5, command: ['replay/replay.mjs'], shared: true },
+    { name: 'small', busy: 0.4, command: ['faults/small.mjs', ...soakToo] },
+    { name: 'smb', busy: 0.6, command: ['smb/two_protocols.mjs'] },
+    { name: 'disk', busy: 0.4, command: ['faults/disk.mjs', ...soakToo] },
+    { name: 'backup', busy: 0.5, command: ['backup/run.mjs', ...soakToo] },
     { name: 'damage', busy: 0.9, command: ['damage/run.mjs', ...soakToo] },
     { name: 'damage of shares', busy: 0.9, command: ['damage/run.mjs', '--shares', ...soakToo], soakOnly: true },
-    { name: 'small', busy: 0.7, command: ['faults/small.mjs', ...soakToo] },
-    { name: 'smb', busy: 0.4, command: ['smb/two_protocols.mjs'] },
-    { name: 'ends', busy: 0.4, command: ['faults/ends.mjs'] },
-    { name: 'fuzz', busy: 1, command: ['fuzz/corpus.mjs', '--build', build] },
-    { name: 'proxy', busy: 0.5, command: ['proxy/run.mjs'] },
-    { name: 'console', busy: 0.5, command: ['console/run.mjs'] },
-    { name: 'wire', busy: 0.5, command: ['wire/run.mjs'], shared: true },
+    { name: 'late', busy: 0.2, command: ['late/run.mjs'], env: LATE },
+    { name: 'ends', busy: 0.2, command: ['faults/ends.mjs'] },
+    { name: 'proxy', busy: 0.3, command: ['proxy/run.mjs'] },
+    { name: 'fuzz', busy: 0.7, command: ['fuzz/corpus.mjs', '--build', build] },
+    { name: 'wire', busy: 0.3, command: ['wire/run.mjs'], shared: true },
     { name: 'late clients', busy: 1, command: ['clients/run.mjs'], shared: true, env: LATE, soakOnly: true },
     { name: 'late replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },
     // Again, on a RADOS in memory (tests/rados).
