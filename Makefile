@@ -41,7 +41,7 @@ works-with: ## clients that others have written (docs/works-with.md): installs t
 smb-test: ## SMB's Linux client in User-Mode Linux, and smbtorture's tests of durable handles: minutes
 	@tools/prepare smb-test
 	@tools/compile build-test -Dgates=true
-	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/smb/linux.mjs
+	@tools/node tests/run.mjs --build build-test linux
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/smb/samba.mjs --lists stage3,stage4
 
 upgrade-test: ## this program and that of OLDER=COMMIT on one data folder, there and back, with traffic: builds it first

@@ -18,13 +18,13 @@ same() { # EXPECTED IS
     [ "$1" = "$2" ] || { echo "expected: $1"; echo "is: $2"; return 1; }
 }
 
-copies() { # OPTIONS: a source tree is copied, and is the same through this mount and through a fresh one
+copies() { # OPTIONS TREE: it is the same through this mount and through a fresh one
     share /mnt/s "$1"
-    cp -r "$SOURCE" "/mnt/s/$1"
-    diff -r "$SOURCE" "/mnt/s/$1"
+    cp -r "$2" "/mnt/s/$1"
+    diff -r "$2" "/mnt/s/$1"
     umount /mnt/s
     share /mnt/s "$1"
-    diff -r "$SOURCE" "/mnt/s/$1"
+    diff -r "$2" "/mnt/s/$1"
     rm -r "/mnt/s/$1"
     [ ! -e "/mnt/s/$1" ]
 }
@@ -100,10 +100,12 @@ agrees() { # OPTIONS OPTIONS OPERATIONS
     umount /mnt/x /mnt/y
 }
 
-for options in vers=2.1 vers=3.0,seal vers=3.0 vers=3.1.1 vers=3.1.1,seal; do
-    check "a tree is copied, $options" copies "$options"
+for options in vers=2.1 vers=3.0 vers=3.0,seal vers=3.1.1; do
+    check "a folder is copied, $options" copies "$options" "$SOURCE/smb"
     umount /mnt/s
 done
+check 'a tree of all sources is copied, vers=3.1.1,seal' copies vers=3.1.1,seal "$SOURCE"
+umount /mnt/s
 share /mnt/s vers=3.1.1,seal,actimeo=0
 check 'make and gcc' builds
 check 'SQLite, nobrl' databases vers=3.1.1,seal,nobrl
