@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "faults.h"
+#include "fs_away.h"
 #include "fs_change.h"
 #include "fs_copy_steps.h"
 #include "fs_opens.h"
@@ -170,14 +171,19 @@ static void pass(struct fs_state *state, const struct fs_node *node, bool waits)
     const struct fs_use writes = {
         .access = MAY_W, .share = MAY_RWD, .strips = CACHES_ALL, .waits_for = CACHES_W
     };
+    enum fs_bar expected = waits ? FS_OTHERS_CACHE : FS_NOTHING_BARS;
     struct fs_passes passes;
     enum fs_bar bar;
+    bool is_locked;
 
-    fs_passes_begin();
-    bar = fs_beside_opens(state, node, &writes);
-    if (bar != (waits ? FS_OTHERS_CACHE : FS_NOTHING_BARS))
+    do {
+        fs_passes_begin();
+        bar = fs_beside_opens(state, node, &writes);
+        is_locked = !waits && fs_locks_bar_write(state, node, 0, 0, 0);
+    } while ((bar != expected || is_locked) && fs_end_overdue(state));
+    if (bar != expected)
         world_fail("a copy ends beside who has its file open: %s", fs_bar_code(bar));
-    if (!waits && fs_locks_bar_write(state, node, 0, 0, 0))
+    if (is_locked)
         world_fail("a copy ends beside who has locked bytes of its file");
     passes = fs_passes();
     fs_ask_others(state, &passes, waits);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/dates.h"
+#include "fs_away.h"
 #include "fs_copy.h"
 #include "fs_list.h"
 #include "fs_opens.h"
@@ -143,8 +144,8 @@ void fs_judge_committed(unsigned slot_number)
     struct fs_passes passes;
     const char *why = NULL;
 
-    if (!slot->ask) { /* a look at what is there after all have left ends handles that are away */
-        (void)fs_next_state(++world->commits);
+    if (!slot->ask) {
+        fs_away_committed();
         return;
     }
     if (slot->ask->smb.op != SM_NOTHING) {

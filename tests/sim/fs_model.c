@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "fs_away.h"
 #include "fs_copy.h"
 #include "fs_deleted.h"
 #include "fs_opens.h"

@@ -18,6 +18,7 @@ struct fs_open {
     uint64_t node; /* its id */
     unsigned client;
     uint64_t volatile_id;   /* by which the client's connection knows it */
+    uint64_t handle;        /* by which the server does */
     unsigned access, share; /* MAY_* of sm_ask.h */
     bool deletes;           /* the file, when it is closed */
     /* What its client caches: by a lease of its own, or an oplock. CACHES_*: until the client has answered it holds

@@ -5,8 +5,6 @@
 
 #include "world.h"
 
-#define LATE_NS (200 * UINT64_C(1000000000))
-
 static bool takes_lease(const struct fs_ask *ask)
 {
     return ask->op == FS_LEASE_FILE && ask->act == ACT_ACQUIRE;
@@ -277,19 +275,6 @@ void fs_close_open(struct fs_state *state, struct fs_open *open)
     node->is_delete_pending = false;
 }
 
-void fs_close_away(struct fs_state *state)
-{
-    for (unsigned i = 0; i < FS_OPENS; i++)
-        if (state->opens[i].id > 0 && state->opens[i].is_of_before)
-            fs_end_open(state, &state->opens[i]);
-    for (unsigned i = 0; i < FS_NODES; i++)
-        if (!fs_is_open(state, &state->nodes[i]))
-            state->nodes[i].is_delete_pending = false;
-    for (unsigned i = 0; i < FS_OPENS; i++)
-        if (state->opens[i].id > 0 && state->opens[i].is_away)
-            fs_close_open(state, &state->opens[i]);
-}
-
 void fs_opens_of_before(struct fs_state *state)
 {
     for (unsigned i = 0; i < FS_OPENS; i++) {
@@ -309,17 +294,6 @@ void fs_opens_of_before(struct fs_state *state)
         if (is_looked_at && (open->holds & CACHES_W))
             keep_only(open, left_of(open, CACHES_W, false));
     }
-}
-
-bool fs_is_late(void)
-{
-    const struct fs_state *state = fs_state_at(world->commits);
-
-    for (unsigned i = 0; i < FS_OPENS; i++)
-        if (state->opens[i].id > 0 && state->opens[i].persists && state->opens[i].is_away &&
-            world->now_ns > state->opens[i].away_ns + LATE_NS)
-            return true;
-    return false;
 }
 
 const struct fs_open *fs_open_created(const struct fs_state *state, uint64_t create)
@@ -502,86 +476,4 @@ const struct fs_open *fs_open_of_client(const struct fs_state *state, unsigned c
             state->opens[i].volatile_id == volatile_id)
             return &state->opens[i];
     return NULL;
-}
-
-/* ---- locks ---- */
-
-static const struct fs_open *owner_of(const struct fs_state *state, const struct fs_lock *lock,
-                                      const struct fs_node *node)
-{
-    const struct fs_open *open = lock->open > 0 ? fs_open_of(state, lock->open) : NULL;
-
-    return open && open->node == node->id ? open : NULL;
-}
-
-static bool overlap(const struct fs_lock *lock, unsigned from, unsigned to)
-{
-    return lock->from < to && from < lock->to;
-}
-
-/* MS-FSA 2.1.4.10 */
-bool fs_locks_bar_read(const struct fs_state *state, const struct fs_node *node, uint64_t open,
-                       unsigned from, unsigned to)
-{
-    for (unsigned i = 0; i < FS_LOCKS; i++) {
-        const struct fs_lock *lock = &state->locks[i];
-
-        if (owner_of(state, lock, node) && lock->is_exclusive && lock->open != open &&
-            overlap(lock, from, to))
-            return true;
-    }
-    return false;
-}
-
-bool fs_locks_bar_write(const struct fs_state *state, const struct fs_node *node, uint64_t open,
-                        unsigned from, unsigned to)
-{
-    for (unsigned i = 0; i < FS_LOCKS; i++) {
-        const struct fs_lock *lock = &state->locks[i];
-
-        if (!owner_of(state, lock, node))
-            continue;
-        if (open == 0 || ((lock->open != open || !lock->is_exclusive) && overlap(lock, from, to)))
-            return true;
-    }
-    return false;
-}
-
-/* An exclusive one is beside none, not even its owner's. MS-FSA 2.1.5.7 */
-bool fs_locks_bar_lock(const struct fs_state *state, const struct fs_node *node,
-                       const struct fs_lock *wanted)
-{
-    for (unsigned i = 0; i < FS_LOCKS; i++) {
-        const struct fs_lock *lock = &state->locks[i];
-
-        if (owner_of(state, lock, node) && overlap(lock, wanted->from, wanted->to) &&
-            (wanted->is_exclusive || (lock->is_exclusive && lock->open != wanted->open)))
-            return true;
-    }
-    return false;
-}
-
-const struct fs_lock *fs_lock_of(const struct fs_state *state, uint64_t open, unsigned from,
-                                 unsigned to)
-{
-    const struct fs_lock *found = NULL;
-
-    for (unsigned i = 0; i < FS_LOCKS; i++) {
-        const struct fs_lock *lock = &state->locks[i];
-
-        if (lock->open != open || lock->from != from || lock->to != to)
-            continue;
-        if (lock->is_exclusive)
-            return lock;
-        if (!found || lock->since > found->since)
-            found = lock;
-    }
-    return found;
-}
-
-void fs_unlock(struct fs_state *state, uint64_t open, unsigned from, unsigned to)
-{
-    const struct fs_lock *lock = fs_lock_of(state, open, from, to);
-
-    state->locks[lock - state->locks] = (struct fs_lock){ .open = 0 };
 }

@@ -81,11 +81,6 @@ void fs_leave_open(struct fs_open *open);
 void fs_opens_of_before(struct fs_state *state);
 /* The file goes with the last one, if it is to; a directory, if it is empty. MS-FSA 2.1.5.5 */
 void fs_close_open(struct fs_state *state, struct fs_open *open);
-/* Nobody has come back in time, nor will: what is kept is closed. Of what persists of an earlier process nobody knows,
- * so nothing is deleted with it. */
-void fs_close_away(struct fs_state *state);
-/* The client of one that persists is away so long that it is soon too late for it. */
-bool fs_is_late(void);
 /* The newest open that was asked for by that; NULL: there is none. */
 const struct fs_open *fs_open_created(const struct fs_state *state, uint64_t create);
 /* With its locks. */

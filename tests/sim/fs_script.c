@@ -2,6 +2,7 @@
 #include "fs_script.h"
 
 #include "draws.h"
+#include "fs_away.h"
 #include "fs_blobs.h"
 #include "fs_copy.h"
 #include "fs_deleted.h"

@@ -184,11 +184,13 @@ bool fs_judge_take_stock(struct server *server, bool may_fail)
 {
     uint64_t survivor;
 
+    if (world->has_started && (world->plan.faults & FAULT_SMB))
+        close_away(); /* copies to what they have open end only then */
     if (world->has_started && !fs_copies_wait(server))
         return false;
     sm_judge_end_life();
-    if (world->has_started && (world->plan.faults & FAULT_SMB))
-        close_away();
+    if (world->has_started) /* nothing has been lost */
+        world->acknowledged = world->commits;
     fs_forget_opens(); /* their process has ended, or all clients have left */
     list_stock();
     for (unsigned i = 0; i < stock_count; i++) {

@@ -30,7 +30,7 @@ static void overwrite(const struct sm_ask *ask, struct fs_state *state, struct f
 }
 
 static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *expected,
-                          struct fs_state *state, unsigned client, uint64_t volatile_id)
+                          struct fs_state *state, const struct sm_seen *seen)
 {
     const struct fs_passes passes = fs_passes();
     unsigned at = expected->node, i = 0, holds;
@@ -50,8 +50,9 @@ static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *ex
         world_fail("the model has no room for another open");
     state->opens[i] = (struct fs_open){ .id = ++state->ids,
                                         .node = state->nodes[at].id,
-                                        .client = client,
-                                        .volatile_id = volatile_id,
+                                        .client = seen->client,
+                                        .volatile_id = seen->volatile_id,
+                                        .handle = seen->handle,
                                         .access = ask->access,
                                         .share = ask->share,
                                         .deletes = ask->deletes,
@@ -109,7 +110,7 @@ static void lock(const struct sm_ask *ask, struct fs_state *state)
 }
 
 uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, uint64_t commit,
-                  unsigned client, uint64_t volatile_id, bool writes)
+                  const struct sm_seen *seen, bool writes)
 {
     const struct fs_passes passes = fs_passes();
     struct fs_state *state = fs_next_state(commit);
@@ -123,10 +124,10 @@ uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, 
     case SM_RETURN:
         open = fs_open_in(state, fs_open_created(state, ask->create)->id);
         open->is_away = open->is_of_before = false;
-        open->volatile_id = volatile_id;
+        open->volatile_id = seen->volatile_id;
         return open->id;
     case SM_OPEN:
-        return open_node(ask, expected, state, client, volatile_id);
+        return open_node(ask, expected, state, seen);
     case SM_WRITE:
         write_slots(ask, node, commit);
         break;

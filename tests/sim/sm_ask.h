@@ -46,6 +46,9 @@ enum sm_disposition {
     SM_DISPOSITIONS
 };
 
+/* What has come of it: CreateAction. MS-SMB2 2.2.14 */
+enum { SM_SUPERSEDED, SM_OPENED, SM_CREATED, SM_OVERWRITTEN };
+
 /* MS-SMB2 2.2.13 "CreateOptions" */
 enum sm_kind { SM_ANY_KIND, SM_FILE, SM_DIRECTORY };
 
@@ -110,7 +113,7 @@ struct sm_entry {
 struct sm_reply {
     uint32_t status;
     uint32_t statuses[SM_PARTS]; /* of each part */
-    unsigned action;             /* CreateAction */
+    unsigned action;             /* SM_OPENED ... */
     uint64_t persistent, volatile_id;
     uint64_t length; /* of what was opened, or asked for */
     bool is_delete_pending;

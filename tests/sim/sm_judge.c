@@ -38,6 +38,8 @@ static struct sm_expected expect_open(const struct fs_slot *slot, const struct s
     const struct fs_state *newest = fs_state_at(world->commits), *state = newest;
     struct sm_expected expected;
 
+    if (seen->action == SM_CREATED) /* it rests on the names of the directory, too */
+        return sm_expect(ask, newest, seen->has_waited);
     for (;; state = state->older) {
         unsigned at = fs_find(state, &ask->path);
         const struct fs_node *node = at < FS_NODES ? fs_node_of(newest, state->nodes[at].id) : NULL;
@@ -135,7 +137,7 @@ static bool writes(const struct sm_ask *ask, const struct sm_expected *expected,
     case SM_RETURN:
         return false;
     case SM_OPEN:
-        return expected->action != 1;
+        return expected->action != SM_OPENED;
     case SM_CLOSE:
         return writes_by_close(&state->nodes[expected->node], seen);
     case SM_WRITE:
@@ -153,8 +155,7 @@ static uint64_t apply(const struct sm_ask *ask, const struct sm_expected *expect
     const struct fs_state *state = fs_state_at(world->commits);
     bool is_written = writes(ask, expected, state, seen);
     uint64_t commit = ++world->commits;
-    uint64_t open = sm_apply(ask, expected, commit, seen->client, seen->volatile_id,
-                             is_written && ask->op != SM_OPEN);
+    uint64_t open = sm_apply(ask, expected, commit, seen, is_written && ask->op != SM_OPEN);
     uint64_t node = expected->node < FS_NODES ? state->nodes[expected->node].id : 0;
     const char *why;
 
@@ -327,7 +328,7 @@ static bool is_lasting(const struct fs_slot *slot, unsigned number)
     case SM_RETURN:
         return false;
     case SM_OPEN:
-        return slot->action != 1 || persists(slot->open);
+        return slot->action != SM_OPENED || persists(slot->open);
     case SM_WRITE:
         return ask->write_through;
     case SM_CLOSE:

@@ -4,17 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs_away.h"
 #include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_opens.h"
 #include "sm_list.h"
 #include "world.h"
 
-#define KEPT_MAX_NS     (300 * UINT64_C(1000000000))
 #define SM_OPEN_WAIT_NS (60 * UINT64_C(1000000000)) /* GATE_OPEN_WAIT_MAX_S */
-
-/* CreateAction. MS-SMB2 2.2.14 */
-enum { SUPERSEDED, OPENED, CREATED, OVERWRITTEN };
 
 static struct sm_expected refusal(uint32_t status)
 {
@@ -79,9 +76,9 @@ struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state 
         return refusal(SM_SHARING_VIOLATION);
     return (struct sm_expected){ .changes = true,
                                  .node = at,
-                                 .action = ask->disposition == SM_SUPERSEDE ? SUPERSEDED
-                                           : replaces(ask)                  ? OVERWRITTEN
-                                                                            : OPENED };
+                                 .action = ask->disposition == SM_SUPERSEDE ? SM_SUPERSEDED
+                                           : replaces(ask)                  ? SM_OVERWRITTEN
+                                                                            : SM_OPENED };
 }
 
 /* Nothing is made in a directory that is to be deleted. */
@@ -91,7 +88,7 @@ static struct sm_expected expect_new(const struct sm_ask *ask, const struct fs_n
         return refusal(SM_NAME_NOT_FOUND);
     if (parent->is_delete_pending)
         return refusal(SM_DELETE_PENDING);
-    return (struct sm_expected){ .changes = true, .node = FS_NODES, .action = CREATED };
+    return (struct sm_expected){ .changes = true, .node = FS_NODES, .action = SM_CREATED };
 }
 
 static struct sm_expected expect_open(const struct sm_ask *ask, const struct fs_state *state,
@@ -319,13 +316,13 @@ static struct sm_expected expect_return(const struct sm_ask *ask, const struct f
     const struct fs_node *node = open ? fs_node_of(state, open->node) : NULL;
     unsigned at = fs_find(state, &ask->path);
 
-    if (!node || !open->is_away || world->now_ns > open->away_ns + KEPT_MAX_NS + KEPT_MAX_NS / 10)
+    if (!node || !open->is_away || world->now_ns > open->away_ns + FS_KEPT_NS + FS_KEPT_NS / 10)
         return refusal(SM_NAME_NOT_FOUND);
     if (ask->key > 0 && (at == FS_NODES || &state->nodes[at] != node))
         return refusal(SM_INVALID_PARAMETER);
     return (struct sm_expected){ .changes = true,
                                  .node = (unsigned)(node - state->nodes),
-                                 .action = OPENED };
+                                 .action = SM_OPENED };
 }
 
 struct sm_expected sm_expect(const struct sm_ask *ask, const struct fs_state *state,
@@ -370,7 +367,7 @@ static bool may_be_overdue(const struct sm_ask *ask, const struct fs_state *stat
     const struct fs_open *open = fs_open_created(state, ask->create);
 
     return (world->plan.faults & FAULT_CLOCK) ||
-           (open && world->now_ns > open->away_ns + KEPT_MAX_NS - KEPT_MAX_NS / 10);
+           (open && world->now_ns > open->away_ns + FS_KEPT_NS - FS_KEPT_NS / 10);
 }
 
 /* What it says is judged by sm_watch.c. */

@@ -4,6 +4,7 @@
 #define LAGRA_SIM_SM_MODEL_H
 
 #include "fs_model.h"
+#include "sm_seen.h"
 
 struct sm_expected {
     uint32_t status;
@@ -21,10 +22,10 @@ bool sm_is_open_below(const struct fs_state *state, uint64_t directory);
 /* Of an open, whose path may have led to the node a moment ago. */
 struct sm_expected sm_expect_at(const struct sm_ask *ask, const struct fs_state *state,
                                 unsigned node, bool has_waited);
-/* Makes it the newest state, with what it asks of others (fs_passes()). client, volatile_id: of an open; returns its id.
+/* Makes it the newest state, with what it asks of others (fs_passes()). seen: of an open; returns its id.
  * writes: the file has another version from then on */
 uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, uint64_t commit,
-                  unsigned client, uint64_t volatile_id, bool writes);
+                  const struct sm_seen *seen, bool writes);
 /* Of the newest state: the open's client has lost its connection. False: it is not kept, and to be closed. */
 bool sm_leave(struct fs_state *state, uint64_t id);
 /* What is told about it beside a state. NULL, or what is wrong with it. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "draws.h"
+#include "fs_away.h"
 #include "fs_opens.h"
 #include "fs_script.h"
 #include "sm_link.h"

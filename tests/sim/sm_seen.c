@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "file/handle_away.h"
 #include "judge.h"
 #include "request.h"
 #include "sm_link.h"
@@ -69,10 +70,14 @@ static enum sm_own own_kind(const struct smb_request *request)
                                                        : SM_OWN_OTHER;
 }
 
-static uint64_t node_of(const struct create *create)
+static void note_open(const struct create *create, struct sm_seen *to)
 {
-    return create->contexts.durable.returns_2 ? create->reconnect.away.handle.node
-                                              : create->open.handle.node;
+    const struct held_handle *handle =
+        create->contexts.durable.returns_2 ? &create->reconnect.away.handle : &create->open.handle;
+
+    to->node = handle->node;
+    to->handle = handle->id;
+    to->action = create->open.action;
 }
 
 static struct sm_seen seen_of(const struct smb_request *request)
@@ -88,7 +93,7 @@ static struct sm_seen seen_of(const struct smb_request *request)
         seen.node = request->open->handle.node;
     }
     if (request->row && request->row->command == SMB_CREATE)
-        seen.node = node_of(request->parameters);
+        note_open(request->parameters, &seen);
     return seen;
 }
 
@@ -100,4 +105,28 @@ struct sm_seen sm_seen(unsigned slot)
 struct sm_seen sm_seen_own(unsigned number)
 {
     return seen_of(own[number]);
+}
+
+/* ---- what the server closes when nobody has come back ---- */
+
+static struct sm_overdue overdue;
+
+struct sm_overdue sm_overdue_seen(void)
+{
+    struct sm_overdue seen = overdue;
+
+    overdue.handle = 0;
+    return seen;
+}
+
+__typeof__(handle_overdue_attempt) __real_handle_overdue_attempt, __wrap_handle_overdue_attempt;
+
+enum error __wrap_handle_overdue_attempt(struct decision *d, void *of)
+{
+    enum error e = __real_handle_overdue_attempt(d, of);
+    const struct handle_overdue *about = of;
+
+    overdue =
+        (struct sm_overdue){ .handle = e ? 0 : about->close.handle->id, .etag = d->subject.etag.v };
+    return e;
 }

@@ -27,9 +27,18 @@ struct sm_seen {
     enum sm_own own;
     uint64_t volatile_id; /* of the open; 0: none */
     uint64_t node, etag;  /* of its file, once it is decided */
+    uint64_t handle;      /* that an open has made */
+    unsigned action;      /* of an open: SM_OPENED ... */
 };
 /* Of a client's request in work. */
 struct sm_seen sm_seen(unsigned slot);
 struct sm_seen sm_seen_own(unsigned number);
+
+/* A handle that the server closes because nobody came back to it; said once. */
+struct sm_overdue {
+    uint64_t handle; /* 0: there is none */
+    uint64_t etag;   /* of its file */
+};
+struct sm_overdue sm_overdue_seen(void);
 
 #endif

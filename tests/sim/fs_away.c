@@ -1,0 +1,96 @@
+/* See fs_away.h. */
+#include "fs_away.h"
+
+#include <inttypes.h>
+
+#include "fs_change.h"
+#include "sm_seen.h"
+#include "world.h"
+
+#define LATE_NS    (200 * UINT64_C(1000000000))
+/* The server's clock goes by this part faster or slower, to meet the wall clock (decision: 42). */
+#define CLOCK_PART 16u
+
+bool fs_is_late(void)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].persists && state->opens[i].is_away &&
+            world->now_ns > state->opens[i].away_ns + LATE_NS)
+            return true;
+    return false;
+}
+
+static bool may_be_overdue(const struct fs_open *open)
+{
+    return open->id > 0 && open->is_of_before &&
+           world->now_ns > open->away_ns + FS_KEPT_NS - FS_KEPT_NS / CLOCK_PART;
+}
+
+/* Whoever wanted a file deleted wants so as long as it is open. */
+static void forget_pending(struct fs_state *state)
+{
+    for (unsigned i = 0; i < FS_NODES; i++)
+        if (!fs_is_open(state, &state->nodes[i]))
+            state->nodes[i].is_delete_pending = false;
+}
+
+bool fs_end_overdue(struct fs_state *state)
+{
+    bool has_ended = false;
+
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (may_be_overdue(&state->opens[i])) {
+            fs_end_open(state, &state->opens[i]);
+            has_ended = true;
+        }
+    if (has_ended)
+        forget_pending(state);
+    return has_ended;
+}
+
+static struct fs_open *find_handle(struct fs_state *state, uint64_t handle)
+{
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].handle == handle)
+            return &state->opens[i];
+    return NULL;
+}
+
+void fs_away_committed(void)
+{
+    const struct sm_overdue seen = sm_overdue_seen();
+    struct fs_state *state = fs_next_state(++world->commits);
+    struct fs_open *open;
+    struct fs_node *node;
+    const char *why = NULL;
+
+    if (seen.handle == 0)
+        return;
+    fs_end_overdue(state);
+    open = find_handle(state, seen.handle);
+    if (!open || !open->is_away)
+        world_fail("the server closes a handle that nobody has left: %" PRIX64, seen.handle);
+    node = &state->nodes[fs_node_of(state, open->node) - state->nodes];
+    fs_close_open(state, open);
+    if (node->exists && node->etag != 0 && node->etag != seen.etag) { /* as sm_judge.c has it */
+        fs_write_node(state, node);
+        why = fs_fill(world->commits, seen.etag);
+    }
+    if (why)
+        world_fail("a handle is closed that nobody has come back to: %s", why);
+    world_say("%.6f commit %" PRIu64 " of the server: closes a handle that nobody came back to",
+              (double)world->now_ns / 1e9, world->commits);
+}
+
+void fs_close_away(struct fs_state *state)
+{
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].is_of_before)
+            fs_end_open(state, &state->opens[i]);
+    forget_pending(state);
+    for (unsigned i = 0; i < FS_OPENS; i++)
+        if (state->opens[i].id > 0 && state->opens[i].is_away)
+            fs_close_open(state, &state->opens[i]);
+}
