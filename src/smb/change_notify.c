@@ -11,10 +11,9 @@
 #include "file/handle_info.h"
 #include "file/notify.h"
 
-#define WATCH_TREE  0x0001u
-/* What is kept of changes that nobody has asked for yet; more: STATUS_NOTIFY_ENUM_DIR. */
-#define KEPT_MAX    ((size_t)64 << 10)
-#define ENTRY_FIXED 12u
+#define WATCH_TREE    0x0001u
+#define KEPT_AT_FIRST ((size_t)1 << 10) /* room for changes, which doubles */
+#define ENTRY_FIXED   12u
 
 /* One CHANGE_NOTIFY that waits. */
 struct notify {
@@ -37,13 +36,42 @@ struct smb_watch {
     struct notify *waiting; /* the oldest first */
     uint32_t room;    /* of the first one, which later ones do not exceed. smb2.notify.valid-req */
     struct lock lock; /* RANK_SMB; below is under it */
-    char *changes;    /* struct kept, and the path behind it */
-    size_t size;
+    char *changes;    /* struct kept, and the path behind it; NULL: none */
+    size_t size, room_size; /* of changes */
     bool has_overflowed;
     bool is_gone; /* the directory is */
 };
 
 /* ---- told: any thread ---- */
+
+/* returns false: it would be too much, of this watch or of all */
+static bool make_room(struct smb_watch *watch, size_t size)
+{
+    size_t had = watch->room_size, room = had > 0 ? had : KEPT_AT_FIRST;
+    atomic_size_t *all = &watch->connection->changes_bytes;
+
+    while (room < size)
+        room *= 2;
+    if (room > SMB_CHANGES_MAX)
+        return false;
+    if (room == had)
+        return true;
+    if (atomic_fetch_add(all, room - had) + (room - had) > SMB_CHANGES_OF_ALL_MAX) {
+        atomic_fetch_sub(all, room - had);
+        return false;
+    }
+    watch->changes = xrealloc(watch->changes, room);
+    watch->room_size = room;
+    return true;
+}
+
+static void forget(struct smb_watch *watch)
+{
+    atomic_fetch_sub(&watch->connection->changes_bytes, watch->room_size);
+    free(watch->changes);
+    watch->changes = NULL;
+    watch->size = watch->room_size = 0;
+}
 
 static void keep(struct smb_watch *watch, uint32_t action, struct bytes path)
 {
@@ -51,12 +79,11 @@ static void keep(struct smb_watch *watch, uint32_t action, struct bytes path)
     size_t more = sizeof kept + path.len;
 
     lock_assert_held(&watch->lock);
-    if (watch->has_overflowed || watch->size + more > KEPT_MAX) {
-        watch->has_overflowed = true;
+    if (watch->has_overflowed || !make_room(watch, watch->size + more)) {
+        watch->has_overflowed = true; /* what is kept is not told any more */
+        forget(watch);
         return;
     }
-    if (!watch->changes)
-        watch->changes = xmalloc(KEPT_MAX);
     memcpy(watch->changes + watch->size, &kept, sizeof kept);
     memcpy(watch->changes + watch->size + sizeof kept, path.ptr, path.len);
     watch->size += more;
@@ -125,7 +152,7 @@ static enum nt_status take(struct smb_watch *watch, struct notify *notify)
             put_entry(&text, &last, &kept, bytes_of(watch->changes + at, kept.size), notify->size);
         at += kept.size;
     }
-    watch->size = 0;
+    forget(watch);
     watch->has_overflowed = false;
     notify->output = fits ? text_bytes(&text) : bytes_of("", 0);
     return fits ? STATUS_SUCCESS : STATUS_NOTIFY_ENUM_DIR;
@@ -305,7 +332,7 @@ void watch_end(struct smb_open *open)
     *at = watch->next;
     for (struct notify *notify = watch->waiting; notify; notify = notify->next)
         request_cancel(notify->request, STATUS_NOTIFY_CLEANUP);
+    forget(watch);
     lock_release(&watch->lock);
-    free(watch->changes);
     free(watch);
 }

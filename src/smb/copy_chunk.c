@@ -171,6 +171,7 @@ enum smb_step copy_chunk_begin(struct smb_request *request, struct ioctl *ioctl)
     if (copy->count > CHUNKS_MAX || !read_chunks(&r, copy))
         return answer(request, ioctl, STATUS_INVALID_PARAMETER, CHUNKS_MAX, CHUNK_MAX,
                       CHUNKS_SIZE_MAX);
+    message_charge(request->message, CHUNK_MAX);
     copy->bytes = xmalloc(CHUNK_MAX);
     return next_chunk(request, ioctl);
 }

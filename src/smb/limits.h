@@ -22,8 +22,8 @@
 #define SMB_KEPT_MAX            65536u
 /* Requests of a connection that are parked: STATUS_INSUFFICIENT_RESOURCES. ms-smb2: 3.3.4.2 */
 #define SMB_PARKED_MAX          512u
-/* Bytes of messages in work, and of frames that wait to be sent: no further message is taken before one of
- * them is done (smb_connection_has_room()). */
+/* Bytes of messages in work, with what they read, list and copy, and of frames that wait to be sent: no further
+ * message is taken before one of them is done (smb_connection_has_room()). */
 #define SMB_WORK_BYTES_MAX      ((size_t)16 << 20)
 #define SMB_UNSENT_BYTES_MAX    ((size_t)16 << 20)
 /* What the requests of a compound may read, list and write together: STATUS_INSUFFICIENT_RESOURCES. */
@@ -32,6 +32,10 @@
  * largest. */
 #define SMB_MESSAGE_ARENA_MAX   ((size_t)64 << 20)
 #define SMB_ANSWER_ARENA_MAX    ((size_t)96 << 20)
+/* Changes that are kept for a connection's watches until they are asked for, of one watch and of all: beyond,
+ * STATUS_NOTIFY_ENUM_DIR. */
+#define SMB_CHANGES_MAX         ((size_t)64 << 10)
+#define SMB_CHANGES_OF_ALL_MAX  ((size_t)16 << 20)
 /* Contexts of one negotiation, and of one create: STATUS_INVALID_PARAMETER. */
 #define SMB_CONTEXTS_MAX        64u
 /* The longest security buffer of a session setup: STATUS_INVALID_PARAMETER. */

@@ -57,6 +57,7 @@ struct smb_connection {
     atomic_bool breaks_come;      /* one of them was told to break */
     struct smb_watch *watches;    /* linked by next */
     atomic_bool changes_come;     /* one of them was told a change */
+    atomic_size_t changes_bytes;  /* that they keep */
     /* From any thread: requests that were woken, the last first; whether sessions are to be ended. */
     _Atomic(struct smb_request *) woken;
     atomic_bool sessions_end;

@@ -11,7 +11,7 @@ struct smb_message {
     struct smb_message *next; /* of the connection */
     struct smb_connection *connection;
     struct arena *arena; /* for all of it, but for the answer */
-    size_t size;         /* counted in work_bytes */
+    size_t size;         /* counted in work_bytes: its own bytes, and message_charge() */
     struct smb_request *first, *current;
     bool runs;
     /* The answer that grows: several of a compound. */
@@ -40,6 +40,8 @@ bool message_take(struct smb_connection *connection, struct bytes bytes, struct 
 /* A message without requests. arena: is the message's from now on; size: what it counts in work_bytes. */
 struct smb_message *message_new(struct smb_connection *connection, struct arena *arena,
                                 size_t size);
+/* One of its requests is about to hold so much, for its data or its answer: counted until the message is done. */
+void message_charge(struct smb_message *message, size_t size);
 /* One more request of it, behind the last one; NULL: its first. */
 struct smb_request *message_add(struct smb_message *message, struct smb_request *last);
 /* Related requests that follow are about this open. */

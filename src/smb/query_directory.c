@@ -210,6 +210,7 @@ enum smb_step smb_query_directory_begin(struct smb_request *request, struct wire
     q->is_single = flags & SINGLE_ENTRY;
     q->arena = arena_new(room * 2 + ARENA_SPARE);
     request->parameters = q;
+    message_charge(request->message, q->is_single ? 1024 : room);
     text_init(&q->entries, q->arena, q->is_single ? 1024 : room);
     status = set_place(q, open, flags, pattern);
     if (status != STATUS_SUCCESS)

@@ -43,6 +43,7 @@ enum smb_step smb_read_begin(struct smb_request *request, struct wire_reader *r)
         .length = length,
     };
     request->parameters = read;
+    message_charge(request->message, length);
     return smb_decide(request, handle_read_attempt, &read->read);
 }
 

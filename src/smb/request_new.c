@@ -14,11 +14,16 @@ struct smb_message *message_new(struct smb_connection *connection, struct arena 
 
     message->arena = arena;
     message->connection = connection;
-    message->size = size;
     message->next = connection->messages;
     connection->messages = message;
-    connection->work_bytes += size;
+    message_charge(message, size);
     return message;
+}
+
+void message_charge(struct smb_message *message, size_t size)
+{
+    message->size += size;
+    message->connection->work_bytes += size;
 }
 
 _Static_assert(offsetof(struct smb_request, decision) + sizeof(struct decision) ==

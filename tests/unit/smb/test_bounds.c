@@ -1,5 +1,6 @@
 /* What one client may make a connection hold, each with its answer beyond. smb/limits.h; smb/README.md, invariant 6 */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "client.h"
 
@@ -173,6 +174,185 @@ static void bounds_bytes_in_work(void **state)
     client_free(holder);
 }
 
+/* ---- what a short request makes the server hold ---- */
+
+static void put_listing(struct wire_writer *w, const struct open_file *directory)
+{
+    wire_put_u16(w, 33);
+    wire_put_u8(w, 12); /* FileNamesInformation */
+    wire_put_u8(w, 1);  /* SMB2_RESTART_SCANS */
+    wire_put_u32(w, 0);
+    put_file(w, directory);
+    wire_put_u16(w, SMB_HEADER_SIZE + 32);
+    wire_put_u16(w, 2);
+    wire_put_u32(w, SMB_IO_MAX);
+    wire_put_u16(w, '*');
+}
+
+static void put_control(struct wire_writer *w, const struct open_file *file, uint32_t code,
+                        uint32_t input_size)
+{
+    wire_put_u16(w, 57);
+    wire_put_u16(w, 0);
+    wire_put_u32(w, code);
+    put_file(w, file);
+    wire_put_u32(w, SMB_HEADER_SIZE + 56);
+    wire_put_u32(w, input_size);
+    wire_put_zeros(w, 12);
+    wire_put_u32(w, 65536);
+    wire_put_u32(w, 1); /* SMB2_0_IOCTL_IS_FSCTL */
+    wire_put_u32(w, 0);
+}
+
+/* FSCTL_SRV_REQUEST_RESUME_KEY; ms-smb2: 2.2.32.3 */
+static struct bytes resume_key(struct client *c, const struct open_file *file)
+{
+    struct sending s;
+    struct wire_writer w;
+    struct reply reply;
+
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_IOCTL, 0);
+    put_control(&w, file, 0x00140078, 0);
+    reply = client_ask(c, &s);
+    assert_status(reply, STATUS_SUCCESS);
+    return bytes_of(reply.bytes.ptr + SMB_HEADER_SIZE + 48, 24);
+}
+
+/* FSCTL_SRV_COPYCHUNK of one byte; ms-smb2: 2.2.31.1 */
+static void put_copy(struct wire_writer *w, const struct open_file *file, struct bytes key)
+{
+    put_control(w, file, 0x001440F2, 56);
+    wire_put(w, key);
+    wire_put_u32(w, 1);
+    wire_put_u32(w, 0);
+    wire_put_u64(w, 0);
+    wire_put_u64(w, 8);
+    wire_put_u32(w, 1);
+    wire_put_u32(w, 0);
+}
+
+/* Reads, listings and copies count with what they hold, though they are short themselves. All wait, for the pool. */
+static void bounds_bytes_of_short_requests(void **state)
+{
+    const unsigned fits = SMB_WORK_BYTES_MAX / SMB_IO_MAX, charge = SMB_IO_MAX / BYTES_A_CREDIT;
+    const struct smb_options options = { .allow_unencrypted = true, .always_wait = true };
+    const struct creating directory = { .options = 1 };
+    struct world *world = world_new_with(&options);
+    struct client *c = client_with_credits(world, 600);
+    struct open_file file, folder;
+    struct bytes key;
+
+    (void)state;
+    client_open(c, "short", &file);
+    assert_int_equal(client_write(c, &file, 0, "few bytes"), 0);
+    assert_int_equal(client_create(c, "folder", &directory, &folder), 0);
+    key = resume_key(c, &file);
+    client_charge(c, (uint16_t)charge, (uint16_t)charge);
+    for (int kind = 0; kind < 3; kind++) {
+        uint64_t last = 0;
+
+        for (unsigned i = 0; i < fits; i++) {
+            struct sending s;
+            struct wire_writer w;
+
+            assert_true(client_has_room(c));
+            sending_begin(c, &s);
+            w = sending_add(c, &s,
+                            kind == 0   ? SMB_READ
+                            : kind == 1 ? SMB_QUERY_DIRECTORY
+                                        : SMB_IOCTL,
+                            0);
+            if (kind == 0)
+                put_read(&w, &file, 0, SMB_IO_MAX);
+            else if (kind == 1)
+                put_listing(&w, &folder);
+            else
+                put_copy(&w, &file, key);
+            last = client_send(c, &s);
+        }
+        assert_false(client_has_room(c));
+        for (unsigned i = 0; i < fits; i++)
+            assert_status(client_receive(c, last - (fits - 1 - i) * charge), STATUS_SUCCESS);
+        assert_true(client_has_room(c));
+    }
+    client_free(c);
+    world_free(world);
+}
+
+/* ---- changes that nobody asks for ---- */
+
+#define WATCHES    300u
+#define NOTIFY_MAX (4u * BYTES_A_CREDIT)
+
+static uint64_t send_notify(struct client *c, const struct open_file *directory)
+{
+    struct sending s;
+    struct wire_writer w;
+
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_CHANGE_NOTIFY, 0);
+    wire_put_u16(&w, 32);
+    wire_put_u16(&w, 0);
+    wire_put_u32(&w, NOTIFY_MAX);
+    put_file(&w, directory);
+    wire_put_u32(&w, 1); /* FILE_NOTIFY_CHANGE_FILE_NAME */
+    wire_put_u32(&w, 0);
+    return client_send(c, &s);
+}
+
+/* Makes files in the directory; returns how many of the watches were then told to list it. */
+static unsigned overflowed(struct client *c, struct client *other,
+                           const struct open_file watched[WATCHES], unsigned round, unsigned files)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < files; i++) {
+        char name[256];
+        struct open_file file;
+
+        snprintf(name, sizeof name, "changes\\%0200u-%u", i, round);
+        client_open(other, name, &file);
+        assert_int_equal(client_close(other, &file), 0);
+    }
+    for (unsigned i = 0; i < WATCHES; i++) {
+        struct reply reply = client_receive(c, send_notify(c, &watched[i]));
+        bool lists = reply.header.status == nt_status_value(STATUS_NOTIFY_ENUM_DIR);
+
+        assert_true(lists || reply.header.status == 0);
+        count += lists;
+    }
+    return count;
+}
+
+/* What is kept of changes for all watches is no more than SMB_CHANGES_OF_ALL_MAX; who is left out lists anew. What is
+ * asked for is kept no longer. */
+static void bounds_bytes_of_changes(void **state)
+{
+    const struct creating creating = { .options = 1, .access = 0x00100081 };
+    struct client *c = client_with_credits(*state, 8000), *other = client_begin(*state, SMB_311);
+    struct open_file *watched = xcalloc(WATCHES, sizeof *watched), file;
+    uint64_t first[WATCHES];
+
+    for (unsigned i = 0; i < WATCHES; i++)
+        assert_int_equal(client_create(c, "changes", &creating, &watched[i]), 0);
+    client_charge(c, NOTIFY_MAX / BYTES_A_CREDIT, NOTIFY_MAX / BYTES_A_CREDIT);
+    for (unsigned i = 0; i < WATCHES; i++)
+        first[i] = send_notify(c, &watched[i]);
+    client_open(other, "changes\\first", &file);
+    for (unsigned i = 0; i < WATCHES; i++)
+        assert_status(client_receive(c, first[i]), STATUS_SUCCESS);
+    for (unsigned round = 0; round < 3; round++) {
+        unsigned left_out = overflowed(c, other, watched, round, 200);
+
+        assert_true(left_out > 0 && left_out < WATCHES);
+        assert_int_equal(overflowed(c, other, watched, round + 3, 1), 0);
+    }
+    free(watched);
+    client_free(c);
+    client_free(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +361,8 @@ int main(void)
         cmocka_unit_test(bounds_bytes_of_a_compound),
         cmocka_unit_test(bounds_bytes_unsent),
         cmocka_unit_test(bounds_bytes_in_work),
+        cmocka_unit_test(bounds_bytes_of_short_requests),
+        cmocka_unit_test(bounds_bytes_of_changes),
     };
 
     return cmocka_run_group_tests(tests, world_setup, world_teardown);
