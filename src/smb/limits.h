@@ -8,8 +8,9 @@
 #define SMB_IO_MAX              (1u << 20)
 /* Ids that the window spans; what is asked beyond is not granted. As Windows. ms-smb2: 3.3.1.2 */
 #define SMB_CREDITS_MAX         8192u
-/* Sessions of a connection, complete or not: STATUS_INSUFFICIENT_RESOURCES. */
+/* Sessions of a connection, complete or not, and before the first of them is: STATUS_INSUFFICIENT_RESOURCES. */
 #define SMB_SESSIONS_MAX        256u
+#define SMB_SESSIONS_AT_FIRST   8u
 /* Connections of a session: STATUS_INSUFFICIENT_RESOURCES. As Windows and Samba; ms-smb2: 3.3.5.5.2 */
 #define SMB_CHANNELS_MAX        32u
 /* Trees of a session: STATUS_INSUFFICIENT_RESOURCES. */
@@ -38,7 +39,5 @@
 #define SMB_CHANGES_OF_ALL_MAX  ((size_t)16 << 20)
 /* Contexts of one negotiation, and of one create: STATUS_INVALID_PARAMETER. */
 #define SMB_CONTEXTS_MAX        64u
-/* The longest security buffer of a session setup: STATUS_INVALID_PARAMETER. */
-#define SMB_TOKEN_MAX           ((size_t)64 << 10)
 
 #endif

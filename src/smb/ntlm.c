@@ -127,13 +127,16 @@ static struct bytes challenge_message(const struct ntlm *ntlm, struct arena *are
     return text_bytes(&out);
 }
 
+/* It is kept until the logon is over, for whoever it may be: the names in it have 15 letters and a domain's 255. */
+#define NEGOTIATE_MAX 1024
+
 static enum spnego_step take_negotiate(struct ntlm *ntlm, struct arena *arena,
                                        struct wire_reader *r, struct bytes token, instant now,
                                        struct bytes *ret_token)
 {
     uint32_t flags = wire_u32(r);
 
-    if (!wire_ok(r))
+    if (!wire_ok(r) || token.len > NEGOTIATE_MAX)
         return SPNEGO_MALFORMED;
     if (!(flags & NTLM_UNICODE) || !(flags & NTLM_NTLM))
         return SPNEGO_REFUSED;

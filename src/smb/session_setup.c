@@ -149,7 +149,8 @@ enum smb_step smb_session_setup_begin(struct smb_request *request, struct wire_r
     if (setup->binds && request->session->connection == connection)
         return smb_refuse(request, STATUS_REQUEST_NOT_ACCEPTED);
     if (!request->session) {
-        if (connection->session_count >= SMB_SESSIONS_MAX)
+        if (connection->session_count >=
+            (connection->is_authenticated ? SMB_SESSIONS_MAX : SMB_SESSIONS_AT_FIRST))
             return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
         request->session = session_hold(session_new(connection));
         request->header.session_id = request->session->id; /* so does the answer say */

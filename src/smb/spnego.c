@@ -202,6 +202,9 @@ static enum spnego_step step_wrapped(struct spnego *spnego, struct arena *arena,
     return step == SPNEGO_DONE ? finish(spnego, arena, t->mic, ret_token) : step;
 }
 
+/* They are kept until the logon is over, for whoever it may be. */
+#define METHODS_MAX 1024
+
 static enum spnego_step step_first(struct spnego *spnego, struct arena *arena, struct bytes token,
                                    instant now, struct bytes *ret_token)
 {
@@ -209,7 +212,7 @@ static enum spnego_step step_first(struct spnego *spnego, struct arena *arena, s
     struct neg_token t;
     int place;
 
-    if (!parse_init(token, &t))
+    if (!parse_init(token, &t) || t.methods.len > METHODS_MAX)
         return SPNEGO_MALFORMED;
     place = place_of_ntlm(t.methods);
     if (place < 0)

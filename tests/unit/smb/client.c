@@ -626,6 +626,15 @@ void client_previous(struct client *client, uint64_t id)
     client->previous = id;
 }
 
+uint32_t client_begin_log_on(struct client *client)
+{
+    struct initiator initiator = { .user = "one", .domain = "", .password = "" };
+    struct preauth preauth = { 0 };
+
+    client->session_id = 0;
+    return set_up(client, initiator_begin(&initiator, client->arena), &preauth).header.status;
+}
+
 void client_use_session(struct client *client, uint64_t id)
 {
     client->session_id = id;

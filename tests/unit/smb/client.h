@@ -110,6 +110,8 @@ struct reply client_negotiate(struct client *client, const struct negotiating *n
 void client_speak(struct client *client, enum smb_dialect dialect);
 /* Logs on; returns the status of the last answer. */
 uint32_t client_log_on(struct client *client, const char *account, const char *key);
+/* The first half of a log-on, in a session of its own; returns the status. */
+uint32_t client_begin_log_on(struct client *client);
 /* The session that its next log-on says it had before. */
 void client_previous(struct client *client, uint64_t id);
 void client_use_session(struct client *client, uint64_t id);

@@ -328,6 +328,29 @@ static void bounds_sessions_and_trees(void **state)
     client_free(c);
 }
 
+/* Nobody can make the server keep many half log-ons before the first is whole. README invariant 6 */
+static void bounds_sessions_of_strangers(void **state)
+{
+    struct client *c = client_new(*state);
+    uint64_t id = 0;
+
+    client_speak(c, SMB_311);
+    client_charge(c, 1, 2);
+    for (unsigned i = 0; i < SMB_SESSIONS_AT_FIRST; i++)
+        assert_int_equal(client_begin_log_on(c), nt_status_value(STATUS_MORE_PROCESSING_REQUIRED));
+    assert_int_equal(client_begin_log_on(c), nt_status_value(STATUS_INSUFFICIENT_RESOURCES));
+    client_free(c);
+
+    c = log_on(*state, SMB_311);
+    id = client_session(c);
+    client_charge(c, 1, 2);
+    for (unsigned i = 1; i < SMB_SESSIONS_MAX; i++)
+        assert_int_equal(client_begin_log_on(c), nt_status_value(STATUS_MORE_PROCESSING_REQUIRED));
+    assert_int_equal(client_begin_log_on(c), nt_status_value(STATUS_INSUFFICIENT_RESOURCES));
+    client_use_session(c, id);
+    client_free(c);
+}
+
 /* Every message costs an id of the window, and gets as many back as it asks for. */
 static void grants_credits(void **state)
 {
@@ -552,6 +575,7 @@ int main(void)
         cmocka_unit_test(logs_on_again),
         cmocka_unit_test(ends_the_previous),
         cmocka_unit_test(bounds_sessions_and_trees),
+        cmocka_unit_test(bounds_sessions_of_strangers),
         cmocka_unit_test(grants_credits),
         cmocka_unit_test(checks_sizes),
         cmocka_unit_test(compounds),

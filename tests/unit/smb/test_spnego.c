@@ -389,6 +389,29 @@ static void test_too_long(void **state)
     assert_int_equal(step(f, long_token, &token), SPNEGO_MALFORMED);
 }
 
+/* What is kept of a first token, for nobody knows whom, is short. */
+static void test_kept_is_short(void **state)
+{
+    struct fixture *f = *state;
+    struct bytes first = initiator_begin(&f->client, f->arena), token;
+    struct text many, padded;
+
+    text_init(&many, f->arena, 4096);
+    text_add(&many, bytes_from_string(NTLM));
+    while (many.len < 2 * 1024) /* in hexadecimal digits */
+        text_add(&many, bytes_from_string(KRB5));
+    text_add_char(&many, 0);
+    assert_int_equal(step(f, init_token(f->arena, many.ptr, first), &token), SPNEGO_MALFORMED);
+
+    spnego_free(f->spnego);
+    f->spnego = spnego_new(f->accounts, NULL);
+    text_init(&padded, f->arena, 4096);
+    text_add(&padded, first);
+    while (padded.len <= 1024)
+        text_add_char(&padded, 0);
+    assert_int_equal(step(f, text_bytes(&padded), &token), SPNEGO_MALFORMED);
+}
+
 /* As Windows offers it, but with NTLM alone. ms-spng: 2.2.1 */
 static void test_offer(void **state)
 {
@@ -420,6 +443,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_other_protocol, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_der_lengths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_long, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_kept_is_short, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_offer, set_up, tear_down),
     };
 
