@@ -4,15 +4,17 @@
 #include <assert.h>
 #include <stdatomic.h>
 
+#include "base/endian.h"
 #include "base/lock.h"
 #include "file/handle_operations.h"
 
-#define LISTS 64u
+#define LISTS  1024u
+#define COUNTS 64u
 
 static struct {
     struct lock lock;
-    struct watcher *lists[LISTS]; /* by share; under the lock */
-    _Atomic unsigned count;       /* written under the lock */
+    struct watcher *lists[LISTS];    /* by directory; under the lock */
+    _Atomic unsigned counts[COUNTS]; /* how many watch, by share */
 } room;
 
 __attribute__((constructor)) static void room_init(void)
@@ -20,50 +22,46 @@ __attribute__((constructor)) static void room_init(void)
     lock_init(&room.lock, RANK_NEWS);
 }
 
-static struct watcher **list_of(const struct guid *space)
+/* Spaces are random. */
+static struct watcher **list_of(const struct guid *space, uint64_t directory)
 {
-    return &room.lists[space->b[0] % LISTS];
+    return &room.lists[(le64_get(space->b) ^ directory) % LISTS];
+}
+
+static _Atomic unsigned *count_of(const struct guid *space)
+{
+    return &room.counts[space->b[0] % COUNTS];
 }
 
 void watcher_add(struct watcher *watcher)
 {
-    struct watcher **list = list_of(&watcher->space);
+    struct watcher **list = list_of(&watcher->space, watcher->directory);
 
     assert(watcher->told);
     lock_take(&room.lock);
     watcher->next = *list;
+    watcher->link = list;
+    if (watcher->next)
+        watcher->next->link = &watcher->next;
     *list = watcher;
-    atomic_fetch_add(&room.count, 1);
     lock_give(&room.lock);
+    atomic_fetch_add(count_of(&watcher->space), 1);
 }
 
 void watcher_remove(struct watcher *watcher)
 {
-    struct watcher **at = list_of(&watcher->space);
-
+    atomic_fetch_sub(count_of(&watcher->space), 1);
     lock_take(&room.lock);
-    while (*at != watcher) {
-        assert(*at); /* it was added */
-        at = &(*at)->next;
-    }
-    *at = watcher->next;
-    watcher->next = NULL;
-    atomic_fetch_sub(&room.count, 1);
+    *watcher->link = watcher->next;
+    if (watcher->next)
+        watcher->next->link = watcher->link;
     lock_give(&room.lock);
 }
 
-/* Does anybody watch anything of the share? */
+/* Does anybody watch anything of the share? Or of another one: then some work is done for nobody. */
 static bool is_watched(const struct guid *space)
 {
-    bool found = false;
-
-    if (atomic_load(&room.count) == 0)
-        return false;
-    lock_take(&room.lock);
-    for (const struct watcher *at = *list_of(space); at && !found; at = at->next)
-        found = guid_equal(&at->space, space);
-    lock_give(&room.lock);
-    return found;
+    return atomic_load(count_of(space)) > 0;
 }
 
 /* ---- where a node is ---- */
@@ -188,19 +186,38 @@ struct change {
     uint32_t filter;
 };
 
-/* What the node is called from the watched directory. False: it is not below it, or the watch is not of
- * what is so far below. */
-static bool is_below(const struct way *way, const struct watcher *watcher, struct bytes *ret_path)
+static bool watches(const struct watcher *watcher, const struct guid *space, uint64_t directory)
 {
-    size_t first = watcher->is_recursive || way->count == 0 ? 0 : way->count - 1;
+    return watcher->directory == directory && guid_equal(&watcher->space, space);
+}
 
-    for (size_t i = first; i < way->count; i++) {
-        if (way->directories[i] != watcher->directory)
+/* What the node is called from a directory on its way; ptr NULL: it is not on it. */
+static struct bytes path_from(const struct way *way, uint64_t directory)
+{
+    for (size_t i = 0; i < way->count; i++)
+        if (way->directories[i] == directory)
+            return bytes_from(way->path, way->starts[i]);
+    return (struct bytes){ 0 };
+}
+
+/* Those who watch the i-th directory on the way: what is further below concerns only some. */
+static void tell_those_of(const struct change *change, size_t i)
+{
+    const struct way *way = &change->way;
+    uint64_t directory = way->directories[i];
+    bool is_parent = i + 1 == way->count;
+
+    for (struct watcher *at = *list_of(&change->space, directory); at; at = at->next) {
+        struct change_news told = { .action = change->action,
+                                    .path = bytes_from(way->path, way->starts[i]) };
+
+        if (!watches(at, &change->space, directory) || !(at->filter & change->filter) ||
+            !(at->is_recursive || is_parent))
             continue;
-        *ret_path = bytes_from(way->path, way->starts[i]);
-        return true;
+        if (change->action == CHANGE_RENAMED_OLD)
+            told.new_path = path_from(&change->new_way, directory);
+        at->told(at, &told);
     }
-    return false;
 }
 
 static void tell(struct decision_news *news)
@@ -208,16 +225,8 @@ static void tell(struct decision_news *news)
     const struct change *change = (const struct change *)(const void *)news;
 
     lock_take(&room.lock);
-    for (struct watcher *at = *list_of(&change->space); at; at = at->next) {
-        struct change_news told = { .action = change->action };
-
-        if (!guid_equal(&at->space, &change->space) || !(at->filter & change->filter) ||
-            !is_below(&change->way, at, &told.path))
-            continue;
-        if (change->action == CHANGE_RENAMED_OLD)
-            is_below(&change->new_way, at, &told.new_path);
-        at->told(at, &told);
-    }
+    for (size_t i = 0; i < change->way.count; i++)
+        tell_those_of(change, i);
     lock_give(&room.lock);
 }
 
@@ -297,8 +306,8 @@ static void tell_gone(struct decision_news *news)
     const struct change_news told = { .action = CHANGE_WATCHED_GONE };
 
     lock_take(&room.lock);
-    for (struct watcher *at = *list_of(&gone->space); at; at = at->next)
-        if (guid_equal(&at->space, &gone->space) && at->directory == gone->directory)
+    for (struct watcher *at = *list_of(&gone->space, gone->directory); at; at = at->next)
+        if (watches(at, &gone->space, gone->directory))
             at->told(at, &told);
     lock_give(&room.lock);
 }

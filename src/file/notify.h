@@ -52,7 +52,7 @@ struct watcher {
     uint32_t filter;    /* CHANGE_*: those in none of which it falls are not told */
     bool is_recursive;  /* what is below its directories too */
     void (*told)(struct watcher *watcher, const struct change_news *news);
-    struct watcher *next; /* the registry's */
+    struct watcher *next, **link; /* the registry's */
 };
 void watcher_add(struct watcher *watcher);
 void watcher_remove(struct watcher *watcher);

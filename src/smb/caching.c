@@ -191,37 +191,69 @@ struct guid caching_key(const struct smb_connection *connection, const struct gu
     return key;
 }
 
+/* Clients' own keys: no worse than random ones where they want to find theirs. */
+static struct smb_caching **lease_bucket(struct smb_connection *connection, const struct guid *key)
+{
+    return &connection->leases[(key->b[0] ^ key->b[8] ^ key->b[15]) % LEASE_BUCKETS];
+}
+
 struct smb_caching *caching_find(struct smb_connection *connection, const struct guid *lease_key)
 {
-    struct smb_caching *caching = connection->cachings;
+    struct smb_caching *caching = *lease_bucket(connection, lease_key);
 
-    while (caching && !(caching->lease.is_lease && guid_equal(&caching->lease.key, lease_key)))
-        caching = caching->next;
+    while (caching && !guid_equal(&caching->lease.key, lease_key))
+        caching = caching->next_lease;
     return caching;
+}
+
+static void list(struct smb_caching *caching)
+{
+    struct smb_connection *connection = caching->connection;
+    struct smb_caching **bucket = lease_bucket(connection, &caching->lease.key);
+
+    caching->next = connection->cachings;
+    caching->link = &connection->cachings;
+    if (caching->next)
+        caching->next->link = &caching->next;
+    connection->cachings = caching;
+    if (!caching->lease.is_lease)
+        return;
+    caching->next_lease = *bucket;
+    *bucket = caching;
+}
+
+static void unlist(struct smb_caching *caching)
+{
+    struct smb_caching **at = lease_bucket(caching->connection, &caching->lease.key);
+
+    *caching->link = caching->next;
+    if (caching->next)
+        caching->next->link = caching->link;
+    if (!caching->lease.is_lease)
+        return;
+    while (*at != caching)
+        at = &(*at)->next_lease;
+    *at = caching->next_lease;
 }
 
 static void add_open(struct smb_caching *caching, struct smb_open *open)
 {
-    struct smb_open **at = &caching->opens;
-
-    while (*at)
-        at = &(*at)->next_of_caching;
-    *at = open;
+    open->before_of_caching = caching->newest;
+    *(caching->newest ? &caching->newest->next_of_caching : &caching->opens) = open;
+    caching->newest = open;
 }
 
-static void remove_open(struct smb_caching *caching, struct smb_open *open)
+static void remove_open(struct smb_caching *caching, const struct smb_open *open)
 {
-    struct smb_open **at = &caching->opens;
+    struct smb_open *before = open->before_of_caching, *next = open->next_of_caching;
 
-    while (*at != open)
-        at = &(*at)->next_of_caching;
-    *at = open->next_of_caching;
+    *(before ? &before->next_of_caching : &caching->opens) = next;
+    *(next ? &next->before_of_caching : &caching->newest) = before;
 }
 
 static void leave(struct smb_open *open)
 {
     struct smb_caching *caching = open->caching;
-    struct smb_caching **at = &caching->connection->cachings;
     struct smb_open *other;
 
     remove_open(caching, open);
@@ -235,9 +267,7 @@ static void leave(struct smb_open *open)
         return;
     }
     break_listener_remove(&caching->listener);
-    while (*at != caching)
-        at = &(*at)->next;
-    *at = caching->next;
+    unlist(caching);
     free(caching);
 }
 
@@ -257,8 +287,7 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
             .asked = asked,
         };
         atomic_init(&caching->told, 0);
-        caching->next = connection->cachings;
-        connection->cachings = caching;
+        list(caching);
         break_listener_add(&caching->listener);
     }
     add_open(caching, open);

@@ -42,7 +42,8 @@ struct lease_asked {
 
 struct smb_caching {
     struct break_listener listener; /* first: told through it */
-    struct smb_caching *next;
+    struct smb_caching *next, **link; /* what points to it */
+    struct smb_caching *next_lease;
     struct smb_connection *connection;
     uint64_t node; /* once an open has it */
     bool is_known; /* to the client: an open with it was answered. It is told of no break before */
@@ -52,6 +53,7 @@ struct smb_caching {
     struct smb_request *overdue; /* while is_breaking: answers in the client's place in the end */
     unsigned breaks;             /* how many there were */
     struct smb_open *opens;      /* that have it, or are being opened; the oldest first */
+    struct smb_open *newest;     /* of them */
     _Atomic uint32_t told;       /* 0: nothing; else struct told */
 };
 

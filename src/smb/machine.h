@@ -29,6 +29,8 @@ struct smb_agreement {
     struct preauth preauth;
 };
 
+#define LEASE_BUCKETS 256u
+
 struct smb_connection {
     struct smb_service *service;
     struct smb_host *host;
@@ -54,6 +56,7 @@ struct smb_connection {
     bool is_broken;               /* a step found that it has to be closed */
     unsigned depth;               /* of calls into the machine: the end is told by the outermost */
     struct smb_caching *cachings; /* linked by next */
+    struct smb_caching *leases[LEASE_BUCKETS]; /* those of leases, by their keys; linked by next_lease */
     atomic_bool breaks_come;      /* one of them was told to break */
     struct smb_watch *watches;    /* linked by next */
     atomic_bool changes_come;     /* one of them was told a change */

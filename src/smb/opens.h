@@ -42,7 +42,7 @@ struct smb_open {
     struct bytes path; /* owned; of one in a snapshot: UTF-8, '/' between names; else ptr NULL */
     bool has_written;  /* what has to be durable when it is closed */
     struct smb_caching *caching;                   /* NULL: it caches nothing */
-    struct smb_open *next_of_caching;              /* the next one that has it */
+    struct smb_open *next_of_caching, *before_of_caching; /* others that have it */
     void (*leaves_caching)(struct smb_open *open); /* with caching */
     void (*ends_watch)(struct smb_open *open);     /* with watch */
     /* Where QUERY_DIRECTORY goes on. */
