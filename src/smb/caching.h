@@ -41,7 +41,7 @@ struct lease_asked {
 };
 
 struct smb_caching {
-    struct break_listener listener; /* first: told through it */
+    struct break_listener listener;   /* first: told through it */
     struct smb_caching *next, **link; /* what points to it */
     struct smb_caching *next_lease;
     struct smb_connection *connection;

@@ -41,10 +41,10 @@ struct smb_open {
     uint32_t mode;     /* of its create options: FILE_MODE_.. of FileModeInformation */
     struct bytes path; /* owned; of one in a snapshot: UTF-8, '/' between names; else ptr NULL */
     bool has_written;  /* what has to be durable when it is closed */
-    struct smb_caching *caching;                   /* NULL: it caches nothing */
+    struct smb_caching *caching;                          /* NULL: it caches nothing */
     struct smb_open *next_of_caching, *before_of_caching; /* others that have it */
-    void (*leaves_caching)(struct smb_open *open); /* with caching */
-    void (*ends_watch)(struct smb_open *open);     /* with watch */
+    void (*leaves_caching)(struct smb_open *open);        /* with caching */
+    void (*ends_watch)(struct smb_open *open);            /* with watch */
     /* Where QUERY_DIRECTORY goes on. */
     struct {
         bool has_begun;

@@ -547,7 +547,7 @@ const DEFECTS = [
     { name: 'rename-by-rest-not-told', service: 'file', file: 'src/file/rename.c', args: SMB,
         change: [['    if (!e)\n        e = notify_rename(d, from, &state->place);', '    if (!e && !d->operation)\n        e = notify_rename(d, from, &state->place);']] },
     { name: 'changes-told-twice', service: 'file', file: 'src/smb/change_notify.c', args: SMB,
-        change: [['    watch->size = 0;\n    watch->has_overflowed = false;', '    watch->has_overflowed = false;']] },
+        change: [['    forget(watch);\n    watch->has_overflowed = false;', '    watch->has_overflowed = false;']] },
     { name: 'watcher-not-woken', service: 'file', file: 'src/smb/change_notify.c', args: SMB,
         change: [['    atomic_store(&connection->changes_come, true);\n    smb_post_news(connection);', '    atomic_store(&connection->changes_come, true);']] },
     { name: 'watch-that-outlives-its-handle', service: 'file', file: 'src/smb/change_notify.c', args: SMB,
