@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/dates.h"
+#include "base/visible.h"
 
 #define LINE_BYTES_MAX 4096
 
@@ -104,24 +105,10 @@ bool log_level_parse(const char *name, enum log_level *ret_level)
     return false;
 }
 
-/* Appends `from` with control characters as \xNN; stops when the line is full. */
-static size_t add_sanitized(char *line, size_t used, const char *from)
+/* Keeps room for the end of the line. */
+static size_t add_visible(char *line, size_t used, const char *text)
 {
-    static const char hex[] = "0123456789abcdef";
-
-    for (; *from != '\0' && used + 5 < LINE_BYTES_MAX; from++) {
-        unsigned char c = (unsigned char)*from;
-
-        if (c >= 0x20 && c != 0x7F) {
-            line[used++] = (char)c;
-            continue;
-        }
-        line[used++] = '\\';
-        line[used++] = 'x';
-        line[used++] = hex[c >> 4];
-        line[used++] = hex[c & 15];
-    }
-    return used;
+    return used + visible_copy(line + used, LINE_BYTES_MAX - 1 - used, bytes_from_string(text));
 }
 
 static instant instant_of(const struct timespec *wall)
@@ -155,10 +142,10 @@ static __attribute__((format(printf, 2, 0))) void write_line(enum log_level leve
     head = snprintf(line, sizeof line, "%s %-5s ", when, level_names[level]);
     used = (size_t)head;
     (void)vsnprintf(text, sizeof text, format, args);
-    used = add_sanitized(line, used, text);
+    used = add_visible(line, used, text);
     if (problem) {
-        used = add_sanitized(line, used, ": ");
-        used = add_sanitized(line, used, problem);
+        used = add_visible(line, used, ": ");
+        used = add_visible(line, used, problem);
     }
     line[used++] = '\n';
     write_out(level, line, used);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/visible.h"
 #include "fetch/fetch.h"
 #include "net/local.h"
 #include "program/admin_socket.h"
@@ -82,7 +83,7 @@ static bool complain_of(struct arena *arena, struct bytes body)
     struct bytes error = ask_member(arena, body, "error");
     struct bytes code = ask_member(arena, body, "code");
 
-    fprintf(stderr, "lagra: %.*s (%.*s)\n", BYTES_ARG(error), BYTES_ARG(code));
+    fprintf(stderr, "lagra: %.*s (%.*s)\n", BYTES_ARG(visible_text(arena, error)), BYTES_ARG(code));
     return false;
 }
 
@@ -187,8 +188,11 @@ int ask_and_print(const struct command_call *call, const char *operation,
 
 void ask_print_line(const char *what, struct bytes text)
 {
-    if (text.ptr)
-        printf("%-12s %.*s\n", what, BYTES_ARG(text));
+    if (!text.ptr)
+        return;
+    printf("%-12s ", what);
+    visible_print(text);
+    printf("\n");
 }
 
 /* Each line's cells, one after the other. */
@@ -236,7 +240,7 @@ void ask_print_table(struct arena *arena, struct bytes list, const struct ask_co
         for (size_t i = 0; i < count; i++) {
             struct bytes cell = ask_member(arena, member.text, columns[i].member);
 
-            add_cell(&cells, cell.ptr ? cell : bytes_from_string("-"));
+            add_cell(&cells, cell.ptr ? visible_text(arena, cell) : bytes_from_string("-"));
         }
     if (cells.count > count)
         print_cells(&cells, count);

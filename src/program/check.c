@@ -8,6 +8,7 @@
 
 #include "admin/stored_accounts.h"
 #include "auth/auth.h"
+#include "base/visible.h"
 #include "blob/blob.h"
 #include "blob/snapshot_tombstone.h"
 #include "program/check_names.h"
@@ -25,7 +26,9 @@ static void finding(void *context, const char *sentence)
     struct check *check = context;
 
     check->findings++;
-    printf("damaged  %s\n", sentence);
+    printf("damaged  ");
+    visible_print(bytes_from_string(sentence));
+    printf("\n");
 }
 
 static void print_damaged(struct check *check, const struct record_place *place, const char *what)
@@ -190,8 +193,8 @@ static void check_named(struct check *check, enum kind kind, const struct record
     check->findings++;
     printf("damaged  ");
     check_print_account(&place->space, kind);
-    printf("%.*s: the record of the %s makes no sense\n", BYTES_ARG(place->partition_key),
-           check_kinds[kind].name);
+    visible_print(place->partition_key);
+    printf(": the record of the %s makes no sense\n", check_kinds[kind].name);
 }
 
 /* Of lagra account. True: it is one of those. */
@@ -242,7 +245,8 @@ static void check_sums(struct check *check)
         check->findings++;
         printf("damaged  ");
         check_print_account(&share->account, SHARE);
-        printf("%s: it counts other bytes than its files have\n", share->name);
+        visible_print(bytes_from_string(share->name));
+        printf(": it counts other bytes than its files have\n");
     }
 }
 

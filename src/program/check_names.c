@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "auth/auth.h"
+#include "base/visible.h"
 #include "program/check_records.h"
 #include "service/names.h"
 
@@ -107,6 +108,13 @@ struct known_container *check_find_container(const struct check *check, const st
     return NULL;
 }
 
+static void print_in(const char *container, struct bytes name)
+{
+    visible_print(bytes_from_string(container));
+    printf("%s", name.len > 0 ? "/" : "");
+    visible_print(name);
+}
+
 void check_print_blob(const struct check *check, const struct guid *space, struct bytes name)
 {
     const struct known_container *container = check_find_container(check, space);
@@ -114,11 +122,10 @@ void check_print_blob(const struct check *check, const struct guid *space, struc
     if (container) {
         check_print_account(&container->account, container->kind);
         if (container->kind == SHARE) /* its partitions are numbered */
-            printf("%s", container->name);
-        else
-            printf("%s%s%.*s", container->name, name.len > 0 ? "/" : "", BYTES_ARG(name));
+            name = bytes_of("", 0);
+        print_in(container->name, name);
     } else {
-        printf("(a container whose record is lost)/%.*s", BYTES_ARG(name));
+        print_in("(a container whose record is lost)", name);
     }
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
+#include "base/visible.h"
 #include "file/file.h"
 #include "file/permission_store.h"
 #include "program/check_records.h"
@@ -226,7 +227,8 @@ static void move_to_place(struct restore *r, struct restore_node *node, struct r
     tree_node_put(part.changes, &node->at);
     restore_put_entry(place->changes, r, node);
     restore_close(r, &part);
-    printf("found    %s: %s/%.*s\n", r->share, LOST_AND_FOUND, BYTES_ARG(node->at.name.given));
+    printf("found    %s: %s/%.*s\n", r->share, LOST_AND_FOUND,
+           BYTES_ARG(visible_text(r->arena, node->at.name.given)));
 }
 
 static void restore_lost(struct restore *r)
@@ -255,9 +257,10 @@ uint64_t check_restore_tree(struct store *store, struct guid account, const char
                             struct guid space)
 {
     struct restore r = {
-        .store = store, .arena = arena_new(CHECK_ARENA_MAX), .space = space, .share = share
+        .store = store, .arena = arena_new(CHECK_ARENA_MAX), .space = space
     };
 
+    r.share = arena_string(r.arena, visible_text(r.arena, bytes_from_string(share)));
     read_nodes(&r);
     check_restore_snapshots(store, account, share, space, r.newest);
     restore_records(&r);

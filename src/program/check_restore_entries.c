@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
+#include "base/visible.h"
 #include "file/file.h"
 #include "file/share_usage.h"
 #include "program/check_records.h"
@@ -61,7 +62,8 @@ static void look_at_entries(struct restore *r, struct restore_part *part, struct
         tree_entry_delete(part->changes, key);
         if (at == children->count) {
             r->findings++;
-            printf("lost     %s: what had the name %.*s\n", r->share, BYTES_ARG(key));
+            printf("lost     %s: what had the name %.*s\n", r->share,
+                   BYTES_ARG(visible_text(r->arena, key)));
         }
     }
     scan_close(scan);

@@ -3,13 +3,15 @@
 
 #include <stdio.h>
 
+#include "base/visible.h"
 #include "program/check_records.h"
 
 void restore_say(struct restore *r, const struct restore_node *node, const char *what)
 {
     r->findings++;
-    printf("lost     %s: %.*s (%016llx): %s\n", r->share, BYTES_ARG(node->at.name.given),
-           (unsigned long long)node->id, what);
+    printf("lost     %s: %.*s (%016llx): %s\n", r->share,
+           BYTES_ARG(visible_text(r->arena, node->at.name.given)), (unsigned long long)node->id,
+           what);
 }
 
 struct restore_part restore_open(const struct restore *r, uint64_t id)

@@ -8,6 +8,7 @@
 #include "auth/auth.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/visible.h"
 #include "program/credentials.h"
 #include "program/progress.h"
 #include "transfer/transfer.h"
@@ -150,8 +151,11 @@ static void show(void *context, const struct transfer_count *count)
 
 static void complain(void *context, const char *problem)
 {
+    struct arena *arena = arena_new(ARENA_MAX);
+
     progress_end(context);
-    fprintf(stderr, "lagra: %s\n", problem);
+    fprintf(stderr, "lagra: %.*s\n", BYTES_ARG(visible_text(arena, bytes_from_string(problem))));
+    arena_free(arena);
 }
 
 struct figure {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "admin/fault_rule.h"
+#include "base/visible.h"
 #include "fetch/client.h"
 #include "program/ask.h"
 #include "program/credentials.h"
@@ -32,7 +33,8 @@ struct asking {
 
 static bool complain(const struct asking *asking, struct bytes what)
 {
-    fprintf(stderr, "lagra: %.*s: %.*s\n", BYTES_ARG(asking->url), BYTES_ARG(what));
+    fprintf(stderr, "lagra: %.*s: %.*s\n", BYTES_ARG(asking->url),
+            BYTES_ARG(visible_text(asking->arena, what)));
     return false;
 }
 

@@ -45,18 +45,28 @@ static bool put_message(struct azurite *a, const struct azurite_document *docume
     return put;
 }
 
-static bool put_messages(struct azurite *a, const struct azurite_documents *messages,
-                         struct bytes queue)
+/* All messages, in the order of their queues; those before `at` are of queues before. */
+struct message_list {
+    struct azurite_documents all;
+    size_t at;
+};
+
+static bool put_messages(struct azurite *a, struct message_list *messages, struct bytes queue)
 {
-    for (size_t i = 0; i < messages->count; i++) {
-        if (bytes_equal(messages->of[i].parent, queue) && !put_message(a, &messages->of[i]))
+    for (; messages->at < messages->all.count; messages->at++) {
+        const struct azurite_document *message = &messages->all.of[messages->at];
+        int order = bytes_compare(message->parent, queue);
+
+        if (order > 0)
+            break;
+        if (order == 0 && !put_message(a, message))
             return false;
     }
     return true;
 }
 
 static bool put_queue(struct azurite *a, const struct azurite_document *document,
-                      const struct azurite_documents *messages)
+                      struct message_list *messages)
 {
     static const char *const names[] = { "metadata", "queueAcl" };
     struct item item = { .kind = ITEM_QUEUE, .parent = document->name };
@@ -80,9 +90,10 @@ bool azurite_list_queues(struct azurite *a)
 {
     static const char *const queue[3] = { NULL, "name", NULL };
     static const char *const message[3] = { "queueName", NULL, NULL };
-    struct azurite_documents queues, messages;
+    struct azurite_documents queues;
+    struct message_list messages = { .at = 0 };
     bool listed = azurite_collect(a, "$QUEUES_COLLECTION$", queue, &queues) &&
-                  azurite_collect(a, "$MESSAGES_COLLECTION$", message, &messages);
+                  azurite_collect(a, "$MESSAGES_COLLECTION$", message, &messages.all);
 
     for (size_t i = 0; listed && i < queues.count; i++)
         listed = put_queue(a, &queues.of[i], &messages);

@@ -311,6 +311,9 @@ test('an import from a hostile source', async (t) => {
         assert.match(errors, expected);
         assert.doesNotMatch(errors, /c2VjcmV0/, 'no key is ever said');
     }
+    answers.list = blob('', `<Content-MD5>${Buffer.alloc(16).toString('base64')}</Content-MD5>`).replace('>b<', '>\u009b31m\u007fb<');
+    const { errors } = await lagra(folder, ['export', 'out', '--journal', 'other'], { from });
+    assert.match(errors, /ccc\/\\xc2\\x9b31m\\x7fb: .*another MD5/, 'nothing that a terminal obeys');
 });
 
 // Else messages would be left behind, and nobody told.
