@@ -43,22 +43,13 @@ size_t visible_copy(char *to, size_t size, struct bytes from)
     return used;
 }
 
-static bool has_controls(struct bytes text)
+size_t visible_size(struct bytes from)
 {
-    for (; text.len > 0; text = bytes_from(text, 1))
-        if (control_length(text) > 0)
-            return true;
-    return false;
-}
+    size_t size = from.len;
 
-struct bytes visible_text(struct arena *arena, struct bytes from)
-{
-    char *to;
-
-    if (!has_controls(from))
-        return from;
-    to = arena_bytes(arena, from.len * SHOWN_BYTES);
-    return bytes_of(to, visible_copy(to, from.len * SHOWN_BYTES, from));
+    for (; from.len > 0; from = bytes_from(from, 1))
+        size += control_length(from) * (SHOWN_BYTES - 1);
+    return size;
 }
 
 void visible_print(struct bytes from)

@@ -256,9 +256,7 @@ static void restore_lost(struct restore *r)
 uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
                             struct guid space)
 {
-    struct restore r = {
-        .store = store, .arena = arena_new(CHECK_ARENA_MAX), .space = space
-    };
+    struct restore r = { .store = store, .arena = arena_new(CHECK_ARENA_MAX), .space = space };
 
     r.share = arena_string(r.arena, visible_text(r.arena, bytes_from_string(share)));
     read_nodes(&r);

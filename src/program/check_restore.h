@@ -17,7 +17,7 @@ struct restore {
     struct store *store;
     struct arena *arena; /* of the nodes */
     struct guid space;
-    const char *share; /* as it is shown */
+    const char *share;          /* as it is shown */
     struct restore_node *nodes; /* by id */
     size_t count;
     uint64_t findings;
