@@ -38,11 +38,10 @@ works-with: ## clients that others have written (docs/works-with.md): installs t
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/works_with/run.mjs
 
-smb-test: ## SMB's Linux client in User-Mode Linux, and smbtorture's tests of durable handles: minutes
+smb-test: ## SMB's Linux client in User-Mode Linux: minutes
 	@tools/prepare smb-test
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/run.mjs --build build-test linux
-	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/smb/samba.mjs --lists stage3,stage4
 
 upgrade-test: ## this program and that of OLDER=COMMIT on one data folder, there and back, with traffic: builds it first
 	@tools/prepare test

@@ -14,6 +14,8 @@
 #define ARENA_BYTES  (64u << 10)
 /* The clock may be set while the thread sleeps. */
 #define SLEEP_MAX_MS 60000
+/* One that could not be closed is tried again. */
+#define AGAIN_TICKS  (60 * TICKS_PER_SECOND)
 
 struct kept {
     struct kept *next; /* of the bucket, by id; then of those that are closed */
@@ -193,11 +195,21 @@ uint64_t kept_find(struct kept_handles *kept, const struct guid *space,
     return id;
 }
 
+static void put(struct kept_handles *kept, struct kept *one)
+{
+    struct kept **at = &kept->buckets[one->handle.id % BUCKETS];
+
+    lock_assert_held(&kept->lock);
+    one->next = *at;
+    *at = one;
+    if (kept->next == 0 || one->until < kept->next)
+        kept->next = one->until;
+}
+
 void kept_add(struct kept_handles *kept, const struct mount *mount,
               const struct held_handle *handle, const struct kept_create *by, instant until)
 {
     struct kept *one = xcalloc(1, sizeof *one);
-    struct kept **at = &kept->buckets[handle->id % BUCKETS];
 
     one->mount = (struct mount){ .account = copy(mount->account),
                                  .share = copy(mount->share),
@@ -206,14 +218,11 @@ void kept_add(struct kept_handles *kept, const struct mount *mount,
     one->until = until;
     one->by = *by;
     lock_take(&kept->lock);
-    one->next = *at;
-    *at = one;
+    put(kept, one);
     if (!guid_equal(&by->create, &no_create)) {
         one->next_create = *creates_of(kept, by);
         *creates_of(kept, by) = one;
     }
-    if (kept->next == 0 || until < kept->next)
-        kept->next = until;
     pthread_cond_signal(&kept->changed);
     lock_give(&kept->lock);
 }
@@ -258,7 +267,7 @@ unsigned kept_count(struct kept_handles *kept)
 
 /* ---- those that nobody came back to ---- */
 
-/* Takes them out, and finds when the next one is over. */
+/* Takes them out, but not their places, and finds when the next one is over. */
 static struct kept *take_overdue(struct kept_handles *kept, instant now)
 {
     struct kept *overdue = NULL;
@@ -278,7 +287,6 @@ static struct kept *take_overdue(struct kept_handles *kept, instant now)
                 forget_create(kept, one);
                 one->next = overdue;
                 overdue = one;
-                give_place(kept, one->mount.account);
                 continue;
             }
             if (kept->next == 0 || one->until < kept->next)
@@ -289,7 +297,8 @@ static struct kept *take_overdue(struct kept_handles *kept, instant now)
     return overdue;
 }
 
-static void close_one(struct store *store, const struct kept *one)
+/* returns false: the store could not do it now */
+static bool close_one(struct store *store, const struct kept *one)
 {
     struct arena *arena = arena_new(ARENA_BYTES);
     struct handle_overdue overdue = { .close = { .mount = &one->mount, .handle = &one->handle } };
@@ -311,15 +320,36 @@ static void close_one(struct store *store, const struct kept *one)
         log_line(LOG_WARN, "SMB: a handle that nobody came back to was not closed: %s",
                  decision_is_unfinished(e) ? "its share is gone" : error_code(e));
     arena_free(arena);
+    return !e || decision_is_unfinished(e);
+}
+
+static void end_or_try_again(struct kept_handles *kept, struct kept *one, instant now)
+{
+    bool is_closed = close_one(kept->store, one);
+
+    lock_take(&kept->lock);
+    if (is_closed) {
+        give_place(kept, one->mount.account);
+    } else {
+        one->by.create = no_create;
+        one->until = now + AGAIN_TICKS;
+        put(kept, one);
+    }
+    lock_give(&kept->lock);
+    if (is_closed)
+        free_one(one);
 }
 
 void kept_close_overdue(struct kept_handles *kept, instant now)
 {
     struct kept *overdue = take_overdue(kept, now);
 
-    for (const struct kept *one = overdue; one; one = one->next)
-        close_one(kept->store, one);
-    free_all(overdue);
+    while (overdue) {
+        struct kept *one = overdue;
+
+        overdue = one->next;
+        end_or_try_again(kept, one, now);
+    }
 }
 
 /* ---- the thread ---- */

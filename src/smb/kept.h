@@ -38,7 +38,8 @@ uint64_t kept_find(struct kept_handles *kept, const struct guid *space,
 /* Its client has come back; nothing if it is not there. Any thread. */
 void kept_remove(struct kept_handles *kept, uint64_t id);
 
-/* Closes those whose time is over; blocks on the store. */
+/* Closes those whose time is over, and tries those again a minute later that the store cannot close now; blocks on the
+ * store. */
 void kept_close_overdue(struct kept_handles *kept, instant now);
 /* When the next one is; 0: there is none. Any thread. */
 instant kept_next(struct kept_handles *kept);

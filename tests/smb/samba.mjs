@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Samba's own clients against the SMB endpoint: samba.mjs [--lists stage1,stage2] [--only WORD] [--all]
+// Samba's own clients against the SMB endpoint: samba.mjs [--lists stage3,stage4] [--only WORD] [--all]
 //
 // smbtorture runs the tests of the lists, each in a process of its own with a time limit, several at once, as most of
 // their time they wait, each worker in a share of its own; and smbclient does what a user does. How the lists are
@@ -30,7 +30,7 @@ const ENFORCED = ['stage4.list'];
 const OPEN_ROOT = 'O:SYG:SYD:(A;;FA;;;WD)(A;OICIIO;GA;;;CO)(A;OICI;FA;;;SY)';
 const { values: options } = parseArgs({
     options: {
-        lists: { type: 'string', default: 'stage2,stage1' }, only: { type: 'string', default: '' },
+        lists: { type: 'string', default: 'stage2,stage3,stage4,stage1' }, only: { type: 'string', default: '' },
         all: { type: 'boolean', default: false },
     },
 });

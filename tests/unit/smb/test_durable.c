@@ -342,6 +342,47 @@ static void is_overdue(void **state)
     client_free(c);
 }
 
+static unsigned refused; /* closes that the store cannot do now */
+
+__typeof__(handle_overdue_attempt) __real_handle_overdue_attempt, __wrap_handle_overdue_attempt;
+
+enum error __wrap_handle_overdue_attempt(struct decision *d, void *of)
+{
+    if (refused == 0)
+        return __real_handle_overdue_attempt(d, of);
+    refused--;
+    return E_ServerBusy;
+}
+
+/* One that could not be closed when its time was over is closed a minute later. decision: 671 */
+static void is_closed_later(void **state)
+{
+    struct world *world = *state;
+    struct client *c = client_begin(world, SMB_311);
+    struct kept_handles *kept = world->service->kept;
+    struct open_file file;
+    instant next;
+
+    assert_int_equal(opens(c, 1, 2, BATCH, &file), 0);
+    client_free(c);
+    next = kept_next(kept);
+    while (clock_now() <= next)
+        ;
+    refused = 1;
+    kept_close_overdue(kept, clock_now());
+    assert_int_equal(refused, 0);
+    assert_int_equal(kept_count(kept), 1);
+    next = kept_next(kept);
+    assert_true(next > clock_now());
+    refused = 1;
+    kept_close_overdue(kept, next - 1);
+    assert_int_equal(refused, 1); /* not before */
+    refused = 0;
+    kept_close_overdue(kept, next);
+    assert_int_equal(kept_count(kept), 0);
+    assert_int_equal(kept_next(kept), 0);
+}
+
 /* A persistent one needs no oplock, and outlives the process. */
 static void persists(void **state)
 {
@@ -449,6 +490,7 @@ int main(void)
         TEST(is_sent_once_more_in_vain),
         TEST(is_in_the_way),
         TEST(is_overdue),
+        TEST(is_closed_later),
         TEST(persists),
         TEST(goes_often),
         TEST(has_a_bound),
