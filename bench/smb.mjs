@@ -54,7 +54,8 @@ ${['pid', 'lock', 'state', 'cache'].map((name) => `            ${name} directory
             read only = no
         `);
     execFileSync('smbpasswd', ['-c', configuration, '-s', '-a', user], { input: `${KEY}\n${KEY}\n`, stdio: ['pipe', 'ignore', 'inherit'] });
-    const child = spawn('smbd', ['-F', '--no-process-group', '-s', configuration], { stdio: ['ignore', 'ignore', 'inherit'] });
+    /* In a process group of its own: smbd sends the SIGTERM that ends it on to its whole group. */
+    const child = spawn('smbd', ['-F', '--no-process-group', '-s', configuration], { stdio: ['ignore', 'ignore', 'inherit'], detached: true });
     const ended = once(child, 'exit');
 
     await untilItListens(port);
