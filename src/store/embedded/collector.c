@@ -226,8 +226,11 @@ static void look_after_disk(struct collector *collector)
 {
     struct embedded *embedded = collector->embedded;
     uint64_t sequence = keyspace_sequence(&embedded->keyspace);
+    struct sizes sizes;
 
     disk_space_tend(&embedded->space);
+    sizes = sizes_of(embedded->space.reserve, disk_space_is_roomy(&embedded->space));
+    keyspace_set_levels(&embedded->keyspace, &sizes);
     if (disk_space_is_low(&embedded->space))
         records_empty_aside(embedded->space.folder);
     if (disk_space_is_low(&embedded->space) && embedded->reclaim.kept_count > 0)

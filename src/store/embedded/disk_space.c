@@ -67,6 +67,15 @@ static void note_low(struct disk_space *space, uint64_t free)
     episode_goes_on(EPISODE_DISK, detail);
 }
 
+/* True when that has changed. */
+static bool note_roomy(struct disk_space *space, uint64_t free)
+{
+    uint64_t times = atomic_load(&space->is_roomy) ? SIZES_ROOMY_UNTIL : SIZES_ROOMY_FROM;
+    bool is_roomy = free / times >= space->reserve;
+
+    return atomic_exchange(&space->is_roomy, is_roomy) != is_roomy;
+}
+
 static bool wants_ballast(const struct disk_space *space, uint64_t free)
 {
     return space->ballast > 0 && !atomic_load(&space->has_ballast) &&
@@ -92,6 +101,8 @@ static uint64_t look(struct disk_space *space, uint64_t pending, uint64_t now)
 
         room = free > kept ? free - kept : 0;
         note_low(space, free);
+        if (note_roomy(space, free))
+            space->low(space->context);
         if (atomic_load(&space->is_low) || wants_ballast(space, free))
             poke(space, now);
     }
@@ -115,6 +126,11 @@ bool disk_space_admits(struct disk_space *space, uint64_t bytes, uint64_t pendin
 bool disk_space_overdraw(struct disk_space *space, uint64_t bytes)
 {
     return atomic_fetch_add(&space->overdrawn, bytes) + bytes <= space->reserve / OVERDRAFT_SHARE;
+}
+
+bool disk_space_is_roomy(const struct disk_space *space)
+{
+    return atomic_load(&space->is_roomy);
 }
 
 bool disk_space_is_low(const struct disk_space *space)
@@ -234,6 +250,7 @@ enum store_result disk_space_open(struct disk_space *space, int folder, uint64_t
     if (atomic_load(&space->has_ballast) && free < space->ballast)
         give_up_ballast(space);
     note_low(space, free);
+    (void)note_roomy(space, free);
     return STORE_OK;
 }
 

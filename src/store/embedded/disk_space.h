@@ -15,21 +15,24 @@
 #include "store/store.h"
 
 struct disk_space {
-    int folder;                 /* of the data */
-    uint64_t reserve;           /* bytes; sizes.h says how much is needed */
-    uint64_t ballast;           /* bytes; 0: none is laid */
-    void (*low)(void *context); /* there may be something to do for disk_space_tend() */
+    int folder;       /* of the data */
+    uint64_t reserve; /* bytes; sizes.h says how much is needed */
+    uint64_t ballast; /* bytes; 0: none is laid */
+    void (*low)(
+        void *
+            context); /* there may be something to do for disk_space_tend(), or it is roomy no more or again */
     void *context;
     _Atomic uint64_t room; /* above the reserve at the last look, less what was admitted since */
     _Atomic uint64_t looked_ms; /* CLOCK_MONOTONIC */
     _Atomic uint64_t poked_ms;
     _Atomic uint64_t overdrawn; /* admitted below the reserve, since the disk is low */
     atomic_bool is_low;
+    atomic_bool is_roomy;
     atomic_bool has_ballast;
 };
 
 /* Looks at the disk. reserve 0: 640 MiB, or a quarter of the file system when that is less.
- * low(context) may be called by any thread, at most once a second. Start-up thread.
+ * low(context) may be called by any thread, rarely. Start-up thread.
  * returns STORE_OK, STORE_FULL (the disk, or the reserve asked for, is too small; *ret_problem) */
 enum store_result disk_space_open(struct disk_space *space, int folder, uint64_t reserve,
                                   void (*low)(void *context), void *context,
@@ -48,6 +51,8 @@ bool disk_space_admits(struct disk_space *space, uint64_t bytes, uint64_t pendin
 bool disk_space_overdraw(struct disk_space *space, uint64_t bytes);
 /* Below the reserve, by the last look. Any thread. */
 bool disk_space_is_low(const struct disk_space *space);
+/* Whether several times the reserve are free, by the last look (sizes.h). Any thread. */
+bool disk_space_is_roomy(const struct disk_space *space);
 /* Bytes that are free on it now; 0 where the system does not say. Any thread. */
 uint64_t disk_space_free(const struct disk_space *space);
 /* Looks again; lays the ballast when it is wanted and there is room. May wait for the disk.

@@ -2,27 +2,29 @@
 #include "store/embedded/keyspace.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/thread.h"
 #include "store/embedded/interposed.h"
 
-#define CACHE_BYTES_DEFAULT (32u << 20)
-#define CACHE_SHARD_BITS    2
-#define TABLES_SHARD_BITS   2
-#define WRITE_BUFFER_BLOOM  0.02 /* of a buffer */
-#define BLOCK_BYTES         (4u << 10)
-#define BLOOM_BITS          10
-#define LOG_FILE_BYTES      (256u << 10)
-#define ARENA_BLOCKS        64u /* of a memtable */
-#define STALL_POLL_NS       2000000u
-#define LOG_FRAGMENT_HEADER 7u
+#define CACHE_BYTES_DEFAULT   (32u << 20)
+#define CACHE_SHARD_BITS      2
+#define TABLES_SHARD_BITS     2
+#define WRITE_BUFFER_BLOOM    0.02 /* of a buffer */
+#define BLOCK_BYTES           (4u << 10)
+#define BLOOM_BITS            10
+#define LOG_FILE_BYTES        (256u << 10)
+#define COMPACTION_READ_BYTES (128u << 10) /* of each table that is compacted */
+#define ARENA_BLOCKS          64u          /* of a memtable */
+#define STALL_POLL_NS         2000000u
+#define LOG_FRAGMENT_HEADER   7u
 /* Of so many records in a row so many deleted: their file is compacted soon. A page that steps over
  * so many takes some milliseconds; with a tenth of it every flush of a busy queue was merged with all
  * that waits there. */
-#define DELETION_WINDOW     65536
-#define DELETIONS_MAX       50000
+#define DELETION_WINDOW       65536
+#define DELETIONS_MAX         50000
 
 /* Options that the C interface has no function for. The promises that rest on them:
  *
@@ -104,11 +106,11 @@ static void set_sizes(rocksdb_options_t *options, const struct sizes *sizes)
     rocksdb_options_set_write_buffer_size(options, sizes->memtable);
     rocksdb_options_set_max_write_buffer_number(options, SIZES_MEMTABLES);
     rocksdb_options_set_arena_block_size(options, sizes->memtable / ARENA_BLOCKS);
-    rocksdb_options_set_level0_file_num_compaction_trigger(options, SIZES_LEVEL0_COMPACT);
+    rocksdb_options_set_level0_file_num_compaction_trigger(options, sizes->level0_compact);
     /* No slower writes before: of small tables there are soon so many again, and RocksDB lowers the
      * rate each time. */
-    rocksdb_options_set_level0_slowdown_writes_trigger(options, SIZES_LEVEL0_STOP);
-    rocksdb_options_set_level0_stop_writes_trigger(options, SIZES_LEVEL0_STOP);
+    rocksdb_options_set_level0_slowdown_writes_trigger(options, sizes->level0_stop);
+    rocksdb_options_set_level0_stop_writes_trigger(options, sizes->level0_stop);
     rocksdb_options_set_max_bytes_for_level_base(options, sizes->level1);
     rocksdb_options_set_target_file_size_base(options, sizes->table);
     rocksdb_options_set_target_file_size_multiplier(options, 2);
@@ -134,6 +136,7 @@ static rocksdb_options_t *new_options(const struct sizes *sizes)
     rocksdb_options_set_max_file_opening_threads(options, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_bytes_per_sync(options, 1u << 20);
+    rocksdb_options_compaction_readahead_size(options, COMPACTION_READ_BYTES);
     rocksdb_options_set_enable_write_thread_adaptive_yield(options, 0);
     /* The log is written by the syncer, not by each commit. */
     rocksdb_options_set_manual_wal_flush(options, 1);
@@ -190,7 +193,7 @@ enum store_result keyspace_open(const char *path, const struct sizes *sizes, siz
                                 enum keyspace_mode mode, struct keyspace *ret_keyspace,
                                 const char **ret_problem)
 {
-    struct sizes largest = sizes_of(SIZES_RESERVE_USEFUL);
+    struct sizes largest = sizes_of(SIZES_RESERVE_USEFUL, false);
     struct keyspace keyspace = { .options = make_options(sizes ? sizes : &largest) };
     char *error = NULL;
     enum store_result result;
@@ -213,6 +216,7 @@ enum store_result keyspace_open(const char *path, const struct sizes *sizes, siz
         rocksdb_options_destroy(keyspace.options);
         return result;
     }
+    keyspace.level1 = sizes ? sizes->level1 : largest.level1;
     keyspace.newest = read_options_new(NULL);
     keyspace.write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_no_slowdown(keyspace.write, 1);
@@ -220,6 +224,26 @@ enum store_result keyspace_open(const char *path, const struct sizes *sizes, siz
         keyspace_prove_reads(&keyspace);
     *ret_keyspace = keyspace;
     return STORE_OK;
+}
+
+void keyspace_set_levels(struct keyspace *keyspace, const struct sizes *sizes)
+{
+    static const char *const names[] = { "level0_file_num_compaction_trigger",
+                                         "level0_slowdown_writes_trigger",
+                                         "level0_stop_writes_trigger", "max_bytes_for_level_base" };
+    char compact[16], stop[16], level1[24];
+    const char *const values[] = { compact, stop, stop, level1 };
+    char *error = NULL;
+
+    if (keyspace->level1 == sizes->level1)
+        return;
+    keyspace->level1 = sizes->level1;
+    snprintf(compact, sizeof compact, "%d", sizes->level0_compact);
+    snprintf(stop, sizeof stop, "%d", sizes->level0_stop);
+    snprintf(level1, sizeof level1, "%zu", sizes->level1);
+    rocksdb_set_options(keyspace->db, sizeof names / sizeof names[0], names, values, &error);
+    if (error) /* they hold, and are not noted in the folder, where a start does not look */
+        keyspace_error("change the sizes of levels", error);
 }
 
 void keyspace_prove_reads(const struct keyspace *keyspace)

@@ -30,6 +30,7 @@ struct keyspace {
     rocksdb_cache_t *cache;
     rocksdb_readoptions_t *newest; /* of the newest state */
     rocksdb_writeoptions_t *write; /* STORE_WAIT rather than wait for flushes and compactions */
+    size_t level1;                 /* bytes that it may have now; start-up thread, then collector */
     _Atomic uint64_t logged;
 };
 
@@ -48,6 +49,9 @@ void keyspace_close_read_only(struct keyspace *keyspace);
 /* Closes it and deletes its files. */
 void keyspace_discard(struct keyspace *keyspace, const char *path);
 
+/* From now on levels 0 and 1 are as large as these sizes say, where they differ from what was. May wait for the
+ * disk. Start-up thread, then the collector. */
+void keyspace_set_levels(struct keyspace *keyspace, const struct sizes *sizes);
 /* Whether a flush or a compaction is under way or about to begin. Any thread. */
 bool keyspace_is_busy(const struct keyspace *keyspace);
 

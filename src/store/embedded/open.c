@@ -236,7 +236,7 @@ static enum store_result claim_room(struct embedded *embedded, const struct fold
 static enum store_result open_keyspace(struct embedded *embedded, const struct folder *folder,
                                        size_t cache_bytes, bool is_new, const char **ret_problem)
 {
-    struct sizes sizes = sizes_of(embedded->space.reserve);
+    struct sizes sizes = sizes_of(embedded->space.reserve, disk_space_is_roomy(&embedded->space));
     enum store_result result;
 
     if (!is_new)

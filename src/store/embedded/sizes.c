@@ -23,13 +23,15 @@ static uint64_t memtable_bytes(uint64_t reserve)
     return reserve / MEMTABLES_IN_RESERVE;
 }
 
-struct sizes sizes_of(uint64_t reserve)
+struct sizes sizes_of(uint64_t reserve, bool is_roomy)
 {
     size_t memtable = (size_t)memtable_bytes(reserve);
 
     return (struct sizes){
         .memtable = memtable,
-        .level1 = 4 * memtable,
+        .level0_compact = is_roomy ? 8 : 4,
+        .level0_stop = is_roomy ? 16 : 12,
+        .level1 = (is_roomy ? 16 : 4) * memtable,
         .table = memtable,
         .compaction = 8 * memtable,
         .log_buffer = memtable < LOG_BUFFER_MAX ? memtable : LOG_BUFFER_MAX,

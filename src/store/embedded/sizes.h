@@ -16,18 +16,27 @@
  *          its own size: zeros ahead of the log, its buffer, MANIFEST and its copy, RocksDB's own log,
  *          the file system's blocks.
  *
+ * Where more than eight reserves are free, compactions are larger and fewer: of records that are replaced in no order, level 1
+ * is what each compaction of level 0 writes anew. Level 0 has 18 B then at most, level 1 16 B for each 8 tables of level
+ * 0, 36 B, and the largest compaction 54 B. Once less than six reserves are free it is as above, before anything is refused:
+ * a level 1 of more than 14 B exceeds its size by more than level 0 can, so it is what RocksDB compacts first.
+ *
  * What one commit writes beyond the size of a memtable is in no such bound: see COMMIT_COST in
  * admission.c. Folders whose tables were made beside a larger reserve are outside of it too, until
  * they have been compacted. tests/faults/small.mjs */
 #ifndef LAGRA_STORE_EMBEDDED_SIZES_H
 #define LAGRA_STORE_EMBEDDED_SIZES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define SIZES_MEMTABLES      3
-#define SIZES_LEVEL0_COMPACT 4
-#define SIZES_LEVEL0_STOP    12
+
+/* Times the reserve, free on the disk: from the first on there is room for larger compactions, below the
+ * second there is not. */
+#define SIZES_ROOMY_FROM     8
+#define SIZES_ROOMY_UNTIL    6
 
 /* Less cannot hold what has its own size. */
 #define SIZES_RESERVE_LEAST  (12ull << 20)
@@ -36,6 +45,8 @@
 
 struct sizes {
     size_t memtable;
+    int level0_compact; /* so many tables of level 0 are compacted, */
+    int level0_stop;    /* and at so many commits wait */
     size_t level1;
     size_t table; /* of level 1, twice as much a level below */
     size_t compaction;
@@ -43,7 +54,7 @@ struct sizes {
     size_t manifest; /* set aside at once while it grows */
 };
 
-/* Of a reserve of so many bytes. Any thread. */
-struct sizes sizes_of(uint64_t reserve);
+/* Of a reserve of so many bytes. is_roomy: several of them are free (disk_space_is_roomy()). Any thread. */
+struct sizes sizes_of(uint64_t reserve, bool is_roomy);
 
 #endif

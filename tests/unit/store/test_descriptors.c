@@ -163,14 +163,16 @@ static int setup(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
     const char *problem = "";
+    struct sizes sizes;
 
     assert_non_null(f);
+    assert_int_equal(setenv("LAGRA_WRITE_BUFFER_BYTES", SMALL_BYTES, 1), 0);
+    sizes = sizes_of(SIZES_RESERVE_USEFUL, true); /* more tables of level 0 */
     *state = f;
     f->random = 88172645463325252u;
     strcpy(f->path, "descriptors-XXXXXX");
     assert_non_null(mkdtemp(f->path));
-    assert_int_equal(setenv("LAGRA_WRITE_BUFFER_BYTES", SMALL_BYTES, 1), 0);
-    assert_int_equal(keyspace_open(f->path, NULL, 0, KEYSPACE_NEW, &f->keyspace, &problem),
+    assert_int_equal(keyspace_open(f->path, &sizes, 0, KEYSPACE_NEW, &f->keyspace, &problem),
                      STORE_OK);
     return 0;
 }
