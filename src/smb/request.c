@@ -148,7 +148,10 @@ static enum request_state cut(struct smb_request *request)
 
 static enum request_state commit(struct smb_request *request)
 {
-    enum error e = deciding_commit(&request->decision);
+    enum error e;
+
+    request->decision.access.at_leisure = request->lasting == COMMITTED;
+    e = deciding_commit(&request->decision);
 
     if (e == DECIDE_AGAIN || e == DECIDE_GONE)
         return DECIDE;

@@ -82,9 +82,13 @@ struct store_access {
     struct fetch_set *fetches; /* else: where it is fetched to, beside STORE_WAIT; NULL: nowhere */
     /* Of commits: store_returns() before anything was read; 0: it rests on nothing but its parts. */
     uint64_t returns;
+    /* Of commits: nobody waits for it yet. It is durable within STORE_LEISURE_MS, and as soon as any other
+     * when somebody does wait. */
+    bool at_leisure;
 };
-#define STORE_MAY_BLOCK ((struct store_access){ .may_block = true })
-#define STORE_NO_WAIT   ((struct store_access){ .may_block = false })
+#define STORE_LEISURE_MS 100
+#define STORE_MAY_BLOCK  ((struct store_access){ .may_block = true })
+#define STORE_NO_WAIT    ((struct store_access){ .may_block = false })
 
 struct partition {
     struct guid space;

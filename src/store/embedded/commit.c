@@ -379,7 +379,10 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
     measured_commit();
     assert(commit.sequence > 0);
     *ret_sequence = commit.sequence;
-    syncer_wrote(&embedded->syncer);
+    if (access.at_leisure)
+        syncer_wrote_at_leisure(&embedded->syncer);
+    else
+        syncer_wrote(&embedded->syncer);
     if (commit.batch.task_due < INSTANT_MAX)
         deferred_added(&embedded->deferred, commit.batch.task_due);
     collect_dropped(&commit);

@@ -17,6 +17,8 @@
 #define GATE_POLL_MS 2
 #define GATHER_FROM  4 /* waiters woken by one sync */
 #define GATHER_US    200
+#define SLACK_BYTES                                                                                \
+    (512u << 10) /* of the log; a commit that finds its buffer full would write it itself */
 
 enum store_result syncer_open_record(int folder, int *ret_synced, uint64_t *ret_sequence)
 {
@@ -144,20 +146,34 @@ static bool held_by_gate(void)
 #endif
 }
 
+/* Whether there is something to be synced now; with what nobody waits for, if its time has come. */
+static bool has_work(const struct syncer *syncer, bool with_slack)
+{
+    return (atomic_load(&syncer->dirty) || (with_slack && atomic_load(&syncer->slack))) &&
+           !atomic_load(&syncer->broken);
+}
+
 /* Waits for work; false when no work is left and the thread is to end. */
 static bool wait_for_work(struct syncer *syncer, bool *ret_stopping)
 {
-    bool dirty;
+    bool dirty, is_late = false;
 
     lock_take(&syncer->lock);
     syncer->idle = true;
     for (;;) {
         bool held = held_by_gate() && !syncer->stopping;
+        bool has_slack = atomic_load(&syncer->slack);
 
-        dirty = atomic_load(&syncer->dirty) && !atomic_load(&syncer->broken);
+        dirty = has_work(syncer, is_late || syncer->stopping);
         if (!held && (dirty || syncer->stopping))
             break;
-        lock_wait(&syncer->lock, &syncer->work, held ? GATE_POLL_MS : -1);
+        /* Who is woken meanwhile and finds no work begins to wait anew: none but syncer_wrote_at_leisure() does that, once
+         * between two syncs. */
+        is_late = !lock_wait(&syncer->lock, &syncer->work,
+                             held        ? GATE_POLL_MS
+                             : has_slack ? STORE_LEISURE_MS
+                                         : -1) &&
+                  has_slack && !held;
     }
     syncer->idle = false;
     *ret_stopping = syncer->stopping;
@@ -176,6 +192,8 @@ static void *sync_over_and_over(void *argument)
 
         if (syncer->sync)
             log_space_prepare(&syncer->log_space, syncer->keyspace);
+        atomic_store(&syncer->begun, keyspace_logged(syncer->keyspace));
+        atomic_store(&syncer->slack, false);
         atomic_store(&syncer->dirty, false);
         target = keyspace_sequence(syncer->keyspace);
         /* Asked again behind the target: what was written after a hold began is not synced. */
@@ -247,6 +265,34 @@ void syncer_wrote(struct syncer *syncer)
     lock_give(&syncer->lock);
 }
 
+/* Under lock. */
+static void hurry(struct syncer *syncer)
+{
+    lock_assert_held(&syncer->lock);
+    if (!atomic_exchange(&syncer->dirty, true) && syncer->idle)
+        pthread_cond_signal(&syncer->work);
+}
+
+/* Either the first that is written sees who waits already, or who comes to wait sees that it was written: both
+ * look under the lock, when their own is done. */
+void syncer_wrote_at_leisure(struct syncer *syncer)
+{
+    if (atomic_load(&syncer->dirty))
+        return;
+    if (keyspace_logged(syncer->keyspace) - atomic_load(&syncer->begun) >= SLACK_BYTES) {
+        syncer_wrote(syncer);
+        return;
+    }
+    if (atomic_exchange(&syncer->slack, true))
+        return;
+    lock_take(&syncer->lock);
+    if (syncer->waiting > 0)
+        hurry(syncer);
+    else if (syncer->idle)
+        pthread_cond_signal(&syncer->work);
+    lock_give(&syncer->lock);
+}
+
 void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter)
 {
     bool done = syncer_covers(syncer, sequence);
@@ -259,6 +305,8 @@ void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter
             waiter->sequence = sequence;
             waiter->next = syncer->waiters;
             syncer->waiters = waiter;
+            if (atomic_load(&syncer->slack))
+                hurry(syncer);
             if (++syncer->waiting == syncer->gathering)
                 pthread_cond_signal(&syncer->work);
         }

@@ -32,8 +32,10 @@ struct syncer {
     pthread_cond_t work;
 
     _Atomic uint64_t durable;
-    atomic_bool dirty;  /* something was written since the last sync began */
-    atomic_bool broken; /* nothing more becomes durable */
+    atomic_bool dirty;      /* something was written since the last sync began */
+    atomic_bool slack;      /* something was for which nobody has waited */
+    _Atomic uint64_t begun; /* keyspace_logged() when the last sync began */
+    atomic_bool broken;     /* nothing more becomes durable */
 
     struct lock lock;
     struct waiter *waiters; /* under lock */
@@ -60,6 +62,9 @@ void syncer_stop(struct syncer *syncer);
 
 /* Something was written. Any thread. */
 void syncer_wrote(struct syncer *syncer);
+/* The same, and nobody waits for it: it is synced with what comes in STORE_LEISURE_MS, or sooner if somebody
+ * waits for it or as much has come as the log's buffer holds. Any thread. */
+void syncer_wrote_at_leisure(struct syncer *syncer);
 bool syncer_covers(const struct syncer *syncer, uint64_t sequence);
 void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter);
 /* Nothing more becomes durable: wakes all waiters. Any thread. */
