@@ -210,7 +210,7 @@ static bool watch(struct store *store, struct credentials *credentials)
 {
     credentials->watch = account_watch_start(store, credentials->accounts);
     if (!credentials->watch)
-        fprintf(stderr, "lagra: cannot start a thread for accounts: %s\n", strerror(errno));
+        fprintf(stderr, "lagra: accounts that other servers change cannot be watched\n");
     return credentials->watch;
 }
 
