@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke console-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
+.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -32,6 +32,10 @@ console-test: ## the web console in Debian's Chromium, and what takes minutes th
 	@tools/prepare test
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra CONSOLE_PICTURES=$(PICTURES) tools/node tests/console/run.mjs --long $(ARGS)
+
+import-test: build ## lagra import of 100,000 blobs from Azurite, killed on its way, and its time beside azcopy's (ARGS="--blobs 1000"): 20 minutes
+	@tools/prepare bench
+	@LAGRA_BINARY=$(CURDIR)/$(BUILD)/lagra tools/node tests/import/run.mjs $(ARGS)
 
 works-with: ## clients that others have written (docs/works-with.md): installs them, 2.3 GiB
 	@tools/prepare works-with

@@ -8,11 +8,12 @@ import { Containers } from './containers.tsx';
 import { containerOf } from './clients.ts';
 import { bytes, time } from './format.ts';
 import { go, hrefOf } from './route.ts';
-import { Crumbs, Field, Form, Pages, Problem, Table, useLoad } from './ui.tsx';
+import { type Page, Scroller } from './scroller.tsx';
+import { Crumbs, Field, Form } from './ui.tsx';
 import { Sas } from './sas.tsx';
 import { Uploads } from './upload.tsx';
 
-const PAGE = 500;
+const PAGE = 1000;
 const DELETED_AT_A_TIME = 8;
 
 /** The folders above a prefix: ["a/", "a/b/"] of "a/b/". */
@@ -29,19 +30,36 @@ async function deleteAll(account: string, container: string, names: string[]) {
     await Promise.all(Array.from({ length: DELETED_AT_A_TIME }, work));
 }
 
+/** What is shown of a folder or a blob: a page of the SDK's has much more. */
+interface Row {
+    name: string;
+    isFolder: boolean;
+    size?: number | undefined;
+    type?: string | undefined;
+    tier?: string | undefined;
+    modified?: Date | undefined;
+}
+
+async function loadPage(account: string, container: string, prefix: string, mark: string | undefined): Promise<Page<Row>> {
+    const pages = (await containerOf(account, container)).listBlobsByHierarchy('/', { prefix: prefix || undefined })
+        .byPage({ maxPageSize: PAGE, continuationToken: mark });
+    const { segment, continuationToken } = (await pages.next()).value as ContainerListBlobHierarchySegmentResponse;
+    const rows: Row[] = [...(segment.blobPrefixes ?? []).map(({ name }) => ({ name, isFolder: true })),
+        ...segment.blobItems.map(({ name, properties }) => ({ name, isFolder: false, size: properties.contentLength,
+            type: properties.blobType?.replace('Blob', '').toLowerCase(), tier: properties.accessTier, modified: properties.lastModified }))];
+
+    return { rows: rows.sort((a, b) => a.name < b.name ? -1 : 1), next: continuationToken || undefined };
+}
+
 function List({ account, container, prefix, chosen }: { account: string; container: string; prefix: string; chosen: string | null }) {
-    const [marks, setMarks] = useState<string[]>([]);
     const [search, setSearch] = useState('');
     const [marked, setMarked] = useState<Set<string>>(new Set());
     const [deletes, setDeletes] = useState(false);
-    const list = useLoad(async () => {
-        const pages = (await containerOf(account, container)).listBlobsByHierarchy('/', { prefix: prefix + search || undefined })
-            .byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
+    const [turn, setTurn] = useState(0);
+    const reload = () => {
         setMarked(new Set());
-        return (await pages.next()).value as ContainerListBlobHierarchySegmentResponse;
-    }, [account, container, prefix, search, marks]);
-    const folders = list.value?.segment.blobPrefixes ?? [];
-    const blobs = list.value?.segment.blobItems ?? [];
+        setTurn((n) => n + 1);
+    };
     const toggle = (name: string) => setMarked((before) => {
         const after = new Set(before);
         if (!after.delete(name))
@@ -51,40 +69,38 @@ function List({ account, container, prefix, chosen }: { account: string; contain
     const short = (name: string) => name.slice(prefix.length) || name;
 
     return <div>
-        <Uploads account={account} container={container} prefix={prefix} onDone={list.reload} />
+        <Uploads account={account} container={container} prefix={prefix} onDone={reload} />
         <div class="tools">
             <form role="search" onSubmit={(event) => {
                 event.preventDefault();
-                setMarks([]);
+                setMarked(new Set());
                 setSearch(String(new FormData(event.currentTarget).get('search')));
             }}>
                 <Field label="Name begins with" name="search" value={search} />
                 <button type="submit">Search</button>
             </form>
-            <button type="button" onClick={list.reload}>Reload</button>
+            <button type="button" onClick={reload}>Reload</button>
             <button type="button" class="danger" disabled={marked.size === 0} onClick={() => setDeletes(true)}>Delete {marked.size || ''} marked</button>
         </div>
-        <Problem of={list.problem} />
-        {list.busy && !list.value && <p>Loading…</p>}
-        {list.value && <Table label="Blobs" head={['Mark', 'Name', 'Size', 'Type', 'Tier', 'Modified']} empty="There are no blobs here.">
-            {[...folders.map(({ name }) => <tr key={`d${name}`}>
-                <td /><td class="name"><a href={hrefOf('blobs', [account, container, name])}>{short(name)}</a></td>
+        <Scroller<Row> label="Blobs" head={['Mark', 'Name', 'Size', 'Type', 'Tier', 'Modified']} empty="There are no blobs here."
+            of={[account, container, prefix, search, turn]} load={(mark) => loadPage(account, container, prefix + search, mark)}
+            name={({ name, isFolder }) => `${isFolder ? 'd' : 'b'}${name}`}
+            row={({ name, isFolder, size, type, tier, modified }) => isFolder ? <>
+                <td /><td class="name" title={short(name)}><a href={hrefOf('blobs', [account, container, name])}>{short(name)}</a></td>
                 <td>folder</td><td /><td /><td />
-            </tr>), ...blobs.map(({ name, properties }) => <tr key={`b${name}`}>
+            </> : <>
                 <td><input type="checkbox" aria-label={`Mark ${name}`} checked={marked.has(name)} onChange={() => toggle(name)} /></td>
-                <td class="name"><a href={hrefOf('blobs', [account, container, prefix], { blob: name })} aria-current={name === chosen ? 'true' : undefined}>{short(name)}</a></td>
-                <td class="number">{bytes(properties.contentLength)}</td>
-                <td>{properties.blobType?.replace('Blob', '').toLowerCase()}</td>
-                <td>{properties.accessTier}</td>
-                <td>{time(properties.lastModified)}</td>
-            </tr>)]}
-        </Table>}
-        <Pages of={list.value} marks={marks} setMarks={setMarks} />
+                <td class="name" title={short(name)}><a href={hrefOf('blobs', [account, container, prefix], { blob: name })} aria-current={name === chosen ? 'true' : undefined}>{short(name)}</a></td>
+                <td class="number">{bytes(size)}</td>
+                <td>{type}</td>
+                <td>{tier}</td>
+                <td>{time(modified)}</td>
+            </>} />
         {deletes && <Form title={`Delete ${marked.size} blobs?`} action="Delete" danger onClose={() => setDeletes(false)} onDone={async () => {
             try {
                 await deleteAll(account, container, [...marked]);
             } finally {
-                list.reload();
+                reload();
             }
         }}><p>Their snapshots go with them.</p></Form>}
     </div>;

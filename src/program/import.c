@@ -224,7 +224,7 @@ static void print_words(const struct progress *progress, const struct transfer_r
         printf("; %" PRIu64 " compared, %" PRIu64 " differ, %" PRIu64 " are missing",
                result->compared, result->differing, result->missing);
     printf("\n");
-    if (!copied)
+    if (result->can_go_on)
         printf("The same command again goes on where this one ended.\n");
 }
 

@@ -11,8 +11,9 @@
 #include "transfer/compare.h"
 #include "transfer/journal.h"
 
-/* Items that wait for a worker, each in an arena of its own. */
-#define WAITING_MAX      512u
+/* Items that wait for a worker, each in an arena of its own: more than a page of a listing has, so that workers copy one page
+ * while the next one is fetched. */
+#define WAITING_MAX      8192u
 #define ITEM_BYTES_MAX   ((size_t)256 << 20)
 #define WORKER_BYTES_MAX ((size_t)2 << 30)
 #define SHOW_MS          200
@@ -40,7 +41,8 @@ struct run {
     unsigned started;
     /* Under the lock. */
     struct lock lock;
-    pthread_cond_t changed;
+    pthread_cond_t has_jobs; /* or is over: workers wait */
+    pthread_cond_t is_ahead; /* room for a job, or nothing is being made: the lister waits */
     struct job waiting[WAITING_MAX];
     unsigned begin, count;
     unsigned busy;
@@ -145,14 +147,14 @@ static bool take_job(struct run *run, struct job *ret_job)
 
     lock_take(&run->lock);
     while (run->count == 0 && !run->is_over)
-        lock_wait(&run->lock, &run->changed, -1);
+        lock_wait(&run->lock, &run->has_jobs, -1);
     taken = run->count > 0;
     if (taken) {
         *ret_job = run->waiting[run->begin];
         run->begin = (run->begin + 1) % WAITING_MAX;
-        run->count--;
+        if (run->count-- == WAITING_MAX)
+            pthread_cond_signal(&run->is_ahead);
         run->busy++;
-        pthread_cond_broadcast(&run->changed);
     }
     lock_give(&run->lock);
     return taken;
@@ -172,8 +174,8 @@ static void *work(void *argument)
         arena_rewind(worker->arena, mark);
         arena_free(job.arena);
         lock_take(&run->lock);
-        run->busy--;
-        pthread_cond_broadcast(&run->changed);
+        if (--run->busy == 0 && run->count == 0)
+            pthread_cond_signal(&run->is_ahead);
         lock_give(&run->lock);
     }
     return NULL;
@@ -196,11 +198,11 @@ static void push_job(struct run *run, const struct job *job)
     while (!pushed) {
         lock_take(&run->lock);
         if (run->count == WAITING_MAX)
-            (void)lock_wait(&run->lock, &run->changed, SHOW_MS);
+            (void)lock_wait(&run->lock, &run->is_ahead, SHOW_MS);
         pushed = run->count < WAITING_MAX;
         if (pushed) {
             run->waiting[(run->begin + run->count++) % WAITING_MAX] = *job;
-            pthread_cond_broadcast(&run->changed);
+            pthread_cond_signal(&run->has_jobs);
         }
         lock_give(&run->lock);
         show(run);
@@ -215,7 +217,7 @@ static void wait_for_jobs(struct run *run)
     while (waits) {
         lock_take(&run->lock);
         if (run->count > 0 || run->busy > 0)
-            (void)lock_wait(&run->lock, &run->changed, SHOW_MS);
+            (void)lock_wait(&run->lock, &run->is_ahead, SHOW_MS);
         waits = run->count > 0 || run->busy > 0;
         lock_give(&run->lock);
         show(run);
@@ -353,7 +355,7 @@ static void stop_workers(struct run *run)
 {
     lock_take(&run->lock);
     run->is_over = true;
-    pthread_cond_broadcast(&run->changed);
+    pthread_cond_broadcast(&run->has_jobs);
     lock_give(&run->lock);
     for (unsigned i = 0; i < run->started; i++) {
         thread_join(&run->threads[i]);
@@ -437,21 +439,24 @@ bool run_all(const struct transfer_options *options, const struct run_openers *o
     run->comparison = comparison_new();
     atomic_init(&run->is_broken, false);
     lock_init(&run->lock, RANK_TRANSFER);
-    lock_condition_init(&run->changed);
+    lock_condition_init(&run->has_jobs);
+    lock_condition_init(&run->is_ahead);
     began =
         open_worker(run, &run->first) && open_journal(run) && open_sides(run) && start_workers(run);
     if (began)
         copied = copy_all(run);
+    ret_result->can_go_on = run->journal && !copied && (began || run_goes_on(run));
     if (run->source)
         run->source->free(run->source);
     if (run->sink)
         run->sink->free(run->sink);
     if (run->journal)
-        journal_close(run->journal, copied || (!began && !run_goes_on(run)));
+        journal_close(run->journal, !ret_result->can_go_on);
     close_worker(&run->first);
     comparison_free(run->comparison);
     lock_release(&run->lock);
-    pthread_cond_destroy(&run->changed);
+    pthread_cond_destroy(&run->has_jobs);
+    pthread_cond_destroy(&run->is_ahead);
     free(run);
     return copied;
 }

@@ -44,6 +44,7 @@ struct transfer_result {
     struct transfer_count count;
     uint64_t containers, blobs, queues, messages, tables, entities, shares, directories, files;
     uint64_t compared, differing, missing; /* of the comparison at the end */
+    bool can_go_on;                        /* not all was copied, and the journal has what was */
 };
 
 /* Copies, compares, and removes the journal when all is well. Problems were said. returns whether all was copied, and is the

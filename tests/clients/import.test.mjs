@@ -353,6 +353,7 @@ test('export to a folder, and import of it', async (t) => {
     const again = await lagra(folder, ['export', ...words], { from });
     assert.equal(again.code, 1);
     assert.match(again.errors, /out: it has an export already/);
+    assert.doesNotMatch(again.output, /goes on/);
     assert.ok(!existsSync(path.join(folder, 'lagra-import.journal')), 'the same again does not go on with it');
     const lines = (await readFile(path.join(folder, 'out', 'contents.jsonl'), 'utf8')).trim().split('\n').map((line) => JSON.parse(line));
     assert.equal((await readFile(path.join(folder, 'out', lines.find(({ name }) => name === 'b').states[0].file), 'utf8')), 'b');

@@ -11,6 +11,7 @@ import { DEVELOPMENT } from '../lib/sign.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const require = createRequire(path.join(HERE, '../../console/package.json'));
+const ROW_PX = 34; /* of console/src/scroller.tsx */
 const PICTURES = process.env.CONSOLE_PICTURES;
 
 export const account = DEVELOPMENT.account;
@@ -137,6 +138,21 @@ export async function press(page, text, within = 'body') {
 export async function fill(page, fields, within = 'dialog') {
     for (const [name, value] of Object.entries(fields))
         await page.locator(`${within} [name="${name}"]`).fill(value);
+}
+
+/** The row comes to the top of a long list, and the list's end as far as it is known, again and again until all of it is. */
+export async function scrollTo(page, row) {
+    await page.$eval('.long', (box, top) => {
+        box.scrollTop = top;
+    }, row * ROW_PX);
+}
+
+export async function scrollToEnd(page) {
+    await page.waitForFunction(() => {
+        const box = document.querySelector('.long');
+        box.scrollTop = box.scrollHeight;
+        return document.querySelector('.count').innerText.endsWith('in all');
+    }, { polling: 'raf', timeout: 600000 });
 }
 
 /** Drops files and folders of this machine on an element, as from a file manager. */

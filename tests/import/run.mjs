@@ -1,0 +1,157 @@
+#!/usr/bin/env node
+// An import of many blobs, entities and messages from Azurite, from its server and from its folder, killed three times on each
+// way; what came is checked byte for byte. And how long the blobs take alone, beside azcopy. docs/import.md
+//
+//   run.mjs [--blobs N] [--entities N] [--messages N] [--filled FOLDER] [--rounds N]
+//
+//   --filled  a data folder of Azurite with so many, of which a copy is served; it is made first if it is not there, which takes
+//             Azurite longer than all the rest
+//   --rounds  of the comparison with azcopy, in turn; 0: none
+//
+// LAGRA_BINARY is imported with and into. Azurite and azcopy are npm packages of bench/.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Server } from '../lib/server.mjs';
+import { accountSas, checkAccount, fillAccount } from './account.mjs';
+import { startAzurite } from './azurite.mjs';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const AZCOPY = path.join(HERE, '../../bench/node_modules/@azure-tools/azcopy-linux/dist/bin/azcopy_linux_amd64');
+const JOURNAL_HEAD_BYTES = 47, JOURNAL_ENTRY_BYTES = 32;
+const KILLS = [1 / 4, 1 / 2, 3 / 4]; /* of all items */
+
+const { values: options } = parseArgs({
+    options: {
+        blobs: { type: 'string', default: '100000' }, entities: { type: 'string', default: '10000' },
+        messages: { type: 'string', default: '1000' }, filled: { type: 'string' }, rounds: { type: 'string', default: '1' },
+    },
+});
+const counts = { blobs: Number(options.blobs), entities: Number(options.entities), messages: Number(options.messages) };
+
+/* On a disk, as a data folder would be: /tmp may be memory. */
+mkdirSync(path.resolve(HERE, '../../build'), { recursive: true });
+const folder = mkdtempSync(path.resolve(HERE, '../../build', 'import-'));
+const source = path.join(folder, 'azurite');
+const journal = path.join(folder, 'journal');
+
+/** Runs a program to its end: { seconds, output }. killAt: items in the journal at which it is killed; else it throws unless
+ *  the program ends well. */
+async function run(program, args, { env = {}, killAt } = {}) {
+    const began = performance.now();
+    const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const look = setInterval(() => {
+        const size = statSync(journal, { throwIfNoEntry: false })?.size ?? 0;
+        if (killAt !== undefined && size > JOURNAL_HEAD_BYTES + killAt * JOURNAL_ENTRY_BYTES)
+            child.kill('SIGKILL');
+    }, 2);
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+        stream.on('data', (text) => {
+            output += text;
+        });
+    const [code, signal] = await once(child, 'close');
+    clearInterval(look);
+    if (killAt !== undefined ? signal !== 'SIGKILL' : code !== 0)
+        throw new Error(`${program} ${args[0]}: ${signal ?? code}\n${output.slice(-4000)}`);
+    return { seconds: (performance.now() - began) / 1000, output };
+}
+
+/** from: a connection string, of a server */
+const lagra = (server, { words = [], from = '' }, more) => run(process.env.LAGRA_BINARY, ['import', ...words, '--json', '--journal', journal],
+    { env: { LAGRA_FROM_CONNECTION_STRING: from, AZURE_STORAGE_CONNECTION_STRING: server.connectionString }, ...more });
+
+/** Into a fresh server, killed on its way. */
+async function importThroughKills(name, what) {
+    const server = await Server.start();
+    const items = counts.blobs + counts.entities;
+    let seconds = 0;
+
+    try {
+        for (const part of KILLS)
+            seconds += (await lagra(server, what, { killAt: items * part })).seconds;
+        const last = await lagra(server, what);
+        const result = JSON.parse(last.output.trim().split('\n').at(-1));
+        if (!result.copied || result.problems + result.differing + result.missing > 0 || result.skipped < items * KILLS.at(-1) - 10)
+            throw new Error(`not all was copied once: ${last.output}`);
+        const { bytes } = await checkAccount(server.ports, counts);
+        seconds += last.seconds;
+        console.log(`from ${name}: ${seconds.toFixed(1)} s with ${KILLS.length} kills; ${result.skipped} of ${items} items had been copied ` +
+            `before the last of them; equal: ${counts.blobs} blobs of ${bytes} bytes, ${counts.entities} entities, ${counts.messages} messages`);
+    } finally {
+        await server.kill();
+        await server.remove();
+    }
+}
+
+/** work(server): seconds; into a fresh server that may copy from Azurite. */
+async function time(work) {
+    const server = await Server.start({ args: ['--allowCopyFrom', '127.0.0.0/8'] });
+
+    try {
+        return await work(server);
+    } finally {
+        await server.kill();
+        await server.remove();
+    }
+}
+
+const importBlobs = (azurite) => time(async (server) => (await lagra(server, { from: azurite.connectionString('blob') })).seconds);
+
+const azcopyBlobs = (azurite) => time(async (server) => {
+    const env = { AZCOPY_LOG_LOCATION: folder, AZCOPY_JOB_PLAN_LOCATION: folder, AZCOPY_DISABLE_SYSLOG: 'true' };
+    const sas = accountSas();
+    return (await run(AZCOPY, ['copy', `${azurite.url}/?${sas}`, `${server.url}/?${sas}`, '--recursive', '--from-to=BlobBlob',
+        '--log-level=ERROR', '--output-level=essential'], { env })).seconds;
+});
+
+/** The same server of Azurite's, in turn. */
+async function compare(azurite, rounds) {
+    const times = { lagra: [], azcopy: [] };
+
+    chmodSync(AZCOPY, 0o755);
+    for (let i = 0; i < rounds; i++) {
+        times.azcopy.push(await azcopyBlobs(azurite));
+        times.lagra.push(await importBlobs(azurite));
+    }
+    if (rounds > 0)
+        console.log(`${counts.blobs} blobs of Azurite's server: ${Object.entries(times).map(([name, of]) =>
+            `${name} ${of.map((seconds) => seconds.toFixed(1)).join(', ')} s`).join('; ')}`);
+}
+
+/** A folder of Azurite's that has them. */
+async function fill(location) {
+    const azurite = await startAzurite(location);
+    try {
+        await fillAccount(azurite.ports, counts);
+    } finally {
+        await azurite.stop();
+    }
+}
+
+try {
+    if (options.filled && !existsSync(options.filled))
+        await fill(options.filled);
+    if (options.filled)
+        cpSync(options.filled, source, { recursive: true });
+    else
+        await fill(source);
+    const azurite = await startAzurite(source);
+    try {
+        await compare(azurite, Number(options.rounds));
+        await importThroughKills("Azurite's server",
+            { words: ['--receive-messages'], from: azurite.connectionString('blob', 'queue', 'table') });
+    } finally {
+        await azurite.stop();
+    }
+    await importThroughKills("Azurite's folder", { words: ['--azurite', source] });
+    console.log('import: all passed');
+} finally {
+    await delay(100);
+    rmSync(folder, { recursive: true, force: true });
+}
