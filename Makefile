@@ -33,7 +33,7 @@ console-test: ## the web console in Debian's Chromium, and what takes minutes th
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra CONSOLE_PICTURES=$(PICTURES) tools/node tests/console/run.mjs --long $(ARGS)
 
-import-test: build ## lagra import of 100,000 blobs from Azurite, killed on its way, and its time beside azcopy's (ARGS="--blobs 1000"): 20 minutes
+import-test: build ## lagra import of 100,000 blobs from Azurite, killed on its way, and its time beside azcopy's (ARGS="--blobs 1000"): minutes
 	@tools/prepare bench
 	@LAGRA_BINARY=$(CURDIR)/$(BUILD)/lagra tools/node tests/import/run.mjs $(ARGS)
 

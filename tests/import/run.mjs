@@ -4,8 +4,7 @@
 //
 //   run.mjs [--blobs N] [--entities N] [--messages N] [--filled FOLDER] [--rounds N]
 //
-//   --filled  a data folder of Azurite with so many, of which a copy is served; it is made first if it is not there, which takes
-//             Azurite longer than all the rest
+//   --filled  a data folder of Azurite with so many, of which a copy is served; it is made first if it is not there
 //   --rounds  of the comparison with azcopy, in turn; 0: none
 //
 // LAGRA_BINARY is imported with and into. Azurite and azcopy are npm packages of bench/.
@@ -18,8 +17,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Server } from '../lib/server.mjs';
-import { accountSas, checkAccount, fillAccount } from './account.mjs';
+import { accountSas, checkAccount } from './account.mjs';
 import { startAzurite } from './azurite.mjs';
+import { makeFolder } from './folder.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const AZCOPY = path.join(HERE, '../../bench/node_modules/@azure-tools/azcopy-linux/dist/bin/azcopy_linux_amd64');
@@ -124,23 +124,13 @@ async function compare(azurite, rounds) {
             `${name} ${of.map((seconds) => seconds.toFixed(1)).join(', ')} s`).join('; ')}`);
 }
 
-/** A folder of Azurite's that has them. */
-async function fill(location) {
-    const azurite = await startAzurite(location);
-    try {
-        await fillAccount(azurite.ports, counts);
-    } finally {
-        await azurite.stop();
-    }
-}
-
 try {
     if (options.filled && !existsSync(options.filled))
-        await fill(options.filled);
+        await makeFolder(options.filled, counts);
     if (options.filled)
         cpSync(options.filled, source, { recursive: true });
     else
-        await fill(source);
+        await makeFolder(source, counts);
     const azurite = await startAzurite(source);
     try {
         await compare(azurite, Number(options.rounds));
