@@ -24,13 +24,20 @@ function family(pid) {
 /** How many processes it and its descendants are. */
 export const processes = (pid) => family(pid).length;
 
-/** Seconds of CPU used so far, with those of children that have ended. */
-export function cpuSeconds(pid) {
-    return family(pid).map((one) => {
-        const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ')[1].split(' ');
-        return fields.slice(11, 15).reduce((ticks, field) => ticks + Number(field), 0) / TICKS_PER_SECOND;
-    }).reduce((a, b) => a + b, 0);
+/** With those of children that have ended; of a process that has just ended itself its parent has them. */
+function ownCpuSeconds(pid) {
+    let stat;
+
+    try {
+        stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    } catch {
+        return 0;
+    }
+    return stat.split(') ')[1].split(' ').slice(11, 15).reduce((ticks, field) => ticks + Number(field), 0) / TICKS_PER_SECOND;
 }
+
+/** Seconds of CPU used so far by it and its descendants. */
+export const cpuSeconds = (pid) => family(pid).map(ownCpuSeconds).reduce((a, b) => a + b, 0);
 
 /** What filling a server has left to be compacted is no part of what is measured next: seconds until it rests. */
 export async function untilIdle(pid) {
