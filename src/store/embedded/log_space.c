@@ -9,10 +9,10 @@
 
 #include "store/embedded/records_files.h"
 
-/* Ahead of the log as much as it is long, within these bounds: a log of few records costs little, and
- * of a long one few syncs are the slower ones that make room. */
+/* Ahead of the log as much as it is long, or a quarter of the one before, within these bounds: a log of few records
+ * costs little, and of a long one few syncs are the slower ones that make room. */
 #define AHEAD_MIN   (64u << 10)
-#define AHEAD_MAX   (1u << 20)
+#define AHEAD_MAX   (4u << 20)
 /* Not counted in keyspace_logged(): headers of fragments, at most 13 bytes in 32 KiB. */
 #define UNCOUNTED   (16u << 10)
 #define WRITE_BYTES (64u << 10)
@@ -44,15 +44,18 @@ static void open_newest(struct log_space *space)
     uint64_t number;
     off_t size;
 
-    close_log(space);
-    if (records_newest_log(space->records, &number))
+    /* Each flush and compaction that ends is another version, and the log goes on. */
+    if (records_newest_log(space->records, &number) || number == space->number)
         return;
+    close_log(space);
+    space->number = number;
     records_file_name(name, RECORDS_LOG, number);
     space->log = openat(space->records, name, O_WRONLY | O_APPEND | O_CLOEXEC);
     size = space->log < 0 ? -1 : lseek(space->log, 0, SEEK_END);
     if (size < 0)
         close_log(space);
     space->ready = size > 0 ? (uint64_t)size : 0;
+    space->last = space->logged - space->before;
     space->before = space->logged;
 }
 
@@ -78,6 +81,14 @@ static bool add_zeros(struct log_space *space, size_t size)
     return true;
 }
 
+/* How much is prepared once a log is so long. A log after a long one will be long too. */
+static size_t ahead_of(const struct log_space *space, uint64_t length)
+{
+    uint64_t ahead = length > space->last / 4 ? length : space->last / 4;
+
+    return ahead < AHEAD_MIN ? AHEAD_MIN : ahead > AHEAD_MAX ? AHEAD_MAX : (size_t)ahead;
+}
+
 void log_space_prepare(struct log_space *space, const struct keyspace *keyspace)
 {
     uint64_t logged, version, length;
@@ -93,11 +104,7 @@ void log_space_prepare(struct log_space *space, const struct keyspace *keyspace)
     space->logged = logged;
     length = logged - space->before + UNCOUNTED;
     while (space->log >= 0 && length > space->ready) {
-        size_t ahead = length < AHEAD_MIN   ? AHEAD_MIN
-                       : length > AHEAD_MAX ? AHEAD_MAX
-                                            : (size_t)length;
-
-        if (!add_zeros(space, ahead))
+        if (!add_zeros(space, ahead_of(space, length)))
             close_log(space);
     }
 }

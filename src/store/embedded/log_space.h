@@ -19,9 +19,11 @@
 struct log_space {
     int records;      /* the folder, the caller's; -1: nothing is prepared */
     int log;          /* the newest log; -1: none, or nothing can be prepared in it */
-    uint64_t version; /* keyspace_version() when the newest log was looked for */
+    uint64_t number;  /* of the newest log; 0: none was found yet */
+    uint64_t version; /* keyspace_version() when it was looked for */
     uint64_t before;  /* keyspace_logged() before the log, or less */
     uint64_t logged;  /* keyspace_logged() when space was last prepared */
+    uint64_t last;    /* bytes that were logged to the one before */
     uint64_t ready;   /* length of the log with its zeros */
 };
 

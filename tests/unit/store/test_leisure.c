@@ -97,24 +97,12 @@ static void much_is_synced_at_once(void **state)
     assert_true(clock_monotonic_ms() - began < MS_MAX);
 }
 
-/* Rule: what nobody waited for is in the store when it was closed and opened again. */
-static void closing_syncs_it(void **state)
-{
-    struct fixture *f = *state;
-
-    rest(f);
-    commit_at_leisure(f, 10);
-    fixture_reopen(f);
-    assert_string_not_equal(get_now(f->store, f->partition, f->arena, "k"), "v");
-}
-
 int main(void)
 {
     static const struct conformance_test tests[] = {
         TEST(many_are_one_sync, STORES_ON_DISK),
         TEST(who_waits_waits_no_longer, STORES_ON_DISK),
         TEST(much_is_synced_at_once, STORES_ON_DISK),
-        TEST(closing_syncs_it, STORES_ON_DISK),
     };
 
     return conformance_run("leisure", tests, sizeof tests / sizeof tests[0]);
