@@ -215,6 +215,8 @@ static void apply(struct fake *fake, struct flight *flight)
     flight->op->result =
         fake_objects_apply(&fake->objects, flight->object, flight->op, fake->is_full);
     fake->applied++;
+    if (fake->options.applied)
+        fake->options.applied(flight->op);
     if (flight->is_resent)
         flight->is_resent = false; /* to be applied once more: its place in the order stays */
     else

@@ -18,6 +18,8 @@ struct fake;
 struct fake_options {
     uint64_t seed;
     unsigned resent, late;
+    /* Each op that was just applied, with its result: nothing else has happened since. May be NULL. */
+    void (*applied)(const struct port_op *op);
 };
 struct fake *fake_new(struct fake_options options);
 /* From now on. */

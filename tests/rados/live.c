@@ -157,6 +157,8 @@ static struct rest *take_rest(struct live *live, uint64_t *sooner)
     for (struct rest **at = &live->rests; *at; at = &(*at)->next) {
         struct rest *found = *at;
 
+        if (found->client->is_stopped && !live->is_stopping)
+            continue;
         if (found->until_ms <= now || live->is_stopping) {
             *at = found->next;
             return found;
@@ -180,18 +182,31 @@ static void wait_for_work(struct live *live, uint64_t until_ms)
     pthread_cond_timedwait(&live->work, &live->mutex, &until);
 }
 
+/* Takes the first out whose client is not stopped; NULL: there is none. */
+static struct pending *take_answered(struct live *live)
+{
+    struct pending **at = &live->answered, *taken;
+
+    while (*at && (*at)->client->is_stopped && !live->is_stopping)
+        at = &(*at)->next;
+    taken = *at;
+    if (!taken)
+        return NULL;
+    *at = taken->next;
+    if (!*at)
+        live->end = at;
+    return taken;
+}
+
 /* Tells one answer. Under the mutex, which it gives meanwhile. */
 static bool tell_one(struct live *live)
 {
-    struct pending *pending = live->answered;
+    struct pending *pending = take_answered(live);
     struct port_op *op;
     bool is_dead;
 
     if (!pending)
         return false;
-    live->answered = pending->next;
-    if (!live->answered)
-        live->end = &live->answered;
     op = pending->op;
     op->done = pending->done;
     op->context = pending->context;

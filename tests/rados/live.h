@@ -22,7 +22,7 @@ struct rados_options;
 struct store *live_open_with(struct port *client, struct rados_options options);
 /* Its ops in flight are applied, now or later, or lost; none is answered. */
 void live_kill(struct live *live, struct port *client);
-/* Its ops wait until it goes on, as those of a process that is stopped. */
+/* Its ops wait until it goes on, and it is told no answer, as a process that is stopped. */
 void live_stop(struct live *live, struct port *client);
 void live_continue(struct live *live, struct port *client);
 /* It is cut off after so many ops more: each one from then on is answered as failed, and not applied; is_first_applied:

@@ -419,6 +419,17 @@ bool judge_says_cannot(const struct reply *answer)
     return answer->status == 500 || answer->status == 503 || answer->status == 507;
 }
 
+void judge_refused(const struct ask *ask, uint64_t commit)
+{
+    char asked[300];
+
+    world->refused++;
+    if (world->plan.fronts == 0 || commit == 0)
+        return;
+    ask_format(ask, asked, sizeof asked);
+    world_fail("a front end says that it cannot, and it is done: %s", asked);
+}
+
 /* Each part had an answer of its own, which must be that of a request alone. */
 static void judge_batch(const struct slot *slot, const struct reply *answer, bool may_fail)
 {
@@ -431,7 +442,7 @@ static void judge_batch(const struct slot *slot, const struct reply *answer, boo
         if (answer->status != 202 || !batch_reply(answer, i, &reply))
             fail(slot, answer, "no answer to a part of a batch");
         if (judge_says_cannot(&reply) && may_fail)
-            world->refused++;
+            judge_refused(part->ask, part->commit);
         else if (part->commit > 0)
             judge_commit(part, &reply);
         else
@@ -472,7 +483,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
     if (answer->came) {
         world->checks++;
         if (judge_says_cannot(answer) && may_fail)
-            world->refused++;
+            judge_refused(slot->ask, slot->commit);
         else if (slot->ask->op == OP_BATCH)
             judge_batch(slot, answer, may_fail);
         else if (slot->commit > 0)

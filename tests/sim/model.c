@@ -7,6 +7,7 @@
 
 #include "origins.h"
 #include "malformed.h"
+#include "fronts.h"
 #include "model_private.h"
 #include "world.h"
 
@@ -162,7 +163,8 @@ void model_trust_clock(bool trusted)
 static bool is_doubtful(const struct ending *ends, uint64_t from_ns, uint64_t to_ns)
 {
     bool was_set = world->wall_steps > 0;
-    uint64_t slop = trusts_clock ? 0 : was_set ? CLOCK_SLOP_SET : CLOCK_SLOP;
+    uint64_t slop =
+        trusts_clock ? 0 : (was_set ? CLOCK_SLOP_SET : CLOCK_SLOP) + fronts_skew_ns();
 
     if (was_set && ends->life != world->life && !trusts_clock)
         return true; /* a new life goes by the wall clock alone */

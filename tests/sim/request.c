@@ -14,6 +14,7 @@
 #include "origins.h"
 #include "draft.h"
 #include "files.h"
+#include "fronts.h"
 #include "fs_blobs.h"
 #include "judge.h"
 #include "malformed.h"
@@ -119,7 +120,8 @@ struct server *server_open(const char **ret_problem)
     *ret_problem = "";
     served[0] = sim_service()->service;
     served[1] = sim_service()->beside;
-    if (store_open_embedded(&options, &store, ret_problem)) {
+    if (world->plan.fronts > 0 ? !fronts_open_store(&store, ret_problem)
+                               : store_open_embedded(&options, &store, ret_problem)) {
         free(server);
         return NULL;
     }
@@ -140,7 +142,8 @@ struct server *server_open(const char **ret_problem)
         open_beside(server);
     server->tasks = task_runner_start(store, served, server->endpoints, count);
     assert(server->tasks);
-    sm_link_open(&server->endpoints[0]);
+    if (world->plan.fronts == 0)
+        sm_link_open(&server->endpoints[0]);
     return server;
 }
 
@@ -182,6 +185,7 @@ void server_close(struct server *server)
 struct sent {
     struct exchange exchange; /* first: the application knows this alone */
     unsigned slot;
+    unsigned front; /* 0: there are none */
     bool resumed;
     struct http_header headers[HEADERS_MAX];
     const struct ask *ask;
@@ -263,11 +267,29 @@ void __wrap_exchange_authenticate(struct exchange *exchange)
         __real_exchange_authenticate(exchange);
 }
 
-static void wait_for_resume(struct sent *sent)
+/* The requests of clients, each while it waits for its front end. */
+static struct sent *waiting[SLOTS_MAX];
+
+void requests_of_front_end(unsigned front)
 {
-    while (!sent->resumed)
+    for (unsigned i = 0; i < SLOTS_MAX; i++)
+        if (waiting[i] && waiting[i]->front == front)
+            sched_wake(WAIT_EVENT, waiting[i], 1);
+}
+
+/* False: it never will be, for the front end has gone. */
+static bool wait_for_resume(struct sent *sent)
+{
+    bool is_gone = sent->front > 0 && fronts_is_gone(sent->front);
+
+    waiting[sent->slot] = sent;
+    while (!sent->resumed && !is_gone) {
         sched_wait(WAIT_EVENT, sent, 0);
+        is_gone = sent->front > 0 && fronts_is_gone(sent->front);
+    }
+    waiting[sent->slot] = NULL;
     sent->resumed = false;
+    return !is_gone;
 }
 
 /* ---- bytes ---- */
@@ -1065,7 +1087,8 @@ static bool read_source(struct sent *sent, struct reply *answer)
         if (got == BODY_FAILED)
             return false;
         if (got == BODY_WAIT) {
-            wait_for_resume(sent);
+            if (!wait_for_resume(sent))
+                return false;
             continue;
         }
         assert((size_t)got <= room);
@@ -1132,8 +1155,10 @@ static enum http_step send_body(struct sent *sent, size_t size)
 
         step = service_application.body(&sent->exchange, bytes_of(left.ptr, piece), &taken);
         left = bytes_from(left, taken);
-        if (step == HTTP_WAIT)
-            wait_for_resume(sent);
+        if (step == HTTP_WAIT && !wait_for_resume(sent))
+            return HTTP_CUT;
+        else if (step == HTTP_WAIT)
+            step = HTTP_WANT_BODY;
         else if (step != HTTP_WANT_BODY)
             return step;
         if (sent->ask->in_pieces && sent->ask->goes_away && left.len > 0)
@@ -1152,7 +1177,8 @@ static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
     enum http_step step = application->head(&sent->exchange);
 
     while (step == HTTP_WAIT) {
-        wait_for_resume(sent);
+        if (!wait_for_resume(sent))
+            return HTTP_CUT;
         step = application->head(&sent->exchange);
     }
     if (step == HTTP_WANT_BODY) {
@@ -1162,7 +1188,8 @@ static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
     if (ending)
         step = application->end(&sent->exchange);
     while (step == HTTP_WAIT) {
-        wait_for_resume(sent);
+        if (!wait_for_resume(sent))
+            return HTTP_CUT;
         if (sent->ask->goes_away) {
             *ret_gone = true;
             return step;
@@ -1170,6 +1197,12 @@ static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
         step = application->end(&sent->exchange);
     }
     return step;
+}
+
+/* Of a front end that has gone nothing is told any more, nor is anything of it freed. */
+static bool is_lost(const struct sent *sent)
+{
+    return sent->front > 0 && fronts_is_gone(sent->front);
 }
 
 /* Through the application's callbacks: behind the http room. */
@@ -1186,7 +1219,10 @@ static void send_directly(struct sent *sent, size_t size, struct reply *answer)
         read_head(&sent->exchange.response, answer);
     if (step == HTTP_RESPOND && !gone)
         answer->came = read_body(sent, answer);
-    service_application.done(&sent->exchange);
+    if (is_lost(sent))
+        answer->came = false;
+    else
+        service_application.done(&sent->exchange);
     current_slot = -1;
 }
 
@@ -1204,6 +1240,7 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
     sent = calloc(1, sizeof *sent);
     sent->slot = slot;
     sent->ask = ask;
+    sent->front = sched_front();
     sent->exchange.arena = arena_new(ARENA_MAX);
     make_request(sent, server, &size);
     if (goes_by_wire(slot, ask))
@@ -1217,9 +1254,11 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
         framing_judge(&sent->framing, ask, &answer);
     answer.commits_after = world->commits;
     answer.ended_ns = world->now_ns;
-    arena_free(sent->exchange.arena);
-    free(sent->body);
-    free(sent);
+    if (!is_lost(sent)) {
+        arena_free(sent->exchange.arena);
+        free(sent->body);
+        free(sent);
+    }
     *ret_answer = answer;
 }
 

@@ -50,6 +50,39 @@ static const unsigned layer_weights[OPS] = {
     [OP_DELETE_BLOB] = 5, [OP_GET_BLOB] = 4,       [OP_PUT_BLOB] = 1,
 };
 
+/* Of runs of front ends. TODO-NARROW */
+static const unsigned front_weights[OPS] = {
+    [OP_CREATE_CONTAINER] = 4,
+    [OP_DELETE_CONTAINER] = 1,
+    [OP_GET_CONTAINER] = 2,
+    [OP_SET_CONTAINER_METADATA] = 2,
+    [OP_GET_ACL] = 1,
+    [OP_SET_ACL] = 2,
+    [OP_LEASE_CONTAINER] = 2,
+    [OP_SET_SERVICE] = 3,
+    [OP_GET_SERVICE] = 1,
+    [OP_PUT_BLOB] = 20,
+    [OP_GET_BLOB] = 16,
+    [OP_HEAD_BLOB] = 8,
+    [OP_SET_METADATA] = 10,
+    [OP_GET_METADATA] = 2,
+    [OP_SET_PROPERTIES] = 3,
+    [OP_LEASE_BLOB] = 8,
+    [OP_SNAPSHOT] = 4,
+    [OP_DELETE_BLOB] = 7,
+    [OP_PUT_BLOCK] = 8,
+    [OP_PUT_BLOCK_LIST] = 6,
+    [OP_GET_BLOCK_LIST] = 3,
+    [OP_SET_TAGS] = 4,
+    [OP_GET_TAGS] = 4,
+    [OP_APPEND_BLOCK] = 14,
+    [OP_SEAL] = 1,
+    [OP_PUT_PAGE] = 9,
+    [OP_CLEAR_PAGE] = 4,
+    [OP_PAGE_RANGES] = 8,
+    [OP_SET_TIER] = 6,
+};
+
 /* A copy of an archived blob is on its way back, and its answer does not say whether the source was
  * read before or after its tier changed, which leaves the ETag alone. So a source whose tier may
  * change meanwhile is copied at once, which is refused while it is archived; and none changes that
@@ -254,7 +287,11 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
     bool layered = is_layered() && draw(&draws, 4) > 0;
-    struct ask ask = { .op = (enum op)draw_weighted(&draws, layered ? layer_weights : weights, OPS),
+    struct ask ask = { .op = (enum op)draw_weighted(&draws,
+                                                    layered                   ? layer_weights
+                                                    : world->plan.fronts > 0 ? front_weights
+                                                                              : weights,
+                                                    OPS),
                        .break_s = -1 };
 
     draws.state = world_mix(draws.state);

@@ -240,7 +240,7 @@ void table_judge_answered(unsigned slot_number, const struct reply *answer, bool
         answer->body[answer->body_size] = '\0';
         world->checks++;
         if (table_says_cannot(answer) && may_fail)
-            world->refused++;
+            judge_refused(slot->ask, slot->commit);
         else if (slot->commit > 0)
             judge_commit(slot, answer);
         else

@@ -1,0 +1,284 @@
+/* Front ends: their starts and ends, the weather, and their clocks. */
+#include "fronts.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../rados/live.h"
+#include "request.h"
+#include "scheduler.h"
+#include "store/rados/open.h"
+#include "store/rados/root.h"
+#include "world.h"
+
+#define MS          UINT64_C(1000000)
+#define SECOND_NS   UINT64_C(1000000000)
+#define FRONTS_MAX  60u
+#define STEP_NS     (50 * MS)
+
+struct front {
+    struct port *inner; /* of the cluster */
+    struct port *port;
+    struct server *server; /* NULL: it starts */
+    bool is_gone, is_stopped, is_fenced, wants_end;
+    uint64_t goes_on_ns; /* of one that is stopped */
+};
+static struct front fronts[FRONTS_MAX + 1];
+static unsigned front_count;
+
+static struct machine {
+    unsigned front;     /* 0: none runs */
+    uint64_t starts_ns; /* then one does */
+    int64_t ahead_ns;
+} machines[MACHINES_MAX];
+
+static struct live *cluster;
+static bool may_fail;
+static uint64_t next_ns, skew_ns, calm_ns;
+static unsigned actions_left;
+
+unsigned fronts_machine(unsigned front)
+{
+    return (front - 1) % MACHINES_MAX;
+}
+
+/* ---- one front end ---- */
+
+static void fenced(void)
+{
+    fronts[sched_front()].is_fenced = true;
+}
+
+bool fronts_open_store(struct store **ret_store, const char **ret_problem)
+{
+    struct front *front = &fronts[sched_front()];
+    const struct rados_options options = {
+        .records = front->port,
+        .pieces = front->port,
+        .pool_of_pieces = LIVE_POOL,
+        .failed = fenced,
+        .is_always_busy = world_once_in(STREAM_SYSTEM, 2),
+    };
+    enum store_result result = root_make(front->port, LIVE_POOL, ret_problem);
+
+    return !result && !store_open_rados(&options, ret_store, ret_problem);
+}
+
+static void *start(void *argument)
+{
+    unsigned front = (unsigned)(uintptr_t)argument;
+    const char *problem;
+    struct server *server;
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "start %u", front);
+    sched_name(name);
+    sched_enter(front, SCHED_OF_IT);
+    server = server_open(&problem);
+    if (!server)
+        world_fail("front end %u does not start: %s", front, problem);
+    fronts[front].server = server;
+    world_say("%.6f front end %u serves", (double)world->now_ns / 1e9, front);
+    return NULL;
+}
+
+/* Numbers name the machine, too. */
+static void start_on(unsigned machine)
+{
+    unsigned number = front_count / MACHINES_MAX * MACHINES_MAX + machine + 1;
+    pthread_t id;
+
+    if (fronts[number].inner)
+        number += MACHINES_MAX;
+    if (number > front_count)
+        front_count = number;
+    assert(number <= FRONTS_MAX);
+    fronts[number].inner = live_client(cluster);
+    fronts[number].port = front_port_new(fronts[number].inner, number);
+    machines[machine].front = number;
+    pthread_create(&id, NULL, start, (void *)(uintptr_t)number);
+}
+
+bool fronts_is_gone(unsigned front)
+{
+    return fronts[front].is_gone;
+}
+
+int64_t fronts_ahead_ns(unsigned front)
+{
+    return front == 0 ? 0 : machines[fronts_machine(front)].ahead_ns;
+}
+
+uint64_t fronts_skew_ns(void)
+{
+    return skew_ns;
+}
+
+bool fronts_may_fail(void)
+{
+    return may_fail;
+}
+
+struct server *fronts_server(unsigned machine)
+{
+    const struct front *front = &fronts[machines[machine].front];
+
+    return machines[machine].front > 0 ? front->server : NULL;
+}
+
+unsigned fronts_front(unsigned machine)
+{
+    return machines[machine].front;
+}
+
+struct port *fronts_port(void)
+{
+    return live_port(cluster);
+}
+
+void fronts_set_clocks(void)
+{
+    for (unsigned m = 0; m < MACHINES_MAX; m++)
+        machines[m].ahead_ns = 0;
+}
+
+struct server *fronts_draw(unsigned *ret_front)
+{
+    for (;;) {
+        unsigned machine = world_draw(STREAM_SYSTEM, world->plan.fronts);
+
+        if (fronts_server(machine)) {
+            *ret_front = machines[machine].front;
+            return fronts_server(machine);
+        }
+        sched_sleep(10 * MS);
+    }
+}
+
+/* ---- what happens to them ---- */
+
+static void kill_on(unsigned machine, const char *why)
+{
+    struct front *front = &fronts[machines[machine].front];
+
+    world_say("%.6f front end %u %s", (double)world->now_ns / 1e9, machines[machine].front, why);
+    may_fail = true;
+    world->crashes++;
+    front->is_gone = true;
+    sched_freeze(machines[machine].front, SCHED_DEAD);
+    live_kill(cluster, front->inner);
+    requests_of_front_end(machines[machine].front);
+    machines[machine].front = 0;
+    machines[machine].starts_ns =
+        world->now_ns + world_random(STREAM_FAULTS) % (SECOND_NS << world_draw(STREAM_FAULTS, 8));
+}
+
+static void stop_on(unsigned machine)
+{
+    struct front *front = &fronts[machines[machine].front];
+    uint64_t ns = world_random(STREAM_FAULTS) % (SECOND_NS << world_draw(STREAM_FAULTS, 9));
+
+    world_say("%.6f front end %u is stopped for %.3f s", (double)world->now_ns / 1e9,
+              machines[machine].front, (double)ns / 1e9);
+    may_fail = true;
+    world->faults++;
+    front->is_stopped = true;
+    front->goes_on_ns = world->now_ns + ns;
+    live_stop(cluster, front->inner);
+    sched_freeze(machines[machine].front, SCHED_STOPPED);
+}
+
+static void continue_on(unsigned machine)
+{
+    struct front *front = &fronts[machines[machine].front];
+
+    world_say("%.6f front end %u goes on", (double)world->now_ns / 1e9, machines[machine].front);
+    front->is_stopped = false;
+    sched_freeze(machines[machine].front, SCHED_GOES_ON);
+    live_continue(cluster, front->inner);
+}
+
+static bool draws(unsigned fault)
+{
+    return (world->plan.faults & fault) != 0 && world_once_in(STREAM_FAULTS, 2);
+}
+
+static void act(void)
+{
+    unsigned machine = world_draw(STREAM_FAULTS, world->plan.fronts);
+
+    next_ns = world->now_ns +
+              world_random(STREAM_FAULTS) % (100 * MS << world_draw(STREAM_FAULTS, 10));
+    actions_left--;
+    if (machines[machine].front == 0 || fronts[machines[machine].front].is_stopped)
+        return;
+    if (draws(FAULT_KILL))
+        kill_on(machine, "is killed");
+    else if (draws(FAULT_LATENCY))
+        stop_on(machine);
+}
+
+bool fronts_go_on(void)
+{
+    bool is_calm = actions_left == 0;
+
+    if (actions_left > 0 && world->now_ns >= next_ns)
+        act();
+    for (unsigned m = 0; m < world->plan.fronts; m++) {
+        struct front *front = &fronts[machines[m].front];
+
+        if (machines[m].front == 0 && world->now_ns >= machines[m].starts_ns)
+            start_on(m);
+        else if (front->is_stopped && world->now_ns >= front->goes_on_ns)
+            continue_on(m);
+        else if (front->is_fenced)
+            kill_on(m, "was taken for dead, and ends");
+        is_calm = is_calm && fronts_server(m) && !front->is_stopped && !front->is_fenced;
+    }
+    if (!is_calm)
+        calm_ns = world->now_ns;
+    sched_sleep(STEP_NS);
+    return !is_calm;
+}
+
+uint64_t fronts_calm_ns(void)
+{
+    return calm_ns;
+}
+
+/* ---- the beginning ---- */
+
+/* Within what front ends bear, or, seldom, one beyond it: that refuses to commit. */
+static void draw_clocks(void)
+{
+    uint64_t most = world_once_in(STREAM_FAULTS, 4) ? 3 * SECOND_NS : SECOND_NS * 9 / 20;
+
+    for (unsigned m = 0; (world->plan.faults & FAULT_CLOCK) && m < world->plan.fronts; m++)
+        machines[m].ahead_ns =
+            (int64_t)(world_random(STREAM_FAULTS) % most) * (world_once_in(STREAM_FAULTS, 2) ? 1 : -1);
+    for (unsigned m = 0; m < world->plan.fronts; m++) {
+        uint64_t away = (uint64_t)llabs(machines[m].ahead_ns);
+
+        skew_ns = 2 * away > skew_ns ? 2 * away : skew_ns;
+    }
+    may_fail = may_fail || skew_ns > SECOND_NS * 9 / 10;
+}
+
+void fronts_begin(void)
+{
+    struct fake_options options = { .seed = world_random(STREAM_FAULTS), .applied = front_commits_applied };
+
+    if (draws(FAULT_ERRORS)) {
+        options.resent = 2 + world_draw(STREAM_FAULTS, 30);
+        options.late = 2 + world_draw(STREAM_FAULTS, 20);
+    }
+    if (world->plan.faults & (FAULT_KILL | FAULT_LATENCY))
+        actions_left = 1 + world_draw(STREAM_FAULTS, 12);
+    cluster = live_new(options);
+    /* Each op takes as long, before it is applied and before it is answered. */
+    live_set_pause(cluster, 1u << world_draw(STREAM_FAULTS, 12));
+    draw_clocks();
+    for (unsigned m = 0; m < world->plan.fronts; m++)
+        start_on(m);
+}
