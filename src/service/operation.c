@@ -55,9 +55,15 @@ static enum error check_permission(struct decision *d)
     return e;
 }
 
+/* Is it not known what is there? Then nobody can say who may see it, nor who may not. decision: 682 */
+static bool is_unknown(enum error e)
+{
+    return decision_is_unfinished(e) || (e && error_status(e) >= 500);
+}
+
 enum error operation_missing(struct decision *d, enum error e)
 {
-    enum error permitted = decision_is_unfinished(e) ? OK : check_permission(d);
+    enum error permitted = is_unknown(e) ? OK : check_permission(d);
 
     return permitted ? permitted : e;
 }
@@ -74,7 +80,7 @@ enum error operation_check(struct decision *d)
         return e;
     /* A caller without the right does not learn what exists. */
     e = operation->subject ? operation->subject(d) : OK;
-    if (decision_is_unfinished(e))
+    if (is_unknown(e))
         return e;
     permitted = check_permission(d);
     if (permitted)

@@ -173,6 +173,10 @@ uint64_t snapshot_sequence(const struct snapshot *snapshot)
 
 instant snapshot_instant(const struct snapshot *snapshot)
 {
+    const struct store_operations *operations = snapshot->store->operations;
+
+    if (operations->snapshot_instant)
+        return operations->snapshot_instant(snapshot);
     return snapshot->newest;
 }
 

@@ -90,6 +90,8 @@ struct store_operations {
     struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
     void (*snapshot_show_pending)(struct snapshot *snapshot); /* NULL: nothing is pending */
     void (*snapshot_close)(struct snapshot *snapshot);
+    /* What was known when it was opened may be less than what it will read. NULL: it is not. */
+    instant (*snapshot_instant)(const struct snapshot *snapshot);
     bool (*snapshot_is_newest)(const struct snapshot *snapshot); /* NULL: it cannot tell */
     enum store_result (*snapshot_hold)(struct snapshot *snapshot);
     /* The record under a full key, decoded into the arena; ret_record->key is left alone. */

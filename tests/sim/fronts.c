@@ -16,6 +16,8 @@
 #define SECOND_NS   UINT64_C(1000000000)
 #define FRONTS_MAX  60u
 #define STEP_NS     (50 * MS)
+/* In the place of a day, after which a dead front end's pieces are looked for once more. */
+#define AGAIN_S     100u
 
 struct front {
     struct port *inner; /* of the cluster */
@@ -34,6 +36,7 @@ static struct machine {
 } machines[MACHINES_MAX];
 
 static struct live *cluster;
+static unsigned grace_s;
 static bool may_fail;
 static uint64_t next_ns, skew_ns, calm_ns;
 static unsigned actions_left;
@@ -58,6 +61,8 @@ bool fronts_open_store(struct store **ret_store, const char **ret_problem)
         .pieces = front->port,
         .pool_of_pieces = LIVE_POOL,
         .failed = fenced,
+        .grace_ticks = grace_s * TICKS_PER_SECOND,
+        .again_ticks = AGAIN_S * TICKS_PER_SECOND,
         .is_always_busy = world_once_in(STREAM_SYSTEM, 2),
     };
     enum store_result result = root_make(front->port, LIVE_POOL, ret_problem);
@@ -276,6 +281,7 @@ void fronts_begin(void)
     if (world->plan.faults & (FAULT_KILL | FAULT_LATENCY))
         actions_left = 1 + world_draw(STREAM_FAULTS, 12);
     cluster = live_new(options);
+    grace_s = world_once_in(STREAM_FAULTS, 2) ? 20 : 100;
     /* Each op takes as long, before it is applied and before it is answered. */
     live_set_pause(cluster, 1u << world_draw(STREAM_FAULTS, 12));
     draw_clocks();

@@ -26,6 +26,9 @@ const PERSISTENT = [...SMB, '--faults', '2050', '--lives', '20'];
 /** Of files that are long enough for a copy to be pending, which one seed in five has. */
 const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations', '100'];
 
+/** Front ends over one cluster. */
+const FRONTS = ['--fronts', '3'];
+
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
 const DEFECTS = [
@@ -561,6 +564,19 @@ const DEFECTS = [
             '    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);']] },
     { name: 'table-left-in-the-store', service: 'table', file: 'src/store/embedded/commit.c',
         change: [['            collector_add(&commit->embedded->collector, &dropped[k]);', '            (void)dropped[k];']] },
+    { name: 'rados-guard-left-out', file: 'src/store/rados/shard_op.c', args: FRONTS,
+        change: [['    port_compare(op, key, partition_header_write(op->arena, &first->seen));\n', '']] },
+    { name: 'rados-settled-too-early', file: 'src/store/rados/resolve.c', args: [...FRONTS, '--clients', '16'],
+        change: [['    case FATE_OPEN:\n        break;', '    case FATE_OPEN:\n        settle(r);\n        return;']] },
+    { name: 'rados-fence-not-checked', file: 'src/store/rados/shard_op.c', args: [...FRONTS, '--faults', '64', '--clients', '16', '--operations', '100'],
+        change: [['            port_compare(op, row_key_fence(op->arena, c->attempt.incarnation), none);\n', '']] },
+    { name: 'rados-hold-not-honoured', file: 'src/store/rados/own_tasks.c', args: [...FRONTS, '--faults', '256', '--clients', '16', '--operations', '100'],
+        change: [['    return rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&\n           (is_all || now >= due);',
+            '    return applied > 0 && rados && (is_all || now >= due);']] },
+    { name: 'rados-unknown-outcome-answered', file: 'src/service/deciding.c', args: [...FRONTS, '--faults', '68'],
+        change: [['        return DECIDE_UNKNOWN;', '        return E_ServerBusy;']] },
+    { name: 'rados-own-attempt-not-known', file: 'src/store/rados/shard_rows.c', args: [...FRONTS, '--faults', '4'],
+        change: [['    if (remembers(now, attempt) || partition_header_equal(now, after))', '    if (attempt.number == 0)']] },
 ];
 
 function mutate(defect) {

@@ -1080,9 +1080,10 @@ static bool read_source(struct sent *sent, struct reply *answer)
     unsigned pieces = 0;
 
     while (answer->body_size < answer->length) {
+        size_t most = world->plan.fronts > 0 ? 6000 : 32768;
         size_t room = (size_t)answer->length - answer->body_size;
         long got = source->read(source, answer->body_size, (char *)answer->body + answer->body_size,
-                                room > 32768 ? 32768 : room);
+                                room > most ? most : room);
 
         if (got == BODY_FAILED)
             return false;

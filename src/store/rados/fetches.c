@@ -17,6 +17,8 @@ struct rados_fetches {
     struct kept *kept;
     struct arrival *awaited; /* of something kept; NULL: nothing is being fetched */
     bool rests;              /* the reader was given a view ahead */
+    bool is_late;  /* and that of a commit that may have been applied by then */
+    bool was_late; /* so was the one before: this one is given none */
     struct arrival
         *waited; /* that was waited for last: shared, since its owner may be gone by now; or NULL */
 };
@@ -61,7 +63,8 @@ void rados_fetch_set_begin(struct fetch_set *set, bool is_repetition)
 
     if (!is_repetition) {
         forget(fetches);
-        fetches->rests = false;
+        fetches->was_late = fetches->is_late;
+        fetches->rests = fetches->is_late = false;
     }
     fetches->awaited = NULL;
 }
@@ -124,6 +127,17 @@ bool rados_fetch_rests(struct store_access access)
     return access.fetches && fetches_of(access.fetches)->rests;
 }
 
+bool rados_fetch_is_late(struct store_access access)
+{
+    return fetches_of(access.fetches)->is_late;
+}
+
+static struct view *drop_view(struct view *view)
+{
+    view_close(view);
+    return NULL;
+}
+
 struct view *rados_fetch_pending(struct rados *rados, struct store_access access,
                                  const struct partition *partition)
 {
@@ -134,6 +148,11 @@ struct view *rados_fetch_pending(struct rados *rados, struct store_access access
         if (kept->view && is_view_of(kept->view, partition))
             return view_share(kept->view);
     view = rados_fetched_ahead(access) ? NULL : pending_view(rados->pending, partition);
+    if (view && shard_link_is_sent(view_link(view))) {
+        fetches->is_late = !fetches->was_late;
+        if (fetches->was_late)
+            view = drop_view(view);
+    }
     fetches->rests = fetches->rests || view;
     if (!view) {
         view = view_open(rados->shards, partition);

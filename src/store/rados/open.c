@@ -149,6 +149,7 @@ static const struct store_operations rados_operations = {
     .snapshot_open = rados_snapshot_open,
     .snapshot_show_pending = rados_snapshot_show_pending,
     .snapshot_close = rados_snapshot_close,
+    .snapshot_instant = rados_snapshot_instant,
     .snapshot_hold = rados_snapshot_hold,
     .get = rados_get,
     .commit = rados_commit,

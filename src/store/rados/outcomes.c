@@ -12,7 +12,7 @@
 /* A sequence: a number, what it is of, and whether it is above all that are not. */
 #define STEP    4u
 #define RESTS   (UINT64_C(1) << 62)
-enum sequence_of { OF_DURABLE, OF_COMMIT, OF_READ };
+enum sequence_of { OF_DURABLE, OF_COMMIT, OF_READ, OF_READ_LATE };
 
 /* A commit that has not ended, or that has failed. */
 struct outcome {
@@ -72,6 +72,11 @@ static uint64_t commit_of(uint64_t sequence)
 uint64_t outcomes_read(uint64_t commit)
 {
     return RESTS | (commit - OF_COMMIT + OF_READ);
+}
+
+uint64_t outcomes_read_late(uint64_t sequence)
+{
+    return RESTS | (commit_of(sequence) - OF_COMMIT + OF_READ_LATE);
 }
 
 uint64_t outcomes_durable(uint64_t commit)
@@ -233,6 +238,8 @@ enum store_result outcomes_of(struct outcomes *outcomes, uint64_t sequence)
         return STORE_UNKNOWN;
     if (sequence_of(sequence) == OF_READ && result && result != STORE_WAIT)
         return STORE_CONFLICT; /* what was read never was, or may not have been */
+    if (sequence_of(sequence) == OF_READ_LATE && result != STORE_WAIT)
+        return STORE_CONFLICT;
     return result;
 }
 

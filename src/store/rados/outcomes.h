@@ -22,6 +22,9 @@ uint64_t outcomes_begin(struct outcomes *outcomes, bool rests);
 /* Of a snapshot of the state that this commit will leave. It settles with the commit: STORE_OK, or STORE_CONFLICT
  * whatever else became of that. */
 uint64_t outcomes_read(uint64_t commit);
+/* Of a snapshot of that state, opened when the commit may have been applied already: others may have committed since,
+ * and have been answered. It settles with the commit as STORE_CONFLICT. */
+uint64_t outcomes_read_late(uint64_t commit);
 /* Of snapshots of what is durable, once this commit is. */
 uint64_t outcomes_durable(uint64_t commit);
 void outcomes_end(struct outcomes *outcomes, uint64_t sequence, enum store_result result);

@@ -99,6 +99,8 @@ struct view *rados_fetch_pending(struct rados *rados, struct store_access access
 /* The view ahead that the reader was shown, if any; and whether it was, though it is its no longer. */
 struct view *rados_fetched_ahead(struct store_access access);
 bool rados_fetch_rests(struct store_access access);
+/* Was that of a commit that may have been applied before the reader was shown it? */
+bool rados_fetch_is_late(struct store_access access);
 /* A commit was made on what the set has of the partition: nobody else is given it. */
 void rados_forget_view(struct store_access access, struct view *view);
 struct walk *rados_fetch_walk(struct rados *rados, struct store_access access,
@@ -122,6 +124,7 @@ enum store_result rados_inspect(struct store *base, inspect_visit *visit, inspec
 
 struct snapshot *rados_snapshot_open(struct store *base, struct partition partition);
 void rados_snapshot_show_pending(struct snapshot *base);
+instant rados_snapshot_instant(const struct snapshot *base);
 /* Do many want the partitions of the stripe? */
 bool rados_is_busy(const struct rados *rados, const struct rados_stripe *stripe);
 void rados_set_busy(struct rados_stripe *stripe);

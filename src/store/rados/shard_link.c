@@ -10,6 +10,7 @@
 struct shard_link {
     atomic_uint holders;
     _Atomic enum store_result result;
+    atomic_bool is_sent;
 };
 
 struct shard_link *shard_link_new(void)
@@ -18,6 +19,7 @@ struct shard_link *shard_link_new(void)
 
     atomic_init(&link->holders, 1);
     atomic_init(&link->result, STORE_WAIT);
+    atomic_init(&link->is_sent, false);
     return link;
 }
 
@@ -32,6 +34,16 @@ void shard_link_release(struct shard_link *link)
 {
     if (link && atomic_fetch_sub(&link->holders, 1) == 1)
         free(link);
+}
+
+void shard_link_send(struct shard_link *link)
+{
+    atomic_store(&link->is_sent, true);
+}
+
+bool shard_link_is_sent(const struct shard_link *link)
+{
+    return atomic_load(&link->is_sent);
 }
 
 enum store_result shard_link_result(const struct shard_link *link)

@@ -162,8 +162,11 @@ static void add_chain(const struct shard *shard, struct port_op *op, struct shar
         add_header(op, first);
     for (const struct shard_check *c = first->checks; c; c = c->next)
         port_compare(op, c->key, c->value);
-    for (const struct shard_commit *c = first; c; c = c->behind)
+    for (const struct shard_commit *c = first; c; c = c->behind) {
         add_changes(op, c->changes);
+        if (c->link)
+            shard_link_send(c->link);
+    }
     for (struct shard_task *t = first->tasks; t; t = t->next) {
         t->due = shard_task_due(shard, t);
         port_set(op, row_key_task(op->arena, t->due, &t->id), row_value_write(op->arena, t->value));

@@ -105,6 +105,8 @@ void rados_snapshot_show_pending(struct snapshot *base)
     if (!view_link(snapshot->view))
         return;
     base->sequence = view_sequence(snapshot->view);
+    if (rados_fetch_is_late(base->access))
+        base->sequence = outcomes_read_late(base->sequence);
     rados_raise(&snapshot->stripe->newest, view_header(snapshot->view)->version);
     base->newest = atomic_load(&snapshot->stripe->newest);
 }
@@ -153,6 +155,18 @@ enum store_result rados_begin(struct rados_snapshot *snapshot)
     else if (result == STORE_NOT_FOUND)
         snapshot->base.gone = view_is_gone(view);
     return result;
+}
+
+/* Another front end may have committed since it was opened, perhaps by a clock that is ahead: a decision that has
+ * looked at the clock before it has read that would be older than what it decides on. */
+instant rados_snapshot_instant(const struct snapshot *base)
+{
+    struct rados_snapshot *snapshot = rados_snapshot_of((struct snapshot *)(uintptr_t)base);
+    instant newest = base->newest;
+
+    if (rados_begin(snapshot) == STORE_OK && view_header(snapshot->view)->version > newest)
+        newest = view_header(snapshot->view)->version;
+    return newest;
 }
 
 enum store_result rados_snapshot_hold(struct snapshot *base)

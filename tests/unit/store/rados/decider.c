@@ -135,8 +135,8 @@ enum store_result add_one(struct decider *d, struct snapshot *other)
     for (;;) {
         instant above = snapshot_instant(d->snapshot);
 
-        result = store_commit(d->store, parts, other ? 2 : 1, clock_above(above), access_of(d),
-                              &sequence);
+        result = store_commit(d->store, parts, other ? 2 : 1, clock_above(above) + d->ahead,
+                              access_of(d), &sequence);
         if (result != STORE_WAIT)
             break;
         wait_for(d->set);

@@ -25,6 +25,7 @@ struct decider {
     struct snapshot *snapshot;
     uint64_t value; /* that was read */
     bool grows;     /* it adds a record */
+    uint64_t ahead; /* ticks: its clock is so much */
     uint64_t seen;
 };
 

@@ -157,6 +157,56 @@ static void overtaken_base(void **state)
     assert_int_equal(count_of(f), 2);
 }
 
+/* Rule: what a commit leaves that may have been applied already is not reported by itself: another front end may have
+ * committed since, and have been answered. Who was shown it decides again, on what the cluster has. */
+static void overtaken_reader(void **state)
+{
+    struct fixture *f = *state;
+    struct decider *slow, *fast, *reader;
+
+    f->faster = live_open(live_client(f->live), 0);
+    fast = decider_new(f, f->faster);
+    slow = decider_new(f, f->store);
+    reader = decider_new(f, f->store);
+    make_busy(f);
+    assert_int_equal(read_number(slow), STORE_OK);
+    live_hold(f->live, true);
+    assert_int_equal(add_one(slow, NULL), STORE_OK);
+    live_stop(f->live, live_port(f->live)); /* it is applied, and not answered */
+    live_hold(f->live, false);
+    while (fast->value < 2)
+        assert_int_equal(read_number(fast), STORE_OK);
+    assert_int_equal(add_one(fast, NULL), STORE_OK);
+    assert_int_equal(store_await(f->faster, fast->seen), STORE_OK);
+    assert_int_equal(begin_read(reader), STORE_OK);
+    assert_int_equal(reader->value, 2);
+    live_continue(f->live, live_port(f->live));
+    assert_int_equal(store_await(f->store, slow->seen), STORE_OK);
+    assert_int_equal(store_await(f->store, reader->seen), STORE_CONFLICT);
+    assert_int_equal(read_number(reader), STORE_OK);
+    assert_int_equal(reader->value, 3);
+}
+
+/* Rule: the instant of a snapshot is not below what it will read, also where another front end has committed since it was
+ * opened, by a clock that is ahead. store.h snapshot_instant() */
+static void instant_of_another(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *snapshot =
+        snapshot_open(f->store, (struct partition){ f->space, B("p") }, STORE_MAY_BLOCK);
+    struct decider *fast;
+    instant now;
+
+    f->faster = live_open(live_client(f->live), 0);
+    fast = decider_new(f, f->faster);
+    fast->ahead = TICKS_PER_SECOND / 2;
+    assert_int_equal(decide(fast), STORE_OK);
+    assert_int_equal(store_await(f->faster, fast->seen), STORE_OK);
+    now = snapshot_instant(snapshot);
+    snapshot_close(snapshot);
+    assert_true(now > clock_now());
+}
+
 /* ---- many, on two front ends, with faults; cmocka's asserts are for the first thread only ---- */
 
 enum { CLIENTS = 16, INCREMENTS = 60 };
@@ -298,6 +348,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_op_for_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refused_base, set_up, tear_down),
         cmocka_unit_test_setup_teardown(overtaken_base, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(overtaken_reader, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(instant_of_another, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_clients, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_records, set_up, tear_down),
         cmocka_unit_test_setup_teardown(two_front_ends, set_up, tear_down),
