@@ -3,7 +3,7 @@
 #include "fronts.h"
 #include "scheduler.h"
 
-#define OF_MACHINES(type, returns, name, parameters, arguments)                                             \
+#define OF_MACHINES(type, returns, name, parameters, arguments)                                    \
     type __real_clock_##name parameters;                                                           \
     type __wrap_clock_##name parameters;                                                           \
     type clock_##name##_of_1 parameters;                                                           \
@@ -11,9 +11,8 @@
     type clock_##name##_of_3 parameters;                                                           \
     type __wrap_clock_##name parameters                                                            \
     {                                                                                              \
-        static type(*const of[MACHINES_MAX]) parameters = { clock_##name##_of_1,                   \
-                                                            clock_##name##_of_2,                   \
-                                                            clock_##name##_of_3 };                 \
+        static type(*const of[MACHINES_MAX])                                                       \
+            parameters = { clock_##name##_of_1, clock_##name##_of_2, clock_##name##_of_3 };        \
         unsigned front = sched_front();                                                            \
                                                                                                    \
         if (front == 0)                                                                            \

@@ -106,7 +106,8 @@ static void check_liveness(void)
         uint64_t since = wish->since_ns > fronts_calm_ns() ? wish->since_ns : fronts_calm_ns();
         char asked[300];
 
-        if (!wish->is_waiting || wish->ask.pause_ns > 0 || world->now_ns < since + ANSWER_MAX_S * SECOND_NS)
+        if (!wish->is_waiting || wish->ask.pause_ns > 0 ||
+            world->now_ns < since + ANSWER_MAX_S * SECOND_NS)
             continue;
         ask_format(&wish->ask, asked, sizeof asked);
         world_fail("no answer for %d s: %s", ANSWER_MAX_S, asked);

@@ -12,12 +12,12 @@
 #include "store/rados/root.h"
 #include "world.h"
 
-#define MS          UINT64_C(1000000)
-#define SECOND_NS   UINT64_C(1000000000)
-#define FRONTS_MAX  60u
-#define STEP_NS     (50 * MS)
+#define MS         UINT64_C(1000000)
+#define SECOND_NS  UINT64_C(1000000000)
+#define FRONTS_MAX 60u
+#define STEP_NS    (50 * MS)
 /* In the place of a day, after which a dead front end's pieces are looked for once more. */
-#define AGAIN_S     100u
+#define AGAIN_S    100u
 
 struct front {
     struct port *inner; /* of the cluster */
@@ -213,8 +213,8 @@ static void act(void)
 {
     unsigned machine = world_draw(STREAM_FAULTS, world->plan.fronts);
 
-    next_ns = world->now_ns +
-              world_random(STREAM_FAULTS) % (100 * MS << world_draw(STREAM_FAULTS, 10));
+    next_ns =
+        world->now_ns + world_random(STREAM_FAULTS) % (100 * MS << world_draw(STREAM_FAULTS, 10));
     actions_left--;
     if (machines[machine].front == 0 || fronts[machines[machine].front].is_stopped)
         return;
@@ -260,8 +260,8 @@ static void draw_clocks(void)
     uint64_t most = world_once_in(STREAM_FAULTS, 4) ? 3 * SECOND_NS : SECOND_NS * 9 / 20;
 
     for (unsigned m = 0; (world->plan.faults & FAULT_CLOCK) && m < world->plan.fronts; m++)
-        machines[m].ahead_ns =
-            (int64_t)(world_random(STREAM_FAULTS) % most) * (world_once_in(STREAM_FAULTS, 2) ? 1 : -1);
+        machines[m].ahead_ns = (int64_t)(world_random(STREAM_FAULTS) % most) *
+                               (world_once_in(STREAM_FAULTS, 2) ? 1 : -1);
     for (unsigned m = 0; m < world->plan.fronts; m++) {
         uint64_t away = (uint64_t)llabs(machines[m].ahead_ns);
 
@@ -272,7 +272,8 @@ static void draw_clocks(void)
 
 void fronts_begin(void)
 {
-    struct fake_options options = { .seed = world_random(STREAM_FAULTS), .applied = front_commits_applied };
+    struct fake_options options = { .seed = world_random(STREAM_FAULTS),
+                                    .applied = front_commits_applied };
 
     if (draws(FAULT_ERRORS)) {
         options.resent = 2 + world_draw(STREAM_FAULTS, 30);

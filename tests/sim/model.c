@@ -163,8 +163,7 @@ void model_trust_clock(bool trusted)
 static bool is_doubtful(const struct ending *ends, uint64_t from_ns, uint64_t to_ns)
 {
     bool was_set = world->wall_steps > 0;
-    uint64_t slop =
-        trusts_clock ? 0 : (was_set ? CLOCK_SLOP_SET : CLOCK_SLOP) + fronts_skew_ns();
+    uint64_t slop = trusts_clock ? 0 : (was_set ? CLOCK_SLOP_SET : CLOCK_SLOP) + fronts_skew_ns();
 
     if (was_set && ends->life != world->life && !trusts_clock)
         return true; /* a new life goes by the wall clock alone */
@@ -626,10 +625,14 @@ static void on_container(struct run *run)
 
 /* ---- blobs ---- */
 
-/* The newest that any blob of this name had: one that is made anew goes on above it. */
+/* The newest that any blob of this name had: one that is made anew goes on above it. Where clocks differ, not above those
+ * of a container that is gone: in the new one it is another partition. */
 static struct stamp *newest_stamp(const struct run *run)
 {
-    return model()->newest[run->ask->container][run->ask->blob];
+    struct stamp *newest = model()->newest[run->ask->container][run->ask->blob];
+    bool is_other = newest && newest->container != run->out->container.incarnation;
+
+    return is_other && fronts_skew_ns() > 0 ? NULL : newest;
 }
 
 void model_end_copy(unsigned container, unsigned blob, enum copy_state how, uint64_t commit,
@@ -653,8 +656,10 @@ void rule_new_version(struct run *run)
     struct blob_state *b = &run->out->blob;
 
     b->stamp = run->out->filled = new_stamp(run, newest_stamp(run));
-    if (run->commits)
+    if (run->commits) {
+        b->stamp->container = run->out->container.incarnation;
         model()->newest[run->ask->container][run->ask->blob] = b->stamp;
+    }
     run->out->stamp = b->stamp;
 }
 

@@ -13,6 +13,7 @@
 #define SNAPSHOTS_MAX 16u
 
 struct stamp {
+    uint64_t container; /* of a blob's: the incarnation that it was made in */
     uint64_t etag;      /* 0: not known yet */
     int64_t modified_s; /* 0: not known yet */
     char snapshot[SNAPSHOT_SIZE];

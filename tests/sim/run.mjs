@@ -8,7 +8,8 @@
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/faults.md that names this suite was reached
-//   campaign  new seeds for LAGRA_SIM_SECONDS (20), and of files by REST and by SMB for a third of that; with
+//   campaign  new seeds for LAGRA_SIM_SECONDS (20), and of files by REST and by SMB, and of two and three front ends, for a
+//             third of that each; with
 //             --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
@@ -117,6 +118,8 @@ function campaigns() {
             [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds],
             files: ['--seed', '1', '--service', 'file', '--seconds', String(Math.ceil(Number(seconds) / 3))],
             'files by SMB and REST': ['--seed', '1', ...BY_SMB, '--seconds', String(Math.ceil(Number(seconds) / 3))],
+            'two front ends': ['--seed', '1', '--fronts', '2', '--seconds', String(Math.ceil(Number(seconds) / 3))],
+            'three front ends': ['--seed', '1', '--fronts', '3', '--seconds', String(Math.ceil(Number(seconds) / 3))],
         };
     return {
         'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
@@ -138,6 +141,8 @@ function campaigns() {
         'files by SMB and REST': campaign(11e8, '--requests', requests / 10, ...BY_SMB),
         'files by SMB and REST, without crashes': campaign(12e8, '--requests', requests / 10, '--service', 'file', '--faults', 2048,
             '--lives', 0, '--clients', 8, '--operations', 60),
+        'two front ends': campaign(13e8, '--requests', requests / 20, '--fronts', 2),
+        'three front ends': campaign(14e8, '--requests', requests / 20, '--fronts', 3),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }
@@ -158,7 +163,7 @@ if (existsSync(program)) {
     }
 
     const planted = spawnSync(process.execPath, [path.join(HERE, 'planted.mjs'), '--build', options.build,
-        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'message-got-by-two', 'share-mode-not-checked'])], { encoding: 'utf8' });
+        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'message-got-by-two', 'share-mode-not-checked', 'rados-guard-left-out'])], { encoding: 'utf8' });
     check(`planted defects are found: ${planted.stdout.trimEnd().split('\n').at(-1)}`, planted.status === 0,
         planted.stdout + planted.stderr);
 

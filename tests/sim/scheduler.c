@@ -378,10 +378,11 @@ int pthread_create(pthread_t *restrict ret_id, const pthread_attr_t *restrict at
         return real(ret_id, attributes, start, argument);
     assert(thread_count < THREADS_MAX);
     t = &threads[thread_count];
-    *t = (struct thread){
-        .deadline = FOREVER, .start = start, .argument = argument, .priority = draw_priority(),
-        .front = threads[self].front
-    };
+    *t = (struct thread){ .deadline = FOREVER,
+                          .start = start,
+                          .argument = argument,
+                          .priority = draw_priority(),
+                          .front = threads[self].front };
     (void)snprintf(t->name, sizeof t->name, "thread");
     result = real(&t->id, attributes, run, t);
     assert(result == 0);

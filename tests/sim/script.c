@@ -50,7 +50,7 @@ static const unsigned layer_weights[OPS] = {
     [OP_DELETE_BLOB] = 5, [OP_GET_BLOB] = 4,       [OP_PUT_BLOB] = 1,
 };
 
-/* Of runs of front ends. TODO-NARROW */
+/* Of runs of front ends. What is left out: README.md */
 static const unsigned front_weights[OPS] = {
     [OP_CREATE_CONTAINER] = 4,
     [OP_DELETE_CONTAINER] = 1,
@@ -288,9 +288,9 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     struct draws draws = draws_of(client, number);
     bool layered = is_layered() && draw(&draws, 4) > 0;
     struct ask ask = { .op = (enum op)draw_weighted(&draws,
-                                                    layered                   ? layer_weights
+                                                    layered                  ? layer_weights
                                                     : world->plan.fronts > 0 ? front_weights
-                                                                              : weights,
+                                                                             : weights,
                                                     OPS),
                        .break_s = -1 };
 

@@ -17,8 +17,8 @@ struct rados_fetches {
     struct kept *kept;
     struct arrival *awaited; /* of something kept; NULL: nothing is being fetched */
     bool rests;              /* the reader was given a view ahead */
-    bool is_late;  /* and that of a commit that may have been applied by then */
-    bool was_late; /* so was the one before: this one is given none */
+    bool is_late;            /* and that of a commit that may have been applied by then */
+    bool was_late;           /* so was the one before: this one is given none */
     struct arrival
         *waited; /* that was waited for last: shared, since its owner may be gone by now; or NULL */
 };

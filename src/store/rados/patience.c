@@ -15,6 +15,7 @@ struct wait {
     struct patience *patience;
     struct wait *older, *newer; /* under lock */
     bool is_listed;             /* under lock */
+    bool is_arming;             /* under lock: is not given up, and freed by who arms it */
     struct arrival *arrival;
     struct waiter *outer;
     uint64_t until_ms;
@@ -44,27 +45,33 @@ static void come(struct waiter *waiter)
 {
     struct wait *wait = (struct wait *)(void *)waiter;
     struct patience *patience = wait->patience;
-    bool is_first;
+    struct waiter *outer;
+    bool is_first, is_arming;
 
     lock_take(&patience->lock);
     is_first = wait->is_listed;
     if (is_first)
         unlist(patience, wait);
+    is_arming = wait->is_arming;
+    outer = wait->outer;
     lock_give(&patience->lock);
     if (!is_first)
         return; /* whoever has unlisted it frees it, and wakes who waits */
-    wait->outer->wake(wait->outer);
-    free(wait);
+    if (!is_arming)
+        free(wait);
+    outer->wake(outer);
 }
 
 void patience_wait(struct patience *patience, struct arrival *arrival, struct waiter *waiter)
 {
     struct wait *wait = xcalloc(1, sizeof *wait);
+    bool is_over;
 
     *wait = (struct wait){
         .waiter = { .wake = come },
         .patience = patience,
         .is_listed = true,
+        .is_arming = true,
         .arrival = arrival,
         .outer = waiter,
         .until_ms = clock_monotonic_ms() + patience->limit_ms,
@@ -74,7 +81,14 @@ void patience_wait(struct patience *patience, struct arrival *arrival, struct wa
     *(wait->older ? &wait->older->newer : &patience->oldest) = wait;
     patience->newest = wait;
     lock_give(&patience->lock);
+    /* The process may be stopped here for longer than anybody waits. */
     arrival_wait(arrival, &wait->waiter);
+    lock_take(&patience->lock);
+    wait->is_arming = false;
+    is_over = !wait->is_listed;
+    lock_give(&patience->lock);
+    if (is_over)
+        free(wait);
 }
 
 void patience_cancel(struct patience *patience, struct arrival *arrival)
@@ -85,6 +99,7 @@ void patience_cancel(struct patience *patience, struct arrival *arrival)
     wait = patience->oldest;
     while (wait && wait->arrival != arrival)
         wait = wait->newer;
+    assert(!wait || !wait->is_arming);
     if (wait)
         unlist(patience, wait);
     while (patience->giving_up == arrival)
@@ -99,7 +114,7 @@ static bool give_up_one(struct patience *patience)
 {
     struct wait *wait = patience->oldest;
 
-    if (!wait || wait->until_ms > clock_monotonic_ms())
+    if (!wait || wait->is_arming || wait->until_ms > clock_monotonic_ms())
         return false;
     unlist(patience, wait);
     patience->giving_up = wait->arrival;
