@@ -52,3 +52,31 @@ export function Scrub() {
         {value && <Facts of={[['Passes ended', number(value.ended)], ['The last one', value.lastEnd && time(new Date(value.lastEnd))], ['Errors in it', value.ended > 0 ? number(value.lastErrors) : undefined]]} />}
     </>;
 }
+
+interface BackupState {
+    running: boolean;
+    began?: string;
+    extents: number;
+    copied: number;
+    lastEnd?: string;
+    lastWasWhole: boolean;
+}
+
+/** A backup is another process, which may write where the server may not; here is how far it is. */
+export function Backup() {
+    const state = useLoad(() => ask<BackupState>('admin/backup-state'), []);
+    const { value } = state;
+
+    useEffect(() => {
+        const timer = setTimeout(state.reload, value?.running ? LOOK_MS : 5 * LOOK_MS);
+        return () => clearTimeout(timer);
+    }, [value]);
+    return <>
+        <h3>Backup</h3>
+        <Problem of={state.problem} />
+        {value?.running && <p>Since {value.began && time(new Date(value.began))}: {number(value.copied)} of {number(value.extents)} files of contents
+            are copied <progress aria-label="Backup" max={Math.max(1, value.extents)} value={value.copied} /></p>}
+        {value && !value.running && <p><code>lagra backup FOLDER</code> makes one while the server goes on.</p>}
+        {value?.lastEnd && <Facts of={[['The last one ended', time(new Date(value.lastEnd))], ['It is', value.lastWasWhole ? 'whole' : 'not whole: it was given up, or its room was needed']]} />}
+    </>;
+}

@@ -1,11 +1,12 @@
 // What the server did in the last hour, as it is sampled there, and how it is now.
 import { useEffect, useState } from 'preact/hooks';
 import { bytes, duration, number, time } from './format.ts';
-import { LogLevel, Scrub } from './maintenance.tsx';
+import { Backup, LogLevel, Scrub } from './maintenance.tsx';
 import { Plot } from './plot.tsx';
 import type { PageProps } from './app.tsx';
 import { ask } from './server.ts';
 import { Slowest } from './slowest.tsx';
+import { Todo } from './todo.tsx';
 import { Facts, Problem, Table, useLoad } from './ui.tsx';
 
 interface Figures {
@@ -74,6 +75,7 @@ function Server() {
                 ['Store', value.store.state], ['Contents', bytes(value.store.contentBytes)], ['Records', bytes(value.store.recordBytes)]]} />
             <LogLevel level={value.logLevel} onDone={reload} />
             <Scrub />
+            <Backup />
             <h3>Listeners</h3>
             <Table label="Listeners" head={['Service', 'Address', 'TLS']} empty="None.">
                 {value.listeners.map(({ name, host, port, tls }) => <tr key={name}><td>{name}</td><td>{host}:{port}</td><td>{tls ? 'yes' : 'no'}</td></tr>)}
@@ -121,6 +123,7 @@ export default function Overview({ session }: PageProps) {
             {errors.map(({ code, count }) => <tr key={code}><td>{code}</td><td class="number">{number(count)}</td></tr>)}
         </Table>
         {session.operator && <Slowest />}
+        {session.operator && <Todo />}
         {session.operator && <Server />}
     </>;
 }

@@ -7,6 +7,7 @@ export interface Session {
     accounts: string[];
     services: Partial<Record<Service, number>>;
     secure: boolean;
+    faults: boolean;
 }
 export type Service = 'blob' | 'queue' | 'table' | 'file';
 

@@ -7,11 +7,13 @@ const struct admin_operation admin_operations[] = {
     /* name          arguments          required, longest body  */
     { "status",      { NULL },          0, 0, admin_status },
     { "slowest",     { NULL },          0, 0, admin_slowest },
+    { "todo",        { NULL },          0, 0, admin_todo },
     { "log-level",   { "level" },       1, 0, admin_log_level },
     { "console-link", { NULL },         0, 0, admin_console_link },
     { "backup-begin", { NULL },         0, 0, admin_backup_begin },
     { "backup-hold", { "id", "extent" }, 1, 0, admin_backup_hold },
     { "backup-end",  { "id" },          1, 0, admin_backup_end },
+    { "backup-state", { NULL },         0, 0, admin_backup_state },
     { "restore-begin", { "kind", "account", "name", "replace" }, 3, 0, admin_restore_begin },
     { "restore-put", { NULL }, 0, RESTORE_BATCH_MAX, admin_restore_put },
     { "restore-end", { "id" }, 1, 0, admin_restore_end },

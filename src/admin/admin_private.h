@@ -54,6 +54,7 @@ void admin_write_instant(struct json_writer *out, const char *name, instant at);
 void admin_status(struct admin_call *call);
 /* slowest.c */
 void admin_slowest(struct admin_call *call);
+void admin_todo(struct admin_call *call);
 /* console_link.c */
 void admin_console_link(struct admin_call *call);
 void admin_log_level(struct admin_call *call);
@@ -61,6 +62,7 @@ void admin_log_level(struct admin_call *call);
 void admin_backup_begin(struct admin_call *call);
 void admin_backup_hold(struct admin_call *call);
 void admin_backup_end(struct admin_call *call);
+void admin_backup_state(struct admin_call *call);
 /* restore.c */
 void admin_restore_begin(struct admin_call *call);
 void admin_restore_put(struct admin_call *call);

@@ -40,6 +40,23 @@ static void set_state(struct backup_hold *hold, const struct guid *id)
     lock_give(&hold->lock);
 }
 
+static void note_begin(struct backup_hold *hold, const struct backup_state *state)
+{
+    lock_take(&hold->lock);
+    hold->began = clock_now();
+    hold->last_extent = state->last_extent;
+    hold->copied_extent = 0;
+    lock_give(&hold->lock);
+}
+
+static void note_end(struct backup_hold *hold, bool is_good)
+{
+    lock_take(&hold->lock);
+    hold->ended = clock_now();
+    hold->ended_well = is_good;
+    lock_give(&hold->lock);
+}
+
 void backup_hold_look(struct backup_hold *hold)
 {
     bool is_late;
@@ -55,6 +72,7 @@ void backup_hold_look(struct backup_hold *hold)
     log_line(LOG_WARN, "nothing was heard of a backup for %d seconds: what it held is let go",
              BACKUP_HOLD_S);
     store_backup_end(hold->store);
+    note_end(hold, false);
     set_state(hold, NULL);
 }
 
@@ -93,6 +111,8 @@ void admin_backup_begin(struct admin_call *call)
         if (was_held)
             store_backup_end(hold->store);
         result = store_backup_begin(hold->store, &state);
+        if (!result)
+            note_begin(hold, &state);
         set_state(hold, result ? NULL : &id);
     }
     if (result) {
@@ -137,6 +157,14 @@ static void fail_lost(struct admin_call *call)
             "or nothing was heard of the backup for a minute.");
 }
 
+static void note_copied(struct backup_hold *hold, uint32_t extent)
+{
+    lock_take(&hold->lock);
+    if (extent > hold->copied_extent)
+        hold->copied_extent = extent;
+    lock_give(&hold->lock);
+}
+
 void admin_backup_hold(struct admin_call *call)
 {
     uint64_t extent = 0;
@@ -146,6 +174,8 @@ void admin_backup_hold(struct admin_call *call)
     else if (!is_held(call, HOLD_HELD) ||
              !store_backup_copied(call->admin->backup->store, (uint32_t)extent))
         fail_lost(call);
+    else
+        note_copied(call->admin->backup, (uint32_t)extent);
 }
 
 void admin_backup_end(struct admin_call *call)
@@ -155,8 +185,26 @@ void admin_backup_end(struct admin_call *call)
 
     if (held) {
         held = store_backup_end(hold->store);
+        note_end(hold, held);
         set_state(hold, NULL);
     }
     if (!held)
         fail_lost(call);
+}
+
+void admin_backup_state(struct admin_call *call)
+{
+    struct backup_hold *hold = call->admin->backup;
+
+    if (!admin_has_folder(call))
+        return;
+    lock_take(&hold->lock);
+    json_write_bool(&call->out, "running", hold->state != HOLD_NONE);
+    if (hold->state != HOLD_NONE)
+        admin_write_instant(&call->out, "began", hold->began);
+    json_write_number(&call->out, "extents", hold->last_extent);
+    json_write_number(&call->out, "copied", hold->copied_extent);
+    admin_write_instant(&call->out, "lastEnd", hold->ended);
+    json_write_bool(&call->out, "lastWasWhole", hold->ended_well);
+    lock_give(&hold->lock);
 }

@@ -5,6 +5,7 @@
  *                  that is still held is one whose process is gone: it is ended first
  *   backup-hold    goes on; it has copied so many extents
  *   backup-end     ends it, and says whether it was held until now
+ *   backup-state   for who looks on: how far it is
  *
  * A state of which nothing was heard for BACKUP_HOLD_S is ended too: else what is deleted would never give its
  * room back. */
@@ -25,6 +26,11 @@ struct backup_hold {
     enum backup_hold_state state; /* under lock, as the next two */
     struct guid id;               /* of the state, for the process that holds it */
     uint64_t heard_ms;            /* when it was heard of last; CLOCK_MONOTONIC */
+    /* Under lock, for who looks on: when it began, extents of the state and those that were copied; and when the last one
+     * ended, and whether it was held until then. */
+    instant began, ended;
+    uint32_t last_extent, copied_extent;
+    bool ended_well;
 };
 
 void backup_hold_init(struct backup_hold *hold, struct store *store);

@@ -67,6 +67,7 @@ static enum http_step show_session(struct api_call *call)
                               atomic_load(&options->endpoints->ports[i]));
     }
     json_write_end(&call->out, '}');
+    json_write_bool(&call->out, "faults", options->has_faults);
     json_write_bool(&call->out, "secure", call->exchange->request.secure);
     return api_answer(call);
 }

@@ -21,6 +21,8 @@ struct console_options {
     struct http_server *const *servers; /* of the endpoints, in their order; NULL: not served */
     struct store *store;
     const struct accounts *accounts;
+    bool
+        has_faults; /* rules of faults are asked for at this port, and by anybody: admin/testing.h */
 };
 
 struct console;

@@ -123,8 +123,9 @@ bool management_start(const struct options *options, const struct certificate *c
     if (!open_token(options, &ret_port->management.token))
         return false;
     if (wants_console(options, certificate))
-        ret_port->management.console = console_new(&(struct console_options){
-            of->endpoints, of->servers, of->store, of->admin->accounts });
+        ret_port->management.console = console_new(
+            &(struct console_options){ of->endpoints, of->servers, of->store, of->admin->accounts,
+                                       options->testing && !ret_port->management.token.ptr });
     ret_port->server =
         http_start(&where, &limits, &management_application, &ret_port->management, &problem);
     if (!ret_port->server) {

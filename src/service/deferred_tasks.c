@@ -54,6 +54,22 @@ static enum store_result drop_space(struct decision *d, const struct deferred_ta
     return STORE_OK;
 }
 
+/* Of no service. */
+static const struct task_handler own_handlers[] = {
+    { TASK_COLLECT_CONTENT, "free replaced contents", collect_content },
+    { TASK_DROP_SPACE, "delete a container's records", drop_space },
+};
+
+static const struct task_handler *find_in(const struct task_handler *handlers, size_t count,
+                                          uint32_t kind)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (handlers[i].kind == kind)
+            return &handlers[i];
+    }
+    return NULL;
+}
+
 /* What runs tasks of a kind. */
 struct handler {
     task_fn *decide; /* NULL: none is known */
@@ -63,16 +79,31 @@ struct handler {
 static struct handler find_handler(const struct service *const *services,
                                    const struct endpoint *endpoints, size_t count, uint32_t kind)
 {
-    if (kind == TASK_COLLECT_CONTENT)
-        return (struct handler){ .decide = collect_content };
-    if (kind == TASK_DROP_SPACE)
-        return (struct handler){ .decide = drop_space };
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < services[i]->task_handler_count; k++)
-            if (services[i]->task_handlers[k].kind == kind)
-                return (struct handler){ .decide = services[i]->task_handlers[k].decide,
-                                         .endpoint = endpoints ? &endpoints[i] : NULL };
+    const struct task_handler *found =
+        find_in(own_handlers, sizeof own_handlers / sizeof own_handlers[0], kind);
+
+    if (found)
+        return (struct handler){ .decide = found->decide };
+    for (size_t i = 0; i < count; i++) {
+        found = find_in(services[i]->task_handlers, services[i]->task_handler_count, kind);
+        if (found)
+            return (struct handler){ .decide = found->decide,
+                                     .endpoint = endpoints ? &endpoints[i] : NULL };
+    }
     return (struct handler){ .decide = NULL };
+}
+
+const char *task_kind_name(const struct endpoint_set *endpoints, uint32_t kind)
+{
+    const struct task_handler *found =
+        find_in(own_handlers, sizeof own_handlers / sizeof own_handlers[0], kind);
+
+    for (size_t i = 0; !found && i < endpoints->count; i++) {
+        const struct service *service = endpoints->endpoints[i].service;
+
+        found = find_in(service->task_handlers, service->task_handler_count, kind);
+    }
+    return found ? found->name : NULL;
 }
 
 /* A task that is running. */

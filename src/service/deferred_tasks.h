@@ -31,8 +31,12 @@ typedef enum store_result task_fn(struct decision *d, const struct deferred_task
 enum { TASK_DROP_SPACE = 3 }; /* payload: a space, which is dropped */
 struct task_handler {
     uint32_t kind;
+    const char *name; /* what it does, for operators */
     task_fn *decide;
 };
+/* How one of that kind is called; NULL: no handler is known. */
+struct endpoint_set;
+const char *task_kind_name(const struct endpoint_set *endpoints, uint32_t kind);
 
 /* Runs tasks that are due at `now`: all, or some hundred. Waits for disks. Not while a runner runs.
  *

@@ -221,6 +221,22 @@ static struct cursor *look(struct store *store, const struct key *from,
     return cursor;
 }
 
+/* The first task from that key on. */
+static enum store_result read_first(struct store *store, struct key *from, struct arena *arena,
+                                    struct deferred_task *ret_task)
+{
+    enum store_result result;
+    struct cursor *cursor = look(store, from, &result);
+
+    key_release(from);
+    if (!result)
+        result = read_task(cursor, arena, ret_task);
+    cursor->store->operations->cursor_close(cursor);
+    if (result == STORE_CORRUPT)
+        log_line(LOG_ERROR, "store: a deferred task is damaged");
+    return result;
+}
+
 enum store_result store_task_next(struct store *store, instant now,
                                   const struct deferred_task *after, struct arena *arena,
                                   struct deferred_task *ret_task, instant *ret_due)
@@ -228,7 +244,6 @@ enum store_result store_task_next(struct store *store, instant now,
     static const struct guid first = { { 0 } };
     struct deferred *deferred = store->deferred;
     instant floor = raise_floor(deferred, now);
-    struct cursor *cursor;
     struct deferred_task task;
     enum store_result result;
     unsigned returns = 0;
@@ -242,13 +257,7 @@ enum store_result store_task_next(struct store *store, instant now,
     } else {
         set_task_key(&from, begin_look(deferred, &returns), &first);
     }
-    cursor = look(store, &from, &result);
-    key_release(&from);
-    if (!result)
-        result = read_task(cursor, arena, &task);
-    cursor->store->operations->cursor_close(cursor);
-    if (result == STORE_CORRUPT)
-        log_line(LOG_ERROR, "store: a deferred task is damaged");
+    result = read_first(store, &from, arena, &task);
     if (result && result != STORE_NOT_FOUND)
         return result;
     if (!after)
@@ -262,6 +271,24 @@ enum store_result store_task_next(struct store *store, instant now,
     assert(task.due <= now);
     *ret_task = task;
     return STORE_OK;
+}
+
+enum store_result store_task_peek(struct store *store, const struct deferred_task *after,
+                                  struct arena *arena, struct deferred_task *ret_task)
+{
+    static const struct guid first = { { 0 } };
+    struct deferred *deferred = store->deferred;
+    instant mark;
+    struct key from;
+
+    lock_take(&deferred->lock);
+    mark = deferred->mark;
+    lock_give(&deferred->lock);
+    key_init(&from);
+    set_task_key(&from, after ? after->due : mark, after ? &after->id : &first);
+    if (after)
+        key_set_next(&from);
+    return read_first(store, &from, arena, ret_task);
 }
 
 void store_task_wait(struct store *store, instant due, struct waiter *waiter)

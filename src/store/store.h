@@ -471,6 +471,11 @@ struct deferred_task {
 enum store_result store_task_next(struct store *store, instant now,
                                   const struct deferred_task *after, struct arena *arena,
                                   struct deferred_task *ret_task, instant *ret_due);
+/* As store_task_next(), for those who only look: the first task of the list, or the first after `after`, whenever it is due.
+ * Nothing that the runner relies on changes: what is added later may be due before what was seen. May wait for a
+ * disk read. Any thread. returns STORE_OK, STORE_NOT_FOUND (there is no other), STORE_CORRUPT, STORE_IO */
+enum store_result store_task_peek(struct store *store, const struct deferred_task *after,
+                                  struct arena *arena, struct deferred_task *ret_task);
 /* Wakes the waiter, once, when a task due before `due` is added, or has been since the last
  * store_task_next() without `after`. One waiter at a time. */
 void store_task_wait(struct store *store, instant due, struct waiter *waiter);

@@ -1,6 +1,9 @@
 // Snapshots of a whole server that tests save and go back to between cases. docs/testing.md, "Snapshots"; decision: 534
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -8,6 +11,7 @@ import { TableClient, AzureNamedKeyCredential } from '@azure/data-tables';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as FileCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
+import { makeDisk } from '../faults/disks.mjs';
 import { freePorts, Server } from '../lib/server.mjs';
 import { account, bytesOf, collect, credential, longMode, once, refused } from './setup.mjs';
 
@@ -22,9 +26,9 @@ function testStores(name, run) {
         test(`${where}: ${name}`, (t) => run(t, args));
 }
 
-async function start(t, args = ['--inMemoryPersistence']) {
+async function start(t, args = ['--inMemoryPersistence'], options = {}) {
     const [port] = await freePorts(1);
-    const server = await Server.start({ args: ['--testing', '--managementPort', `${port}`, ...args] });
+    const server = await Server.start({ ...options, args: ['--testing', '--managementPort', `${port}`, ...args] });
     t.after(() => server.kill().then(() => server.remove()));
     const ask = async (method, path, body) => {
         const answer = await fetch(`http://127.0.0.1:${port}/-/${path}`, { method, body: body && JSON.stringify(body) });
@@ -205,7 +209,68 @@ testStores('what was to be done later is done in the state that is loaded', asyn
 
 test('none beside SMB', async (t) => {
     const smb = await start(t, ['--inMemoryPersistence', '--smbPort', '0']);
-    assert.match((await smb.ask('PUT', 'snapshots/one')).json.error, /SMB/);
+    for (const path of ['snapshots/one', 'snapshots/one/loaded']) {
+        const { status, json } = await smb.ask('PUT', path);
+        assert.deepEqual([status, json.error], [409, 'there are no snapshots where SMB is served']);
+    }
+    await assert.rejects(smb.command('save', 'one'), { code: 1, stderr: /there are no snapshots where SMB is served/ });
+    assert.deepEqual(await smb.good('GET', 'snapshots'), { snapshots: [] });
+});
+
+// What it takes to go back is one commit, of at most 128 MiB: docs/testing.md. In memory there is no such limit.
+testStores('128 MiB of records that have changed', async (t, args) => {
+    const { ask, save, load, table } = await start(t, args);
+    const people = table('people'), pictures = Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`p${i}`, new Uint8Array(65536).fill(i)]));
+    await people.createTable();
+    await save('base');
+    for (let i = 0; i < 144; i += 6)
+        await Promise.all(Array.from({ length: 6 }, (_, j) => people.createEntity({ partitionKey: 'p', rowKey: `${i + j}`, ...pictures })));
+    if (args.length > 0) {
+        await load('base');
+        assert.deepEqual(await collect(people.listEntities()), []);
+        return;
+    }
+    const { status, json } = await ask('PUT', 'snapshots/base/loaded');
+    assert.deepEqual([status, json], [409, { error: 'more than 128 MiB of records have changed since' }]);
+    assert.equal((await collect(people.listEntities({ queryOptions: { select: ['rowKey'] } }))).length, 144);
+    await people.createEntity({ partitionKey: 'p', rowKey: 'goes on' });
+});
+
+// Where the disk has no room for that commit nothing is changed, and later it goes through.
+test('a disk without room', async (t) => {
+    const work = await mkdtemp(path.join(tmpdir(), 'lagra-room-'));
+    const disk = makeDisk(work, 320 * MIB);
+    const isReal = disk.mountPoint !== undefined;
+    let all;
+    try {
+        all = isReal && await start(t, [], { location: disk.location });
+    } finally { // behind the end of the server
+        t.after(() => {
+            disk.close();
+            return rm(work, { recursive: true, force: true });
+        });
+    }
+    if (!isReal)
+        return t.skip('a file system on a loop device would be needed, which root makes');
+    const { ask, save, load, blobs } = all;
+    const container = blobs.getContainerClient('ccc');
+    await container.create();
+    await save('base');
+    await container.getBlockBlobClient('b').upload('x', 1);
+    execFileSync('fallocate', ['-l', `${disk.free() - 48 * MIB}`, path.join(disk.mountPoint, 'filler')]);
+    let answer;
+    for (const end = Date.now() + 20000; answer?.status !== 507 && Date.now() < end; await delay(50)) {
+        answer = await ask('PUT', 'snapshots/base/loaded');
+        if (answer.status === 200) // it has not looked at the disk yet
+            await container.getBlockBlobClient('b').upload('x', 1).catch(() => {});
+    }
+    assert.deepEqual([answer.status, answer.json], [507, { error: 'the disk has no room for what has to be written' }]);
+    disk.empty();
+    for (const end = Date.now() + 20000; (answer = await ask('PUT', 'snapshots/base/loaded')).status === 507 && Date.now() < end;)
+        await delay(50);
+    assert.equal(answer.status, 200);
+    assert.equal(await container.getBlobClient('b').exists(), false);
+    await load('base');
 });
 
 testStores('lagra snapshot: a suite of cases, each of which begins with the same data', async (t, args) => {

@@ -2,7 +2,9 @@
 // docs/testing.md; decisions: 530, 531, 532
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -372,3 +374,32 @@ test('the examples of docs/testing.md run', async (t) => {
         assert.equal(status, 0, stderr);
     }
 });
+
+/** How an example is compiled and run: its file, the commands, the packages of Debian with them. */
+const COMPILED = {
+    java: { file: 'Faults.java', packages: 'default-jdk-headless', commands: [['javac', 'Faults.java'], ['java', '-cp', '.', 'Faults']] },
+    go: { file: 'faults.go', packages: 'golang-go', commands: [['go', 'vet', 'faults.go'], ['go', 'run', 'faults.go']] },
+    csharp: { file: 'Faults.cs', packages: 'mono-mcs and mono-runtime', commands: [['mcs', '-langversion:latest', '-r:System.Net.Http', 'Faults.cs'], ['mono', 'Faults.exe']] },
+};
+
+for (const [language, { file, packages, commands }] of Object.entries(COMPILED)) {
+    test(`the example of docs/testing.md in ${language} is compiled and runs`, async (t) => {
+        const isThere = ([program]) => process.env.PATH.split(':').some((folder) => existsSync(path.join(folder, program)));
+        if (!commands.every(isThere))
+            return t.skip(`${packages} of Debian would be needed`);
+        const { management } = await start(t);
+        const [, code] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(await readFile(path.join(HERE, '../../docs/testing.md'), 'utf8'));
+        const folder = await mkdtemp(path.join(tmpdir(), 'lagra-example-'));
+        t.after(() => rm(folder, { recursive: true, force: true }));
+        await writeFile(path.join(folder, file), code);
+        const env = { ...process.env, LAGRA_MANAGEMENT: management, GOCACHE: path.join(folder, 'cache'), GOFLAGS: '-mod=mod' };
+        let said;
+        for (const [program, ...args] of commands) {
+            said = spawnSync(program, args, { cwd: folder, env, encoding: 'utf8' });
+            assert.equal(said.status, 0, said.stderr + said.stdout);
+        }
+        assert.match(said.stdout, /"matched":0,"fired":0,"active":true/);
+        assert.deepEqual(await (await fetch(`${management}/-/faults`)).json(), { faults: [] });
+        assert.equal((await (await fetch(`${management}/-/time`)).json()).movedSeconds, 3600);
+    });
+}

@@ -1,10 +1,20 @@
 // The pages, in a browser: signing in and out, the overview, that they are accessible and of any width.
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { after, test } from 'node:test';
 import { run } from '../lib/program.mjs';
-import { account, closeBrowser, isAccessible, openPage, picture, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
+import { account, closeBrowser, fill, isAccessible, openPage, picture, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
 
 after(closeBrowser);
+
+/** A signature for the account, as the pages get it. */
+async function sasOf(url) {
+    const visitor = new Visitor(url);
+    await visitor.signIn();
+    return (await visitor.ask('sas', { account })).json.query;
+}
 
 test('an account and its key sign in, a wrong key does not, and signing out ends it', async (t) => {
     const { url } = await startServer(t);
@@ -77,6 +87,60 @@ test('an operator changes what is logged, and has all that is stored read', asyn
     await press(page, 'Read all that is stored');
     await page.waitForFunction(() => /Passes ended\s+1/.test(document.querySelector('main').innerText));
     await isAccessible(page);
+});
+
+test('an operator sees what is to be done later, and how a backup goes', async (t) => {
+    const { link, url, server } = await startServer(t);
+    const folder = await mkdtemp(path.join(tmpdir(), 'lagra-console-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const visitor = new Visitor(url);
+    await visitor.signIn();
+    const put = async (target, query, body) => (await visitor.fetch(await visitor.data('blob', target, query), { method: 'PUT', body })).status;
+    assert.equal(await put('/ccc', 'restype=container'), 201);
+    const page = await openPage(t);
+    await page.goto(await link());
+    await sees(page, 'Nothing is to be done later.');
+    await sees(page, 'makes one while the server goes on');
+    assert.equal(await put('/ccc/b', 'comp=block&blockid=YQ%3D%3D', 'x'), 201);
+    await page.reload();
+    await sees(page, 'delete blocks that were never committed', 'main');
+    const { code, errors } = await run(['backup', folder, '--location', server.location], {}, 60000);
+    assert.equal(code, 0, errors);
+    await page.waitForFunction(() => /It is\s+whole/.test(document.querySelector('main').innerText));
+    await isAccessible(page);
+});
+
+// Rules of faults are the server's alone that is started for tests; nobody else has the page. docs/testing.md
+test('rules of faults are added, shown as they fire, and ended', async (t) => {
+    const { url, server } = await startServer(t, { args: ['--testing', '--inMemoryPersistence'] });
+    const page = await openPage(t);
+    await signInByKey(page, url);
+    await press(page, 'Faults', 'header');
+    await sees(page, 'There are no rules');
+    await press(page, 'New rule');
+    await fill(page, { id: 'bad name', 'match-operation': 'List Containers' });
+    await press(page, 'Add', 'dialog');
+    await sees(page, 'a name has up to 64 letters', 'dialog');
+    await isAccessible(page);
+    await fill(page, { id: 'busy' });
+    await press(page, 'Add', 'dialog');
+    await sees(page, 'error ServerBusy', 'table');
+    await press(page, 'New rule');
+    await fill(page, { id: 'cut', rule: '{"match": {"service": "queue"}, "fault": {"cut": "afterAnswer"}, "when": {"count": 5, "skip": 1}}' });
+    await press(page, 'Add', 'dialog');
+    await sees(page, 'count 5, skip 1', 'table');
+    await isAccessible(page);
+    await picture(page, 'faults');
+    assert.equal((await fetch(`${server.url}?comp=list&${(await sasOf(url))}`)).status, 503);
+    await page.waitForFunction(() => /busy\s+ended\s+1\s+1/.test(document.querySelector('table').innerText));
+    assert.equal((await fetch(`${server.url}?comp=list&${(await sasOf(url))}`)).status, 200);
+    await page.locator('button[aria-label="End busy"]').click();
+    await page.waitForFunction(() => !document.querySelector('table').innerText.includes('busy'));
+    await press(page, 'End all');
+    await sees(page, 'There are no rules');
+    const other = await openPage(t);
+    await signInByKey(other, (await startServer(t)).url);
+    assert.equal(await other.$$eval('header nav a', (links) => links.some(({ innerText }) => innerText === 'Faults')), false);
 });
 
 test('the menu is used by keyboard alone', async (t) => {

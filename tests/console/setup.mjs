@@ -1,6 +1,7 @@
 // What tests of the console share: a server with a management port, what its API is asked by, and a browser.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -153,6 +154,27 @@ export async function scrollToEnd(page) {
         box.scrollTop = box.scrollHeight;
         return document.querySelector('.count').innerText.endsWith('in all');
     }, { polling: 'raf', timeout: 600000 });
+}
+
+/** What a page holds, in MiB: scripts, when their garbage is collected; and the process that draws it, now and at most, which is the
+ *  largest of the browser's renderers. */
+export async function memoryOf(page) {
+    const client = await page.createCDPSession();
+    await client.send('Performance.enable');
+    await client.send('HeapProfiler.collectGarbage');
+    const { metrics } = await client.send('Performance.getMetrics');
+    await client.detach();
+    const renderers = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n').map((line) => line.trim().split(/\s+/));
+    const ours = new Set([String(browser.process().pid)]);
+    for (let before = 0; before < ours.size;) {
+        before = ours.size;
+        for (const [pid, parent] of renderers)
+            if (ours.has(parent))
+                ours.add(pid);
+    }
+    const largest = (name) => Math.max(...renderers.filter(([pid, , ...args]) => ours.has(pid) && args.includes('--type=renderer'))
+        .map(([pid]) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0))) / 1024;
+    return { heap: metrics.find(({ name }) => name === 'JSHeapUsedSize').value / 2 ** 20, resident: largest('VmRSS'), most: largest('VmHWM') };
 }
 
 /** Drops files and folders of this machine on an element, as from a file manager. */

@@ -332,11 +332,11 @@ static const char *const levels[] = {
 };
 
 static const struct task_handler task_handlers[] = {
-    { TASK_EXPIRE_BLOCKS, expire_blocks },
-    { TASK_COPY_BLOB, copy_blob_task },
-    { TASK_REHYDRATE, rehydrate_blob },
-    { TASK_FORGET_DELETION, recent_deletion_forget },
-    { TASK_DELETE_SNAPSHOTS, delete_snapshots_task },
+    { TASK_EXPIRE_BLOCKS, "delete blocks that were never committed", expire_blocks },
+    { TASK_COPY_BLOB, "go on with a pending copy", copy_blob_task },
+    { TASK_REHYDRATE, "make an archived blob readable", rehydrate_blob },
+    { TASK_FORGET_DELETION, "let a deleted name be made again", recent_deletion_forget },
+    { TASK_DELETE_SNAPSHOTS, "delete a blob's snapshots", delete_snapshots_task },
 };
 
 const struct service blob_service = {

@@ -90,7 +90,7 @@ static const char *const levels[] = {
 };
 
 static const struct task_handler task_handlers[] = {
-    { TASK_EXPIRE_MESSAGES, expire_messages },
+    { TASK_EXPIRE_MESSAGES, "delete expired messages", expire_messages },
 };
 
 const struct service queue_service = {

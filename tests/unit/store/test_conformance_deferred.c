@@ -83,6 +83,31 @@ static void items_come_when_due(void **state)
     assert_string_equal(due_text(f, now + 500), "5");
 }
 
+/* Rule: looking shows all items, whenever they are due, and changes nothing: one that is added later and due before them
+ * is due then, and whoever waits is woken. */
+static void looking_changes_nothing(void **state)
+{
+    struct fixture *f = *state;
+    instant now = clock_now(), due;
+    struct deferred_task item, first;
+
+    assert_int_equal(store_task_peek(f->store, NULL, f->arena, &item), STORE_NOT_FOUND);
+    add(f, f->partition, now + 3600 * TICKS_PER_SECOND, 2);
+    assert_int_equal(store_task_peek(f->store, NULL, f->arena, &first), STORE_OK);
+    assert_int_equal(first.kind, 2);
+    assert_true(bytes_is(first.payload, "payload 2"));
+    assert_int_equal(store_task_peek(f->store, &first, f->arena, &item), STORE_NOT_FOUND);
+    add(f, f->partition, now + 100, 1);
+    assert_int_equal(store_task_next(f->store, now + 99, NULL, f->arena, &item, &due),
+                     STORE_NOT_FOUND);
+    assert_true(due == now + 100);
+    assert_string_equal(due_text(f, now + 100), "1");
+    assert_int_equal(store_task_peek(f->store, NULL, f->arena, &first), STORE_OK);
+    assert_int_equal(first.kind, 1);
+    assert_int_equal(store_task_peek(f->store, &first, f->arena, &item), STORE_OK);
+    assert_int_equal(item.kind, 2);
+}
+
 /* Rule: what is due in the past is due now, however far the front has moved on. */
 static void past_items_are_not_lost(void **state)
 {
@@ -251,6 +276,7 @@ int main(void)
 {
     static const struct conformance_test tests[] = {
         TEST(items_come_when_due, EVERY_STORE),
+        TEST(looking_changes_nothing, EVERY_STORE),
         TEST(past_items_are_not_lost, EVERY_STORE),
         TEST(items_go_with_their_commit, EVERY_STORE),
         TEST(items_of_a_dropped_space_are_discarded, EVERY_STORE),

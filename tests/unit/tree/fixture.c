@@ -567,7 +567,7 @@ static enum store_result collect(struct decision *d, const struct deferred_task 
     return tree_collect(d, task, TREE_CASE_EXACT, forget_tag);
 }
 
-static const struct task_handler collecting[] = { { TASK_COLLECT, collect } };
+static const struct task_handler collecting[] = { { TASK_COLLECT, "collect", collect } };
 static const struct service collector = { .task_handlers = collecting, .task_handler_count = 1 };
 
 /* Each version is until a generation that is kept. returns how many there are */
