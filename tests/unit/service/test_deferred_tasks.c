@@ -72,9 +72,11 @@ static enum store_result hold_much(struct decision *d, const struct deferred_tas
 }
 
 /* The last is no part of the service's list. */
-static const struct task_handler kinds[] = { { FAILING, be_tried },  { DONE, succeed },
-                                             { GONE, find_nothing }, { AGAIN, come_again_at_once },
-                                             { LARGE, hold_much },   { UNKNOWN, succeed } };
+static const struct task_handler kinds[] = {
+    { FAILING, "test", be_tried },  { DONE, "test", succeed },
+    { GONE, "test", find_nothing }, { AGAIN, "test", come_again_at_once },
+    { LARGE, "test", hold_much },   { UNKNOWN, "test", succeed }
+};
 static const struct service service = { .name = "test",
                                         .task_handlers = kinds,
                                         .task_handler_count = sizeof kinds / sizeof kinds[0] - 1 };
