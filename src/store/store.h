@@ -440,10 +440,9 @@ enum store_result store_count(struct store *store, struct guid space, struct byt
 
 /* ---- deferred tasks ---- */
 
-/* A durable list of tasks, ordered by the instant at which they are due. A task is added by the commit
- * that makes it necessary, and removed by the commit that does it. So it runs at least once: again after
- * a crash or a conflict, and perhaps in two processes at the same time. Its handler therefore decides on
- * the state as it is now, and first checks whether there is still something to do.
+/* A durable list of tasks, ordered by when they are due. A task is added by the commit that makes it
+ * necessary, and removed by the commit that does it. So it runs at least once: again after a crash or a
+ * conflict, perhaps in two processes. Its handler first checks what there is still to do.
  *
  * How a runner (one thread) uses it:
  *     loop: store_task_next(store, clock_now(), NULL, ..)
@@ -464,16 +463,13 @@ struct deferred_task {
 };
 
 /* The first task that is due at `now`; with `after`, the first after that one. In the arena. May wait
- * for a disk read.
- * returns STORE_OK
- *         STORE_NOT_FOUND  none; *ret_due: when the next one is due, INSTANT_MAX: the list is empty
- *         STORE_CORRUPT, STORE_IO */
+ * for a disk read. returns STORE_OK, STORE_CORRUPT, STORE_IO, or
+ *         STORE_NOT_FOUND  none; *ret_due: when the next one is due, INSTANT_MAX: the list is empty */
 enum store_result store_task_next(struct store *store, instant now,
                                   const struct deferred_task *after, struct arena *arena,
                                   struct deferred_task *ret_task, instant *ret_due);
-/* As store_task_next(), for those who only look: the first task of the list, or the first after `after`, whenever it is due.
- * Nothing that the runner relies on changes: what is added later may be due before what was seen. May wait for a
- * disk read. Any thread. returns STORE_OK, STORE_NOT_FOUND (there is no other), STORE_CORRUPT, STORE_IO */
+/* As store_task_next(), for who only looks: whenever it is due, and nothing that the runner relies on
+ * changes. Any thread. returns STORE_OK, STORE_NOT_FOUND (none follows), STORE_CORRUPT, STORE_IO */
 enum store_result store_task_peek(struct store *store, const struct deferred_task *after,
                                   struct arena *arena, struct deferred_task *ret_task);
 /* Wakes the waiter, once, when a task due before `due` is added, or has been since the last
