@@ -24,7 +24,7 @@ static struct begun {
     unsigned request; /* of the slot */
     unsigned front;
     unsigned flights; /* ops that would decide it */
-    bool is_applied, is_ended;
+    bool is_applied, is_ended, has_pieces;
     struct guid spaces[COMMIT_PARTS_MAX], dropped[DROPPED_MAX];
     unsigned space_count, dropped_count;
 } begun[COMMITS_MAX];
@@ -89,10 +89,12 @@ static struct begun *of(const struct transaction *transaction)
     return b;
 }
 
-void front_commits_part(const struct transaction *transaction, const struct guid *space)
+void front_commits_part(const struct transaction *transaction, const struct guid *space,
+                        bool has_pieces)
 {
     struct begun *b = of(transaction);
 
+    b->has_pieces = b->has_pieces || has_pieces;
     b->spaces[b->space_count++] = *space;
 }
 
@@ -331,6 +333,15 @@ uint64_t front_commits_voids(void)
 void front_commits_answered(unsigned slot)
 {
     slots[slot].is_asked = false;
+}
+
+bool front_commits_pieces(unsigned front)
+{
+    for (unsigned i = 0; i < COMMITS_MAX; i++)
+        if (begun[i].attempt.number > 0 && begun[i].front == front && begun[i].has_pieces &&
+            is_open(&begun[i]))
+            return true;
+    return false;
 }
 
 bool front_commits_open(unsigned slot)

@@ -36,7 +36,7 @@ struct part_work *__wrap_transaction_add(struct transaction *transaction,
                                          const struct partition *partition,
                                          const struct partition_header *seen, bool has_pieces)
 {
-    front_commits_part(transaction, &partition->space);
+    front_commits_part(transaction, &partition->space, has_pieces);
     return __real_transaction_add(transaction, partition, seen, has_pieces);
 }
 

@@ -12,12 +12,17 @@
 #include "store/rados/root.h"
 #include "world.h"
 
-#define MS         UINT64_C(1000000)
-#define SECOND_NS  UINT64_C(1000000000)
-#define FRONTS_MAX 60u
-#define STEP_NS    (50 * MS)
+#define MS          UINT64_C(1000000)
+#define SECOND_NS   UINT64_C(1000000000)
+#define FRONTS_MAX  60u
+#define STEP_NS     (50 * MS)
+/* While a stop waits for a commit with pieces to be on its way. */
+#define LOOK_NS     MS
+#define LOOK_MAX_NS (3 * SECOND_NS)
+/* After which a front end that was stopped has been taken for dead. */
+#define DEAD_NS     (70 * SECOND_NS)
 /* In the place of a day, after which a dead front end's pieces are looked for once more. */
-#define AGAIN_S    100u
+#define AGAIN_S     100u
 
 struct front {
     struct port *inner; /* of the cluster */
@@ -40,6 +45,10 @@ static unsigned grace_s;
 static bool may_fail;
 static uint64_t next_ns, skew_ns, calm_ns;
 static unsigned actions_left;
+static struct {     /* a stop that waits for the worst moment */
+    unsigned front; /* 0: none */
+    uint64_t until_ns;
+} stop;
 
 unsigned fronts_machine(unsigned front)
 {
@@ -184,6 +193,8 @@ static void stop_on(unsigned machine)
     struct front *front = &fronts[machines[machine].front];
     uint64_t ns = world_random(STREAM_FAULTS) % (SECOND_NS << world_draw(STREAM_FAULTS, 9));
 
+    if (world_once_in(STREAM_FAULTS, 2))
+        ns += DEAD_NS;
     world_say("%.6f front end %u is stopped for %.3f s", (double)world->now_ns / 1e9,
               machines[machine].front, (double)ns / 1e9);
     may_fail = true;
@@ -218,17 +229,34 @@ static void act(void)
     actions_left--;
     if (machines[machine].front == 0 || fronts[machines[machine].front].is_stopped)
         return;
-    if (draws(FAULT_KILL))
+    if (draws(FAULT_KILL)) {
         kill_on(machine, "is killed");
-    else if (draws(FAULT_LATENCY))
+    } else if (draws(FAULT_LATENCY)) {
+        stop.front = machines[machine].front;
+        stop.until_ns = world->now_ns + LOOK_MAX_NS;
+    }
+}
+
+/* At a moment when it matters most, if that comes soon. */
+static void stop_now(void)
+{
+    unsigned machine = fronts_machine(stop.front);
+
+    if (machines[machine].front == stop.front && world->now_ns < stop.until_ns &&
+        !front_commits_pieces(stop.front))
+        return;
+    if (machines[machine].front == stop.front)
         stop_on(machine);
+    stop.front = 0;
 }
 
 bool fronts_go_on(void)
 {
-    bool is_calm = actions_left == 0;
+    bool is_calm = actions_left == 0 && stop.front == 0;
 
-    if (actions_left > 0 && world->now_ns >= next_ns)
+    if (stop.front > 0)
+        stop_now();
+    else if (actions_left > 0 && world->now_ns >= next_ns)
         act();
     for (unsigned m = 0; m < world->plan.fronts; m++) {
         struct front *front = &fronts[machines[m].front];
@@ -243,7 +271,7 @@ bool fronts_go_on(void)
     }
     if (!is_calm)
         calm_ns = world->now_ns;
-    sched_sleep(STEP_NS);
+    sched_sleep(stop.front > 0 ? LOOK_NS : STEP_NS);
     return !is_calm;
 }
 

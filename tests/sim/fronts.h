@@ -56,7 +56,8 @@ struct transaction_owner;
 void front_commits_begun(struct attempt attempt, const struct transaction *transaction,
                          const struct transaction_owner *owner);
 /* A partition of this space takes part; it drops these spaces. */
-void front_commits_part(const struct transaction *transaction, const struct guid *space);
+void front_commits_part(const struct transaction *transaction, const struct guid *space,
+                        bool has_pieces);
 void front_commits_drop_spaces(const struct transaction *transaction, const struct guid *spaces,
                                size_t count);
 /* Its owner is told now. */
@@ -74,6 +75,8 @@ void front_commits_answered(unsigned slot);
 bool front_commits_into_void(unsigned slot);
 /* Such commits so far. */
 uint64_t front_commits_voids(void);
+/* Is one that names pieces on its way from this front end? */
+bool front_commits_pieces(unsigned front);
 /* Is a commit of the slot on its way, that may or may not come to be? */
 bool front_commits_open(unsigned slot);
 

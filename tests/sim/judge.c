@@ -365,7 +365,14 @@ static void judge_page(struct slot *slot, const struct reply *answer)
 {
     struct page_ask *next = &world->model->next_pages[paging_of(slot->ask->op)][slot - slots];
     uint64_t commit;
-    const char *why = (slot->ask->op == OP_FIND ? search_compare : listing_compare)(
+    const char *why;
+
+    if (world->plan.fronts > 0) {
+        if (!listing_fits_parts(slot->ask, answer, slot->before, world->commits))
+            fail(slot, answer, "a page of states that there were not");
+        return;
+    }
+    why = (slot->ask->op == OP_FIND ? search_compare : listing_compare)(
         slot->ask, answer, slot->before, world->commits, &commit, next);
 
     if (why) {

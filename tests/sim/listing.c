@@ -366,6 +366,88 @@ const char *listing_compare(const struct ask *ask, const struct reply *answer, u
     return found ? NULL : first;
 }
 
+/* ---- each partition of a state of its own ---- */
+
+struct search {
+    const struct ask *ask;
+    const struct reply *answer;
+    const struct entry *entries;
+    unsigned count;
+    uint64_t from, to;
+};
+
+/* What a blob, or a container, adds to the page in its state at this commit. False: the page is full. */
+static bool add_state(const struct ask *ask, const struct container_state *c, unsigned i,
+                      uint64_t commit, struct expected_page *page)
+{
+    const struct blob_state *b;
+
+    if (ask->op == OP_LIST_CONTAINERS) {
+        struct shown entry = { .at = i,
+                               .container = model_container_at(containers_by_name[i], commit) };
+
+        return !entry.container->exists ||
+               !has_prefix(&ask->page, container_names[containers_by_name[i]]) ||
+               is_before_marker(&ask->page, &entry, page) || show(&ask->page, page, entry);
+    }
+    b = model_blob_at(ask->container, i, commit);
+    return !c->exists || b->incarnation != c->incarnation ||
+           !has_prefix(&ask->page, blob_names[i]) || show_blob(&ask->page, i, b, page);
+}
+
+static bool entries_fit(const struct search *s, const struct expected_page *page, unsigned from)
+{
+    for (unsigned i = from; i < page->count; i++)
+        if (i >= s->count || compare_entry(&s->ask->page, &page->shown[i], &s->entries[i]))
+            return false;
+    return true;
+}
+
+/* Is there a state of each from the i-th on, so that the page is as it was answered? */
+static bool search_from(const struct search *s, const struct container_state *c, unsigned i,
+                        const struct expected_page *page)
+{
+    bool all = s->ask->op == OP_LIST_CONTAINERS;
+    uint64_t at = s->to;
+
+    if (page->is_uncertain)
+        return true;
+    if (i == (all ? CONTAINERS : BLOBS))
+        return !compare_at(&s->ask->page, s->answer, s->entries, s->count, page);
+    for (;;) {
+        struct ask about = { .container = all ? containers_by_name[i] : s->ask->container,
+                             .blob = all ? 0 : i };
+        uint64_t changed = model_changed_before(&about, s->from, at);
+        struct expected_page more = *page;
+        bool goes_on = add_state(s->ask, c, i, at, &more);
+
+        if (entries_fit(s, &more, page->count) && search_from(s, c,
+                                                              goes_on ? i + 1
+                                                              : all   ? CONTAINERS
+                                                                      : BLOBS,
+                                                              &more))
+            return true;
+        if (changed == 0)
+            return false;
+        at = changed - 1;
+    }
+}
+
+bool listing_fits_parts(const struct ask *ask, const struct reply *answer, uint64_t from,
+                        uint64_t to)
+{
+    struct entry entries[SHOWN_MAX + 1];
+    struct search s = { ask, answer, entries, split(ask, answer, entries), from, to };
+    struct expected_page empty = { .count = 0 };
+
+    for (uint64_t at = to;; at--) {
+        if (search_from(&s, model_container_at(ask->container, at), 0, &empty))
+            return true;
+        if (at == from)
+            return false;
+    }
+}
+
 /* ---- times of snapshots ---- */
 
 static bool is_known(const struct blob_state *b, const char *time)

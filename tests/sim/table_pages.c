@@ -64,6 +64,30 @@ static const char *read_place(const struct table_tokens *tokens, unsigned *ret_p
     return NULL;
 }
 
+/* Compares the places from `place` to `end` with what is shown from *at on, which it moves. */
+static const char *compare_places(const struct table_ask *ask, const struct table_shown *shown,
+                                  unsigned count, unsigned place, unsigned end, uint64_t commit,
+                                  unsigned *at)
+{
+    const struct table_query *query = &ask->query;
+
+    for (; place < end; place++) {
+        const struct entity_version *is = table_entity_at(ask->table, place, commit);
+        const char *why;
+
+        if (!is || !table_sas_opens(&ask->sas, place) || !table_filter_holds(query, place, is))
+            continue;
+        if (*at == count)
+            return "an entity is missing in a page";
+        if (!query->is_partial && shown[*at].place != (int)place)
+            return "another entity than the next in a page";
+        why = table_compare_entity(&shown[(*at)++], is, query->is_partial);
+        if (why)
+            return why;
+    }
+    return NULL;
+}
+
 const char *table_compare_page(const struct table_ask *ask, const struct table_tokens *tokens,
                                const char *body, uint64_t commit)
 {
@@ -80,20 +104,46 @@ const char *table_compare_page(const struct table_ask *ask, const struct table_t
         return "more entities than were asked for";
     if (tokens->partition[0] && end <= query->from && count == 0)
         return "a page that does not go on";
-    for (unsigned place = query->from; place < end; place++) {
-        const struct entity_version *is = table_entity_at(ask->table, place, commit);
-
-        if (!is || !table_sas_opens(&ask->sas, place) || !table_filter_holds(query, place, is))
-            continue;
-        if (at == count)
-            return "an entity is missing in a page";
-        if (!query->is_partial && shown[at].place != (int)place)
-            return "another entity than the next in a page";
-        why = table_compare_entity(&shown[at++], is, query->is_partial);
-        if (why)
-            return why;
-    }
+    why = compare_places(ask, shown, count, query->from, end, commit, &at);
+    if (why)
+        return why;
     return at == count ? NULL : "an entity that should not be in a page";
+}
+
+struct page {
+    const struct table_ask *ask;
+    const struct table_shown *shown;
+    unsigned count, end;
+    uint64_t from, to;
+};
+
+/* Is there a state of each partition from this place on, so that the rest of the page is as it is shown? */
+static bool search_from(const struct page *page, unsigned place, unsigned at)
+{
+    unsigned next = (place / TABLE_ROWS + 1) * TABLE_ROWS;
+
+    if (place >= page->end)
+        return at == page->count;
+    for (uint64_t commit = page->to;; commit--) {
+        unsigned behind = at;
+
+        if (!compare_places(page->ask, page->shown, page->count, place,
+                            next < page->end ? next : page->end, commit, &behind) &&
+            search_from(page, next, behind))
+            return true;
+        if (commit == page->from)
+            return false;
+    }
+}
+
+bool table_page_fits_parts(const struct table_ask *ask, const struct table_tokens *tokens,
+                           const char *body, uint64_t from, uint64_t to)
+{
+    struct table_shown shown[TABLE_SHOWN_MAX];
+    struct page page = { .ask = ask, .shown = shown, .from = from, .to = to };
+
+    return !table_read_page(body, shown, &page.count) && !read_place(tokens, &page.end) &&
+           search_from(&page, ask->query.from, 0);
 }
 
 const char *table_compare_tables(const struct table_ask *ask, const struct table_tokens *tokens,
