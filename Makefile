@@ -47,10 +47,10 @@ smb-test: ## SMB's Linux client in User-Mode Linux: minutes
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/run.mjs --build build-test linux
 
-upgrade-test: ## this program and that of OLDER=COMMIT on one data folder, there and back, with traffic: builds it first
+upgrade-test: ## this program and that of the last release, or OLDER=COMMIT, on one data folder, there and back, with traffic
 	@tools/prepare test
 	@tools/compile build-test -Dgates=true
-	@LAGRA_OLDER=$$(tools/older "$(OLDER)") tools/node tests/run.mjs --build build-test clients:upgrade
+	@LAGRA_OLDER=$$(tools/older $(OLDER)) && export LAGRA_OLDER && tools/node tests/run.mjs --build build-test clients:upgrade
 
 test-on: ## another Debian in a folder, as root: make test-on trixie (or bookworm) builds there and passes the shorter tests
 	@tools/prepare test-on

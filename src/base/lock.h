@@ -17,6 +17,7 @@ enum lock_rank {
     RANK_WRITTEN,       /* embedded store: keys written since states were kept */
     RANK_DEFERRED,      /* store: the front of the list of deferred tasks */
     RANK_SYNCER,        /* waiting lists of the syncers */
+    RANK_TABLE_PROOF,   /* embedded store: held while a table is read to be proven */
     RANK_IO_POOL,       /* queue of the pool that waits for disks */
     RANK_DECIDE_POOL,   /* service: queue of the pool that decides what may wait */
     RANK_BACKGROUND,    /* service: list of background jobs */

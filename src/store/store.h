@@ -128,6 +128,7 @@ struct store_options {
     uint64_t disk_reserve;
     void (*failed)(void); /* called once a write or sync has failed (store invariant 6); or NULL */
     bool sync;            /* false: acknowledge without syncing (tests of the tests only) */
+    uint64_t whole_bytes; /* of records: of more a start proves what is read; 0: 64 MiB */
 };
 
 /* Opens the embedded store. Calls clock_resume(): the clock continues after the newest commit.
@@ -488,12 +489,10 @@ struct store_usage {
     uint64_t allocated_bytes; /* of the file system, in extents */
     uint64_t pending_bytes;   /* freed, not yet given back */
 };
-/* Measures, after everything has been collected that can be. For tests and `lagra check`; may wait for
- * disks. */
+/* Measures, once all is collected that can be. For tests and `lagra check`; may wait for disks. */
 void store_collect_now(struct store *store, struct store_usage *ret_usage);
 #ifdef LAGRA_GATES
-/* Frees all caches, so that a test can measure what else is held. While no other thread uses the
- * store; may wait for disks. */
+/* Frees all caches, so that a test sees what else is held. No other thread uses the store. */
 void store_drop_caches(struct store *store);
 #endif
 

@@ -25,6 +25,8 @@
 #include "store/embedded/stage_hash.h"
 #include "store/embedded/states.h"
 #include "store/embedded/syncer.h"
+#include "store/embedded/table_keeper.h"
+#include "store/embedded/table_proof.h"
 #include "store/embedded/verified.h"
 #include "store/store_private.h"
 
@@ -50,6 +52,8 @@ struct embedded {
     struct stripe *stripes;
     struct record_cache *records;
     struct manifest_guard guard;
+    struct table_proof tables;
+    struct table_keeper keeper;
     struct syncer syncer;
     struct extents extents;
     struct io_pool io;
@@ -70,6 +74,9 @@ static inline struct embedded *embedded_of(struct store *store)
 /* A write or sync failed: final. Logs it once, wakes all who wait. Any thread, without a
  * lock. (health.c) */
 void embedded_fail(struct embedded *embedded);
+/* A table of records is damaged: as above, so that nothing more is made of what it holds. Any thread, without a lock.
+ * (health.c) */
+void embedded_damaged(void *embedded);
 /* RocksDB refused a write, and will refuse every other, because it could not get a descriptor or
  * memory. Nothing of the write was done, and what was written before is still written out and
  * synced. Logs it once. Any thread. (health.c) */

@@ -2,16 +2,27 @@
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 
-void embedded_fail(struct embedded *embedded)
+static void fail(struct embedded *embedded, const char *why)
 {
     atomic_store(&embedded->failed, true);
     if (!atomic_exchange(&embedded->announced, true)) {
-        log_line(LOG_ERROR, "store: a write or sync failed; nothing more is accepted until the "
-                            "disk is looked after and the server started again");
+        log_line(LOG_ERROR, "store: %s", why);
         if (embedded->when_failed)
             embedded->when_failed();
     }
     syncer_break(&embedded->syncer);
+}
+
+void embedded_fail(struct embedded *embedded)
+{
+    fail(embedded, "a write or sync failed; nothing more is accepted until the disk is looked "
+                   "after and the server started again");
+}
+
+void embedded_damaged(void *embedded)
+{
+    fail(embedded, "records are damaged; nothing more is accepted, and the next start says what "
+                   "can be done");
 }
 
 void embedded_starve(struct embedded *embedded)

@@ -140,6 +140,20 @@ void interposed_prove(enum interposed_stage stage)
                  "read by threads that may wait, which costs more");
 }
 
+static _Atomic(read_check_fn *) read_check;
+
+void interposed_check_reads(read_check_fn *check)
+{
+    atomic_store_explicit(&read_check, check, memory_order_release);
+}
+
+static int check_read(int fd, off_t at, size_t size)
+{
+    read_check_fn *check = atomic_load_explicit(&read_check, memory_order_acquire);
+
+    return check ? check(fd, (uint64_t)at, size, allowed == READ_PAGE_CACHE) : 0;
+}
+
 /* RocksDB 7.8 calls no other function to read its tables; the program's own reads are pread64(). */
 ssize_t interposed_pread(int fd, void *to, size_t size, off_t at) INTERPOSES("pread");
 
@@ -147,10 +161,13 @@ ssize_t interposed_pread(int fd, void *to, size_t size, off_t at)
 {
     struct iovec all = { to, size };
     ssize_t done = -1;
+    int refusal = EAGAIN;
 
     note_call(INTERPOSED_PREAD);
-    if (allowed == READ_NOTHING)
-        errno = EAGAIN;
+    if (allowed != READ_NOTHING)
+        refusal = check_read(fd, at, size);
+    if (refusal != 0)
+        errno = refusal;
     else
         done = preadv2(fd, &all, 1, at, allowed == READ_PAGE_CACHE ? RWF_NOWAIT : 0);
     if (done < 0 && errno == EOPNOTSUPP)

@@ -21,6 +21,8 @@
 #define LAGRA_STORE_EMBEDDED_INTERPOSED_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum interposed {
     INTERPOSED_CRC32C,
@@ -42,6 +44,11 @@ void interposed_prove(enum interposed_stage stage);
 enum file_reads { READ_ALL, READ_PAGE_CACHE, READ_NOTHING };
 /* Any thread. */
 void file_reads_are(enum file_reads reads);
+/* Called before each pread() of RocksDB: 0, or the errno that it fails with. no_wait: as of a read that may take what is in
+ * the page cache alone. */
+typedef int read_check_fn(int fd, uint64_t at, size_t size, bool no_wait);
+/* NULL: none. Any thread. */
+void interposed_check_reads(read_check_fn *check);
 /* Whether files are synced by this thread from now on, or by its caller at the end. */
 enum file_syncs { SYNC_NOW, SYNC_LATER };
 /* Any thread. */

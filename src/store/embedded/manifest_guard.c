@@ -2,6 +2,7 @@
 #include "store/embedded/manifest_guard.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number)
     snprintf(to, MANIFEST_COPY_NAME_SIZE, COPY_BEGIN "%06" PRIu64, number);
 }
 
-bool manifest_is_copy_name(const char *name)
+static bool is_copy_name(const char *name)
 {
     return strncmp(name, COPY_BEGIN, sizeof COPY_BEGIN - 1) == 0;
 }
@@ -69,6 +70,23 @@ static bool write_note(const struct manifest_guard *guard)
            fdatasync(guard->synced) == 0;
 }
 
+enum store_result manifest_find_copy(int folder, bool *ret_found)
+{
+    DIR *dir = file_list(folder, ".");
+    const struct dirent *entry;
+    bool listed = dir;
+
+    *ret_found = false;
+    while (listed && (entry = file_next_entry(dir)))
+        *ret_found |= is_copy_name(entry->d_name);
+    listed = listed && errno == 0;
+    if (dir)
+        closedir(dir);
+    if (!listed)
+        log_errno("store: list the data folder");
+    return listed ? STORE_OK : STORE_IO;
+}
+
 /* Removes the copies of older MANIFESTs: nothing refers to them any longer. */
 static void remove_old_copies(const struct manifest_guard *guard)
 {
@@ -78,7 +96,7 @@ static void remove_old_copies(const struct manifest_guard *guard)
 
     manifest_copy_name(kept, guard->checkpoint.number);
     while (dir && (entry = readdir(dir)))
-        if (manifest_is_copy_name(entry->d_name) && strcmp(entry->d_name, kept) != 0)
+        if (is_copy_name(entry->d_name) && strcmp(entry->d_name, kept) != 0)
             unlinkat(guard->folder, entry->d_name, 0);
     if (dir)
         closedir(dir);

@@ -35,7 +35,8 @@ struct manifest_checkpoint {
 #define MANIFEST_COPY_NAME_SIZE 32
 
 void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number);
-bool manifest_is_copy_name(const char *name);
+/* Is there a copy? A start makes the first when all of records/ is durable. returns STORE_OK, STORE_IO (logged) */
+enum store_result manifest_find_copy(int folder, bool *ret_found);
 /* synced: the open file. A damaged checkpoint is ignored, and logged. returns STORE_OK, STORE_IO */
 enum store_result manifest_checkpoint_read(int synced, struct manifest_checkpoint *ret_checkpoint);
 

@@ -105,6 +105,7 @@ static void embedded_close(struct store *store)
     collector_stop(&embedded->collector);
     recovery_release(embedded); /* when its thread never ran */
     syncer_stop(&embedded->syncer);
+    table_keeper_stop(&embedded->keeper);
     manifest_guard_stop(&embedded->guard);
     io_pool_release(&embedded->io);
     reclaim_release(&embedded->reclaim);
@@ -117,6 +118,8 @@ static void embedded_close(struct store *store)
     verified_release(&embedded->verified);
     keyspace_close(&embedded->keyspace);
     manifest_guard_close(&embedded->guard);
+    table_keeper_close(&embedded->keeper);
+    table_proof_end(&embedded->tables);
     extents_release(&embedded->extents);
     disk_space_close(&embedded->space);
     close(embedded->extents.folder);
@@ -256,13 +259,53 @@ static enum store_result open_keyspace(struct embedded *embedded, const struct f
     return result;
 }
 
+/* A RocksDB that reads its tables by itself asks nobody what is proven: then all of them are, now. */
+static enum store_result prove_unasked(struct embedded *embedded)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < embedded->tables.count && all && file_reads_may_wait(); i++)
+        all = table_proof_finish(&embedded->tables, i, NULL);
+    return all ? STORE_OK : STORE_IO;
+}
+
+static enum store_result open_tables(struct embedded *embedded, const struct folder *folder,
+                                     const struct store_options *options,
+                                     const struct records_proof *proof, const char **ret_problem)
+{
+    enum store_result result =
+        table_proof_begin(&embedded->tables, folder->fd, proof->unproven, proof->unproven_count);
+
+    if (result)
+        return result;
+    result = open_keyspace(embedded, folder, options->cache_bytes, proof->is_new, ret_problem);
+    if (result)
+        return result;
+    result = prove_unasked(embedded);
+    if (!result && keyspace_sequence(&embedded->keyspace) < proof->sequence) {
+        log_line(LOG_ERROR, "store: RocksDB read the records up to %llu, there are %llu",
+                 (unsigned long long)keyspace_sequence(&embedded->keyspace),
+                 (unsigned long long)proof->sequence);
+        *ret_problem = "RocksDB does not read all records that are there";
+        result = STORE_CORRUPT;
+    }
+    if (result)
+        keyspace_close(&embedded->keyspace);
+    return result;
+}
+
+static uint64_t whole_bytes_of(const struct store_options *options)
+{
+    return options->whole_bytes > 0 ? options->whole_bytes : PROOF_WHOLE_BYTES;
+}
+
 /* Opens the records, once it is proven that all of them are there. */
 static enum store_result open_records(struct embedded *embedded, const struct folder *folder,
-                                      uint64_t durable, size_t cache_bytes,
+                                      uint64_t durable, const struct store_options *options,
                                       const char **ret_problem)
 {
     struct damage damage = { .say = log_finding, .context = &damage };
-    struct records_proof proof;
+    struct records_proof proof = { .is_new = false };
     enum store_result result;
 
     /* For what the proof moves and mends. */
@@ -270,7 +313,8 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
     if (result)
         return result;
     *ret_problem = "the data folder cannot be read";
-    result = records_prove(folder->fd, embedded->synced, durable, PROOF_MEND, &damage, &proof);
+    result = records_prove(folder->fd, embedded->synced, durable, PROOF_MEND,
+                           whole_bytes_of(options), &damage, &proof);
     if (damage.count > 0 && !result)
         log_line(LOG_ERROR, "store: %s", damage.first);
     if (damage.count > 0)
@@ -281,15 +325,8 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
     if (!result)
         result = claim_room(embedded, folder, ret_problem);
     if (!result)
-        result = open_keyspace(embedded, folder, cache_bytes, proof.is_new, ret_problem);
-    if (!result && keyspace_sequence(&embedded->keyspace) < proof.sequence) {
-        log_line(LOG_ERROR, "store: RocksDB read the records up to %llu, there are %llu",
-                 (unsigned long long)keyspace_sequence(&embedded->keyspace),
-                 (unsigned long long)proof.sequence);
-        *ret_problem = "RocksDB does not read all records that are there";
-        keyspace_close(&embedded->keyspace);
-        result = STORE_CORRUPT;
-    }
+        result = open_tables(embedded, folder, options, &proof, ret_problem);
+    free(proof.unproven);
     return result;
 }
 
@@ -309,7 +346,7 @@ static void *sync_folder(void *argument)
 
 /* The folder's names are made durable while the records are opened, which waits for the disk too. */
 static enum store_result open_synced(struct embedded *embedded, const struct folder *folder,
-                                     size_t cache_bytes, const char **ret_problem)
+                                     const struct store_options *options, const char **ret_problem)
 {
     struct folder_syncing syncing = { .folder = folder };
     struct thread thread;
@@ -321,7 +358,7 @@ static enum store_result open_synced(struct embedded *embedded, const struct fol
     if (result)
         return result;
     is_apart = thread_start(&thread, sync_folder, &syncing);
-    result = open_records(embedded, folder, durable, cache_bytes, ret_problem);
+    result = open_records(embedded, folder, durable, options, ret_problem);
     thread_join(&thread);
     if (!is_apart)
         sync_folder(&syncing);
@@ -348,7 +385,7 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
         close(folder->extents);
         return result;
     }
-    result = open_synced(embedded, folder, options->cache_bytes, ret_problem);
+    result = open_synced(embedded, folder, options, ret_problem);
     if (result)
         goto close_extents;
     result = extents_open(&embedded->extents, folder->extents, ret_problem);
@@ -364,8 +401,15 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
         manifest_guard_open(&embedded->guard, folder->fd, embedded->synced, &embedded->keyspace);
     if (result)
         goto release;
+    result = table_keeper_open(&embedded->keeper, folder->fd, &embedded->keyspace,
+                               &embedded->tables, whole_bytes_of(options));
+    if (result)
+        goto close_guard;
     disk_space_tend(&embedded->space);
     return STORE_OK;
+close_guard:
+    manifest_guard_stop(&embedded->guard);
+    manifest_guard_close(&embedded->guard);
 release:
     recovery_release(embedded);
     extents_release(&embedded->extents);
@@ -387,8 +431,9 @@ static bool start_threads(struct embedded *embedded)
     bool writes = io_pool_start(&embedded->io);
     bool hashes = stage_hasher_start(&embedded->hasher, &embedded->io);
     bool syncs_extents = extent_syncer_start(&embedded->extent_syncer, embedded);
+    bool keeps = table_keeper_start(&embedded->keeper);
 
-    return guards && syncs && writes && hashes && syncs_extents &&
+    return guards && syncs && keeps && writes && hashes && syncs_extents &&
            collector_start(&embedded->collector);
 }
 
@@ -418,9 +463,17 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     collector_init(&embedded->collector, embedded);
     reclaim_init(&embedded->reclaim, collector_poke, &embedded->collector);
     states_init(embedded);
+    table_proof_init(&embedded->tables);
     result = open_parts(embedded, &folder, options, ret_problem);
     folder_release(&folder);
     if (result) {
+        if (table_proof_finding(&embedded->tables)) {
+            *ret_problem =
+                "a file of records is damaged: the log says which. Start again: all of "
+                "them are proven then before anything is done, and what can be done is said";
+            result = STORE_CORRUPT;
+        }
+        table_proof_end(&embedded->tables);
         reclaim_release(&embedded->reclaim);
         states_release(&embedded->states);
         collector_release(&embedded->collector);
@@ -439,6 +492,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         *ret_problem = "the threads that it needs cannot be started";
         return STORE_SHORTAGE;
     }
+    table_proof_on_damage(&embedded->tables, embedded_damaged, embedded);
     *ret_store = &embedded->store;
     return STORE_OK;
 }

@@ -146,9 +146,21 @@ void records_files_release(struct records_files *files)
 const struct records_file *records_files_find(const struct records_files *files,
                                               enum records_kind kind, uint64_t number)
 {
-    for (size_t i = 0; i < files->count; i++)
-        if (files->list[i].number == number && files->list[i].kind == kind)
-            return &files->list[i];
+    size_t from = 0, to = files->count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        if (files->list[middle].number < number)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    while (from < files->count && files->list[from].number == number) {
+        if (files->list[from].kind == kind)
+            return &files->list[from];
+        from++;
+    }
     return NULL;
 }
 

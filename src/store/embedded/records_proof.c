@@ -1,7 +1,6 @@
 /* Which MANIFEST, and whether all that it needs is there. */
 #include "store/embedded/records_proof.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +13,7 @@
 #include "base/log.h"
 #include "store/embedded/log_chain.h"
 #include "store/embedded/manifest.h"
+#include "store/embedded/table_proof.h"
 #include "store/embedded/table_sums.h"
 
 #define RESTORED_NAME "manifest.restored" /* a copy on its way back into records/ */
@@ -24,6 +24,7 @@ struct proof {
     int records;
     enum proof_mode mode;
     uint64_t durable;
+    uint64_t whole_bytes;
     struct manifest_checkpoint checkpoint;
     struct records_files files;
 };
@@ -146,11 +147,25 @@ out:
 
 /* ---- 2 and 3. what it names ---- */
 
+/* Are the sums of tables left to be taken when they are read? */
+static bool is_left(const struct proof *proof, const struct manifest *manifest)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < manifest->table_count; i++)
+        bytes += manifest->tables[i].size;
+    return proof->mode == PROOF_MEND && bytes > proof->whole_bytes &&
+           !table_proof_is_asked(proof->folder);
+}
+
 /* All findings about one candidate. returns STORE_OK (also with damage), STORE_IO */
 static enum store_result examine(const struct proof *proof, struct candidate *candidate,
                                  struct damage *damage)
 {
-    enum store_result result = table_sums_check(proof->records, &candidate->manifest, damage);
+    const struct manifest *manifest = &candidate->manifest;
+    enum store_result result = is_left(proof, manifest)
+                                   ? table_sums_check_sizes(proof->records, manifest, damage)
+                                   : table_sums_check(proof->records, manifest, damage);
 
     if (!result)
         result = log_chain_follow(proof->records, &proof->files, &candidate->manifest, damage,
@@ -219,24 +234,6 @@ static bool is_new(const struct proof *proof)
             (proof->files.list[i].kind == RECORDS_LOG && proof->files.list[i].size > 0))
             return false;
     return proof->durable == 0 && proof->checkpoint.number == 0;
-}
-
-/* A start makes the copies when all of records/ is durable. returns STORE_OK, STORE_IO */
-static enum store_result find_copy(int folder, bool *ret_found)
-{
-    DIR *dir = file_list(folder, ".");
-    const struct dirent *entry;
-    bool listed = dir;
-
-    *ret_found = false;
-    while (listed && (entry = file_next_entry(dir)))
-        *ret_found |= manifest_is_copy_name(entry->d_name);
-    listed = listed && errno == 0;
-    if (dir)
-        closedir(dir);
-    if (!listed)
-        log_errno("store: list the data folder");
-    return listed ? STORE_OK : STORE_IO;
 }
 
 static enum store_result choose(const struct proof *proof, struct damage *damage,
@@ -407,7 +404,7 @@ static enum store_result was_cut_off(const struct proof *proof)
     enum store_result result;
     bool has_copy;
 
-    if (find_copy(proof->folder, &has_copy))
+    if (manifest_find_copy(proof->folder, &has_copy))
         return STORE_IO;
     if (has_copy)
         return STORE_NOT_FOUND;
@@ -434,6 +431,14 @@ static enum store_result begin_anew(const struct proof *proof, bool has_current)
 
 /* ---- the whole ---- */
 
+static void take_tables(struct manifest *manifest, struct records_proof *proof)
+{
+    proof->unproven = manifest->tables;
+    proof->unproven_count = manifest->table_count;
+    manifest->tables = NULL;
+    manifest->table_count = 0;
+}
+
 static enum store_result prove(const struct proof *proof, struct damage *damage,
                                struct records_proof *ret_proof)
 {
@@ -456,14 +461,21 @@ static enum store_result prove(const struct proof *proof, struct damage *damage,
         result = mend(proof, &candidate);
     *ret_proof = (struct records_proof){ .has_logs = log_chain_has_records(&candidate.chain),
                                          .sequence = candidate.chain.sequence };
+    if (!result && is_left(proof, &candidate.manifest))
+        take_tables(&candidate.manifest, ret_proof);
+    else if (!result && proof->mode == PROOF_MEND && table_proof_is_asked(proof->folder))
+        result = table_proof_unask(proof->folder);
     candidate_release(&candidate);
     return result;
 }
 
 enum store_result records_prove(int folder, int synced, uint64_t durable, enum proof_mode mode,
-                                struct damage *damage, struct records_proof *ret_proof)
+                                uint64_t whole_bytes, struct damage *damage,
+                                struct records_proof *ret_proof)
 {
-    struct proof proof = { .folder = folder, .mode = mode, .durable = durable };
+    struct proof proof = {
+        .folder = folder, .mode = mode, .durable = durable, .whole_bytes = whole_bytes
+    };
     enum store_result result = manifest_checkpoint_read(synced, &proof.checkpoint);
 
     if (result)

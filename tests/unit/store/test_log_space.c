@@ -300,7 +300,8 @@ static void nothing_is_read_behind_a_hole(void **state)
     at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     synced = openat(at, "synced", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     assert_true(at >= 0 && synced >= 0);
-    assert_int_equal(records_prove(at, synced, 4, PROOF_MEND, &damage, &proof), STORE_OK);
+    assert_int_equal(records_prove(at, synced, 4, PROOF_MEND, PROOF_WHOLE_BYTES, &damage, &proof),
+                     STORE_OK);
     assert_int_equal(proof.sequence, 4);
     assert_int_equal(keyspace_open(records, NULL, 0, KEYSPACE_EXISTS, &found, &problem), STORE_OK);
     assert_int_equal(keyspace_sequence(&found), 4);
