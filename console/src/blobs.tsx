@@ -1,5 +1,4 @@
 // Blobs: the containers of an account, or what is in one: its folders and blobs by pages, and one of them.
-import type { ContainerListBlobHierarchySegmentResponse } from '@azure/storage-blob';
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { ContainerAccess } from './access.tsx';
@@ -8,7 +7,8 @@ import { Containers } from './containers.tsx';
 import { containerOf } from './clients.ts';
 import { bytes, time } from './format.ts';
 import { go, hrefOf } from './route.ts';
-import { type Page, Scroller } from './scroller.tsx';
+import { listBlobs, type Listed } from './list.ts';
+import { Scroller } from './scroller.tsx';
 import { Crumbs, Field, Form } from './ui.tsx';
 import { Sas } from './sas.tsx';
 import { Uploads } from './upload.tsx';
@@ -28,27 +28,6 @@ async function deleteAll(account: string, container: string, names: string[]) {
             await client.deleteBlob(name, { deleteSnapshots: 'include' });
     };
     await Promise.all(Array.from({ length: DELETED_AT_A_TIME }, work));
-}
-
-/** What is shown of a folder or a blob: a page of the SDK's has much more. */
-interface Row {
-    name: string;
-    isFolder: boolean;
-    size?: number | undefined;
-    type?: string | undefined;
-    tier?: string | undefined;
-    modified?: Date | undefined;
-}
-
-async function loadPage(account: string, container: string, prefix: string, mark: string | undefined): Promise<Page<Row>> {
-    const pages = (await containerOf(account, container)).listBlobsByHierarchy('/', { prefix: prefix || undefined })
-        .byPage({ maxPageSize: PAGE, continuationToken: mark });
-    const { segment, continuationToken } = (await pages.next()).value as ContainerListBlobHierarchySegmentResponse;
-    const rows: Row[] = [...(segment.blobPrefixes ?? []).map(({ name }) => ({ name, isFolder: true })),
-        ...segment.blobItems.map(({ name, properties }) => ({ name, isFolder: false, size: properties.contentLength,
-            type: properties.blobType?.replace('Blob', '').toLowerCase(), tier: properties.accessTier, modified: properties.lastModified }))];
-
-    return { rows: rows.sort((a, b) => a.name < b.name ? -1 : 1), next: continuationToken || undefined };
 }
 
 function List({ account, container, prefix, chosen }: { account: string; container: string; prefix: string; chosen: string | null }) {
@@ -82,8 +61,8 @@ function List({ account, container, prefix, chosen }: { account: string; contain
             <button type="button" onClick={reload}>Reload</button>
             <button type="button" class="danger" disabled={marked.size === 0} onClick={() => setDeletes(true)}>Delete {marked.size || ''} marked</button>
         </div>
-        <Scroller<Row> label="Blobs" head={['Mark', 'Name', 'Size', 'Type', 'Tier', 'Modified']} empty="There are no blobs here."
-            of={[account, container, prefix, search, turn]} load={(mark) => loadPage(account, container, prefix + search, mark)}
+        <Scroller<Listed> label="Blobs" head={['Mark', 'Name', 'Size', 'Type', 'Tier', 'Modified']} empty="There are no blobs here."
+            of={[account, container, prefix, search, turn]} load={(mark) => listBlobs(account, container, { prefix: prefix + search, mark, count: PAGE })}
             name={({ name, isFolder }) => `${isFolder ? 'd' : 'b'}${name}`}
             row={({ name, isFolder, size, type, tier, modified }) => isFolder ? <>
                 <td /><td class="name" title={short(name)}><a href={hrefOf('blobs', [account, container, name])}>{short(name)}</a></td>
