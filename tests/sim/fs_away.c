@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "fs_change.h"
+#include "sm_plain.h"
 #include "sm_seen.h"
 #include "world.h"
 
@@ -22,10 +23,11 @@ bool fs_is_late(void)
     return false;
 }
 
-static bool may_be_overdue(const struct fs_open *open)
+/* Its time, by the server's clock. */
+static bool may_be_over(const struct fs_open *open)
 {
-    return open->id > 0 && open->is_of_before &&
-           world->now_ns > open->away_ns + FS_KEPT_NS - FS_KEPT_NS / CLOCK_PART;
+    return (world->plan.faults & FAULTS_OF_TIME) ||
+           world->now_ns > open->away_ns + open->kept_ns - open->kept_ns / CLOCK_PART;
 }
 
 /* Whoever wanted a file deleted wants so as long as it is open. */
@@ -36,18 +38,27 @@ static void forget_pending(struct fs_state *state)
             state->nodes[i].is_delete_pending = false;
 }
 
-bool fs_end_overdue(struct fs_state *state)
+/* Those whose time is over by then. */
+static bool end_overdue(struct fs_state *state, uint64_t until_ns)
 {
     bool has_ended = false;
 
-    for (unsigned i = 0; i < FS_OPENS; i++)
-        if (may_be_overdue(&state->opens[i])) {
-            fs_end_open(state, &state->opens[i]);
-            has_ended = true;
-        }
+    for (unsigned i = 0; i < FS_OPENS; i++) {
+        struct fs_open *open = &state->opens[i];
+
+        if (open->id == 0 || !open->is_of_before || open->away_ns + open->kept_ns > until_ns)
+            continue;
+        fs_end_open(state, open);
+        has_ended = true;
+    }
     if (has_ended)
         forget_pending(state);
     return has_ended;
+}
+
+bool fs_end_overdue(struct fs_state *state)
+{
+    return end_overdue(state, world->now_ns + FS_KEPT_NS / CLOCK_PART);
 }
 
 static struct fs_open *find_handle(struct fs_state *state, uint64_t handle)
@@ -58,20 +69,23 @@ static struct fs_open *find_handle(struct fs_state *state, uint64_t handle)
     return NULL;
 }
 
-void fs_away_committed(void)
+bool fs_away_committed(void)
 {
     const struct sm_overdue seen = sm_overdue_seen();
-    struct fs_state *state = fs_next_state(++world->commits);
+    struct fs_state *state;
     struct fs_open *open;
     struct fs_node *node;
     const char *why = NULL;
 
     if (seen.handle == 0)
-        return;
-    fs_end_overdue(state);
+        return false;
+    state = fs_next_state(++world->commits);
     open = find_handle(state, seen.handle);
     if (!open || !open->is_away)
         world_fail("the server closes a handle that nobody has left: %" PRIX64, seen.handle);
+    if (!may_be_over(open))
+        world_fail("the server closes a handle that its client may still come back to");
+    end_overdue(state, open->away_ns + open->kept_ns); /* by the same clock */
     node = &state->nodes[fs_node_of(state, open->node) - state->nodes];
     fs_close_open(state, open);
     if (node->exists && node->etag != 0 && node->etag != seen.etag) { /* as sm_judge.c has it */
@@ -82,6 +96,7 @@ void fs_away_committed(void)
         world_fail("a handle is closed that nobody has come back to: %s", why);
     world_say("%.6f commit %" PRIu64 " of the server: closes a handle that nobody came back to",
               (double)world->now_ns / 1e9, world->commits);
+    return true;
 }
 
 void fs_close_away(struct fs_state *state)

@@ -4,17 +4,18 @@
 
 #include "fs_opens.h"
 
-/* How long they are kept. */
-#define FS_KEPT_NS (300 * UINT64_C(1000000000))
+/* How long they are kept at most. */
+#define FS_SECOND_NS UINT64_C(1000000000)
+#define FS_KEPT_NS   (300 * FS_SECOND_NS)
 
 /* The client of one that persists is away so long that it is soon too late for it. */
 bool fs_is_late(void);
 /* Those of an earlier process end when their time is over, by the server's clock: nobody closes them, so nothing is
  * deleted with them. Ends those whose time may be over. False: there is none */
 bool fs_end_overdue(struct fs_state *state);
-/* The server has committed when all clients have left: that it closes a handle which nobody has come back to. It closes
- * it as its client would have. Or it was looked at what there is, which ends handles that are away. */
-void fs_away_committed(void);
+/* Has the server's own thread committed that it closes a handle which nobody has come back to? It closes it as its
+ * client would have. */
+bool fs_away_committed(void);
 /* Nobody has come back in time, nor will: what is kept is closed. */
 void fs_close_away(struct fs_state *state);
 

@@ -11,6 +11,7 @@ void fs_judge_begin(void);
 void fs_judge_begin_life(void);
 void fs_judge_asked(unsigned slot, const struct ask *ask);
 void fs_judge_committed(unsigned slot);
+void fs_judge_committed_behind(void);
 bool fs_judge_has_committed(unsigned slot);
 void fs_judge_answered(unsigned slot, const struct reply *answer, bool may_fail);
 bool fs_judge_take_stock(struct server *server, bool may_fail);

@@ -27,10 +27,10 @@ struct fs_open {
     bool is_oplock;
     unsigned holds, told, breaks_to;
     bool is_durable, persists;
-    uint64_t create;   /* by which its client asks for it again */
-    bool is_of_before; /* its process has ended, and its client has not come back */
-    bool is_away;      /* its client has lost the connection, and may come back */
-    uint64_t away_ns;
+    uint64_t create;           /* by which its client asks for it again */
+    bool is_of_before;         /* its process has ended, and its client has not come back */
+    bool is_away;              /* its client has lost the connection, and may come back */
+    uint64_t away_ns, kept_ns; /* since when, and how long */
 };
 
 /* That it has locked of its file. */

@@ -169,23 +169,12 @@ static void adopt(const struct stock *one, const struct fs_state *state)
         world_fail("after a start: %s", why);
 }
 
-/* Nobody comes back any more. */
-static void close_away(void)
-{
-    int before = request_slot();
-
-    sched_sleep(KEPT_NS);
-    request_set_slot(SLOTS_MAX - 1);
-    sm_link_close_away();
-    request_set_slot(before);
-}
-
 bool fs_judge_take_stock(struct server *server, bool may_fail)
 {
     uint64_t survivor;
 
     if (world->has_started && (world->plan.faults & FAULT_SMB))
-        close_away(); /* copies to what they have open end only then */
+        sched_sleep(KEPT_NS); /* nobody comes back any more: what is away is closed */
     if (world->has_started && !fs_copies_wait(server))
         return false;
     sm_judge_end_life();

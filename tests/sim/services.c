@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "fs_blobs.h"
-#include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_request.h"
 #include "fs_script.h"
@@ -92,7 +91,7 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .begin_life = fs_judge_begin_life,
                    .asked = fs_judge_asked,
                    .committed = fs_judge_committed,
-                   .committed_behind = fs_copies_committed,
+                   .committed_behind = fs_judge_committed_behind,
                    .has_committed = fs_judge_has_committed,
                    .answered = fs_judge_answered,
                    .take_stock = fs_judge_take_stock,

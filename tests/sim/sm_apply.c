@@ -1,4 +1,5 @@
 /* What a commit of SMB makes of a state. MS-FSA 2.1.5 */
+#include "fs_away.h"
 #include "fs_change.h"
 #include "fs_opens.h"
 #include "sm_model.h"
@@ -48,22 +49,24 @@ static uint64_t open_node(const struct sm_ask *ask, const struct sm_expected *ex
         i++;
     if (i == FS_OPENS)
         world_fail("the model has no room for another open");
-    state->opens[i] = (struct fs_open){ .id = ++state->ids,
-                                        .node = state->nodes[at].id,
-                                        .client = seen->client,
-                                        .volatile_id = seen->volatile_id,
-                                        .handle = seen->handle,
-                                        .access = ask->access,
-                                        .share = ask->share,
-                                        .deletes = ask->deletes,
-                                        .is_durable = ask->is_durable && (holds & CACHES_H),
-                                        .persists = ask->persists && !state->nodes[at].is_directory,
-                                        .create = ask->create,
-                                        .key = ask->key,
-                                        .is_oplock = ask->key == 0,
-                                        .holds = holds,
-                                        .told = holds,
-                                        .breaks_to = holds };
+    state->opens[i] =
+        (struct fs_open){ .id = ++state->ids,
+                          .node = state->nodes[at].id,
+                          .client = seen->client,
+                          .volatile_id = seen->volatile_id,
+                          .handle = seen->handle,
+                          .access = ask->access,
+                          .share = ask->share,
+                          .deletes = ask->deletes,
+                          .is_durable = ask->is_durable && (holds & CACHES_H),
+                          .persists = ask->persists && !state->nodes[at].is_directory,
+                          .kept_ns = ask->kept_s > 0 ? ask->kept_s * FS_SECOND_NS : FS_KEPT_NS,
+                          .create = ask->create,
+                          .key = ask->key,
+                          .is_oplock = ask->key == 0,
+                          .holds = holds,
+                          .told = holds,
+                          .breaks_to = holds };
     return state->opens[i].id;
 }
 

@@ -92,6 +92,7 @@ struct sm_ask {
     uint64_t key;        /* of its lease; 0: it asks for an oplock */
     bool is_durable;     /* the open is to outlast its connection, */
     bool persists;       /* and the server */
+    unsigned kept_s;     /* so long; 0: as long as may be */
     uint64_t create;     /* GUID of what it asks for, or comes back to; 0: none */
     bool is_exclusive;   /* a lock, */
     uint64_t waits_ns;   /* which waits so long, and is then cancelled; 0: it does not */

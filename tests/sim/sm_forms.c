@@ -90,7 +90,7 @@ static void put_durable(struct wire_writer *w, const struct sm_ask *ask)
     if (returns) {
         put_handle(w, ask);
     } else {
-        wire_put_u32(w, KEPT_MS);
+        wire_put_u32(w, ask->kept_s > 0 ? ask->kept_s * 1000 : KEPT_MS);
         wire_put_u32(w, ask->persists ? PERSISTENT : 0);
         wire_put_zeros(w, 8);
     }

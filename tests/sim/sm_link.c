@@ -44,12 +44,8 @@ void sm_link_open(const struct endpoint *endpoint)
     if (!waiting_start())
         world_fail("the thread of those who wait does not start");
     service = smb_service_new(&options, endpoint->store, endpoint->accounts, endpoint->pool);
-}
-
-void sm_link_close_away(void)
-{
-    if (service)
-        kept_close_overdue(service->kept, clock_now());
+    if (!kept_start(service->kept))
+        world_fail("the thread of handles that are kept does not start");
 }
 
 void sm_link_close(void)

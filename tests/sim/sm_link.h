@@ -25,8 +25,6 @@ struct sm_message {
 bool sm_is_client(unsigned slot);
 /* With the server's start; nothing where no client is of SMB. */
 void sm_link_open(const struct endpoint *endpoint);
-/* Handles whose time is over are closed: after all clients have left. */
-void sm_link_close_away(void);
 /* After all clients have left. */
 void sm_link_close(void);
 

@@ -9,6 +9,7 @@
 #include "fs_judge.h"
 #include "fs_opens.h"
 #include "sm_list.h"
+#include "sm_plain.h"
 #include "world.h"
 
 #define SM_OPEN_WAIT_NS (60 * UINT64_C(1000000000)) /* GATE_OPEN_WAIT_MAX_S */
@@ -316,7 +317,8 @@ static struct sm_expected expect_return(const struct sm_ask *ask, const struct f
     const struct fs_node *node = open ? fs_node_of(state, open->node) : NULL;
     unsigned at = fs_find(state, &ask->path);
 
-    if (!node || !open->is_away || world->now_ns > open->away_ns + FS_KEPT_NS + FS_KEPT_NS / 10)
+    if (!node || !open->is_away ||
+        world->now_ns > open->away_ns + open->kept_ns + open->kept_ns / 10)
         return refusal(SM_NAME_NOT_FOUND);
     if (ask->key > 0 && (at == FS_NODES || &state->nodes[at] != node))
         return refusal(SM_INVALID_PARAMETER);
@@ -366,8 +368,8 @@ static bool may_be_overdue(const struct sm_ask *ask, const struct fs_state *stat
 {
     const struct fs_open *open = fs_open_created(state, ask->create);
 
-    return (world->plan.faults & FAULT_CLOCK) ||
-           (open && world->now_ns > open->away_ns + FS_KEPT_NS - FS_KEPT_NS / 10);
+    return (world->plan.faults & FAULTS_OF_TIME) ||
+           (open && world->now_ns > open->away_ns + open->kept_ns - open->kept_ns / 10);
 }
 
 /* What it says is judged by sm_watch.c. */

@@ -12,9 +12,11 @@
 #include "sm_watch.h"
 #include "world.h"
 
-#define HANDLES_MAX 3u
-#define LOCKS_MAX   3u
-#define SECOND_NS   UINT64_C(1000000000)
+#define HANDLES_MAX  3u
+#define LOCKS_MAX    3u
+/* Many handles are kept so long at most, which passes while others go on. */
+#define KEPT_SHORT_S 20u
+#define SECOND_NS    UINT64_C(1000000000)
 
 struct held {
     struct sm_handle handle; /* open 0: free */
@@ -295,6 +297,8 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
         ask->persists = true;
         ask->create = key;
     }
+    if (!ask->persists && ask->seed % 2 == 0)
+        ask->kept_s = 1 + ask->seed % KEPT_SHORT_S;
     if (draw(draws, 20) == 0) {
         ask->deletes = true;
         ask->access |= MAY_D;

@@ -109,7 +109,7 @@ struct sm_seen sm_seen_own(unsigned number)
 
 /* ---- what the server closes when nobody has come back ---- */
 
-static struct sm_overdue overdue;
+static _Thread_local struct sm_overdue overdue;
 
 struct sm_overdue sm_overdue_seen(void)
 {
