@@ -4,6 +4,7 @@
  *
  *   CRC-32C, and the joining of two   Debian's RocksDB takes them by tables. decision: 217, 220
  *   the order of keys in a memtable   without two more calls and a counter. decision: 217
+ *   SyncPoint::Process                where RocksDB's own tests stop it; ours returns. decision: 660
  *   pread(2)                          which does not wait for the disk where the caller may not.
  *                                     decision: 227
  *   fsync(2), fdatasync(2)            which do nothing while the caller is to sync all itself. decision: 636
@@ -29,6 +30,7 @@ enum interposed {
     INTERPOSED_CRC32C_JOIN,
     INTERPOSED_PREAD,
     INTERPOSED_SYNC,
+    INTERPOSED_SYNC_POINT,
     INTERPOSED_COUNT,
 };
 /* Since the process began. Any thread. */

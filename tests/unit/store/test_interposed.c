@@ -98,6 +98,7 @@ static void a_new_key_space_proves_sums(void **state)
     assert_int_equal(keyspace_write(&keyspace, batch), STORE_OK);
     rocksdb_writebatch_destroy(batch);
     assert_int_equal(get(&keyspace, STORE_NO_WAIT), STORE_OK);
+    assert_int_equal(interposed_was_called(INTERPOSED_SYNC_POINT), !place.is_hidden);
     keyspace_give_back(&keyspace); /* makes the first table */
     keyspace_prove_reads(&keyspace);
     assert_int_equal(is_logged("pread()"), place.is_hidden);
