@@ -18,30 +18,42 @@
 
 /* ---- the batch that a thread keeps for its next commit: its memory has grown already ---- */
 
-static pthread_key_t spare;
-static pthread_once_t spare_once = PTHREAD_ONCE_INIT;
+static _Thread_local rocksdb_writebatch_t *spare;
+static _Thread_local bool has_end; /* the key is set: the spare one is freed with the thread */
+static pthread_key_t end_of_thread;
+static pthread_once_t end_once = PTHREAD_ONCE_INIT;
 
-static void free_spare(void *writes)
+/* On the thread that ends. */
+static void free_spare(void *unused)
 {
-    rocksdb_writebatch_destroy(writes);
+    (void)unused;
+    if (spare)
+        rocksdb_writebatch_destroy(spare);
+    spare = NULL;
+    has_end = false;
 }
 
-static void make_spare(void)
+static void make_end(void)
 {
-    if (pthread_key_create(&spare, free_spare) != 0)
+    if (pthread_key_create(&end_of_thread, free_spare) != 0)
         abort();
+}
+
+static bool will_be_freed(void)
+{
+    if (has_end)
+        return true;
+    pthread_once(&end_once, make_end);
+    has_end = pthread_setspecific(end_of_thread, &spare) == 0;
+    return has_end;
 }
 
 static rocksdb_writebatch_t *take_writes(void)
 {
-    rocksdb_writebatch_t *writes;
+    rocksdb_writebatch_t *writes = spare;
 
-    pthread_once(&spare_once, make_spare);
-    writes = pthread_getspecific(spare);
-    if (!writes)
-        return rocksdb_writebatch_create();
-    pthread_setspecific(spare, NULL);
-    return writes;
+    spare = NULL;
+    return writes ? writes : rocksdb_writebatch_create();
 }
 
 static void give_writes(rocksdb_writebatch_t *writes)
@@ -49,13 +61,12 @@ static void give_writes(rocksdb_writebatch_t *writes)
     size_t bytes;
 
     (void)rocksdb_writebatch_data(writes, &bytes);
-    if (bytes > SPARE_BYTES_MAX || pthread_getspecific(spare)) {
+    if (bytes > SPARE_BYTES_MAX || spare || !will_be_freed()) {
         rocksdb_writebatch_destroy(writes);
         return;
     }
     rocksdb_writebatch_clear(writes);
-    if (pthread_setspecific(spare, writes) != 0)
-        rocksdb_writebatch_destroy(writes);
+    spare = writes;
 }
 
 /* ---- batches ---- */
