@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb reproducible install clean
+.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb deb-test reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -129,6 +129,11 @@ deb: ## build Debian packages of the commit into build-deb, and look at them (te
 	@tools/prepare deb
 	@packaging/deb build-deb
 	@tests/package/run build-deb
+
+deb-test: ## the package on a fresh Debian 12, as root: install, serve, azure-cli, promtool, backup, restore, check
+	@tools/prepare deb-test
+	@ls build-deb/lagra_*.deb >/dev/null 2>&1 || packaging/deb build-deb
+	@tests/package/fresh build-deb
 
 reproducible: ## build the packages and the source archive twice, and compare them
 	@tools/prepare deb
