@@ -18,9 +18,8 @@ struct disk_space {
     int folder;       /* of the data */
     uint64_t reserve; /* bytes; sizes.h says how much is needed */
     uint64_t ballast; /* bytes; 0: none is laid */
-    void (*low)(
-        void *
-            context); /* there may be something to do for disk_space_tend(), or it is roomy no more or again */
+    /* There may be something to do for disk_space_tend(), or it is roomy no more, or again. */
+    void (*low)(void *context);
     void *context;
     _Atomic uint64_t room; /* above the reserve at the last look, less what was admitted since */
     _Atomic uint64_t looked_ms; /* CLOCK_MONOTONIC */

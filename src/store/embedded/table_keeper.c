@@ -59,23 +59,16 @@ static uint64_t table_bytes(const struct records_files *files)
 static void keep_sums(const struct table_keeper *keeper, const struct records_file *file)
 {
     char name[RECORDS_NAME_SIZE];
-    size_t count = table_sectors_count(file->size);
     uint32_t *sums;
-    char *buffer;
-    bool is_read = true;
     int fd;
 
     records_file_name(name, RECORDS_TABLE, file->number);
     fd = openat(keeper->records, name, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return;
-    sums = xcalloc(count, sizeof sums[0]);
-    buffer = xmalloc(TABLE_SECTOR_BYTES);
-    for (size_t i = 0; i < count && is_read; i++)
-        is_read = table_sectors_read(fd, file->size, i, /* no_wait= */ false, buffer, &sums[i]);
-    if (is_read)
+    sums = table_sectors_take(fd, file->size);
+    if (sums)
         table_sectors_save(keeper->sums, file->number, sums, file->size);
-    free(buffer);
     free(sums);
     close(fd);
 }
@@ -123,10 +116,8 @@ static void keep_all(const struct table_keeper *keeper, const struct records_fil
 
 static bool open_sums(struct table_keeper *keeper)
 {
-    if (keeper->sums >= 0)
-        return true;
-    (void)mkdirat(keeper->folder, TABLE_SUMS_FOLDER, 0700);
-    keeper->sums = openat(keeper->folder, TABLE_SUMS_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (keeper->sums < 0)
+        keeper->sums = table_sectors_open(keeper->folder);
     return keeper->sums >= 0;
 }
 

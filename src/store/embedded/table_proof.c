@@ -166,21 +166,13 @@ static int prove_sectors(struct table_proof *proof, struct unproven *table,
 static int sum_whole(struct table_proof *proof, struct unproven *table, int fd, bool *ret_is_right)
 {
     uint64_t size = table->table.size;
-    size_t count = table_sectors_count(size);
-    uint32_t *sums = xcalloc(count, sizeof sums[0]);
-    char *buffer = xmalloc(TABLE_SECTOR_BYTES);
-    bool is_read = true;
-    int error = 0;
+    uint32_t *sums = table_sectors_take(fd, size);
+    int error = sums ? 0 : errno != 0 ? errno : EIO;
 
-    for (size_t i = 0; i < count && is_read; i++)
-        is_read = table_sectors_read(fd, size, i, /* no_wait= */ false, buffer, &sums[i]);
-    if (!is_read)
-        error = errno != 0 ? errno : EIO;
-    *ret_is_right = is_read && table_sectors_join(sums, size) == table->table.crc;
+    *ret_is_right = sums && table_sectors_join(sums, size) == table->table.crc;
     if (*ret_is_right)
         table_sectors_save(proof->sums, table->table.number, sums, size);
     atomic_fetch_add(&proof->bytes_read, size);
-    free(buffer);
     free(sums);
     return error;
 }
@@ -335,8 +327,7 @@ static bool look_up(const struct table_proof *proof, const struct manifest_table
 
 static bool open_folders(struct table_proof *proof, int folder)
 {
-    (void)mkdirat(folder, TABLE_SUMS_FOLDER, 0700);
-    proof->sums = openat(folder, TABLE_SUMS_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    proof->sums = table_sectors_open(folder);
     proof->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     proof->records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (proof->folder < 0 || proof->records < 0)

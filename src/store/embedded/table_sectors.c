@@ -15,8 +15,9 @@
 #include "base/endian.h"
 #include "base/file.h"
 
-#define SUM_BYTES 4u
-#define NAME_SIZE 32
+#define SUMS_FOLDER "sums"
+#define SUM_BYTES   4u
+#define NAME_SIZE   32
 
 static void sums_name(char to[NAME_SIZE], uint64_t number, const char *suffix)
 {
@@ -53,6 +54,25 @@ bool table_sectors_read(int fd, uint64_t size, size_t sector, bool no_wait, void
     return true;
 }
 
+uint32_t *table_sectors_take(int fd, uint64_t size)
+{
+    size_t count = table_sectors_count(size);
+    uint32_t *sums = xcalloc(count, sizeof sums[0]);
+    char *buffer = xmalloc(TABLE_SECTOR_BYTES);
+    bool is_read = true;
+    int error;
+
+    for (size_t i = 0; i < count && is_read; i++)
+        is_read = table_sectors_read(fd, size, i, /* no_wait= */ false, buffer, &sums[i]);
+    error = errno;
+    free(buffer);
+    if (is_read)
+        return sums;
+    free(sums);
+    errno = error;
+    return NULL;
+}
+
 uint32_t table_sectors_join(const uint32_t *sums, uint64_t size)
 {
     size_t count = table_sectors_count(size);
@@ -61,6 +81,12 @@ uint32_t table_sectors_join(const uint32_t *sums, uint64_t size)
     for (size_t i = 0; i < count; i++)
         crc = crc32c_join(crc, sums[i], sector_length(size, i));
     return crc;
+}
+
+int table_sectors_open(int folder)
+{
+    (void)mkdirat(folder, SUMS_FOLDER, 0700);
+    return openat(folder, SUMS_FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 bool table_sectors_load(int folder, uint64_t number, uint64_t size, uint32_t crc, uint32_t *to)
