@@ -60,6 +60,16 @@ struct guid guid_new(void)
     return guid;
 }
 
+unsigned guid_hash(const struct guid *guid)
+{
+    uint32_t words[4], hash;
+
+    memcpy(words, guid->b, sizeof words);
+    hash = words[0] ^ words[1] ^ words[2] ^ words[3];
+    hash ^= hash >> 16;
+    return hash ^ hash >> 8;
+}
+
 /* 32 digits, with dashes after the 8th, 12th, 16th and 20th or without. */
 static bool parse_digits(struct bytes text, bool dashed, struct guid *ret_guid)
 {

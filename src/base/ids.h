@@ -17,6 +17,8 @@ struct guid guid_new(void);
 bool guid_parse(struct bytes text, struct guid *ret_guid);
 /* Lower case with dashes, NUL included. */
 void guid_format(const struct guid *guid, char buffer[GUID_TEXT_SIZE]);
+/* For tables of GUIDs that clients have made: no worse than random ones where they want to find theirs. */
+unsigned guid_hash(const struct guid *guid);
 static inline bool guid_equal(const struct guid *a, const struct guid *b)
 {
     return memcmp(a->b, b->b, sizeof a->b) == 0;

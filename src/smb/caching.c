@@ -191,10 +191,9 @@ struct guid caching_key(const struct smb_connection *connection, const struct gu
     return key;
 }
 
-/* Clients' own keys: no worse than random ones where they want to find theirs. */
 static struct smb_caching **lease_bucket(struct smb_connection *connection, const struct guid *key)
 {
-    return &connection->leases[(key->b[0] ^ key->b[8] ^ key->b[15]) % LEASE_BUCKETS];
+    return &connection->leases[guid_hash(key) % LEASE_BUCKETS];
 }
 
 struct smb_caching *caching_find(struct smb_connection *connection, const struct guid *lease_key)

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/endian.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
@@ -166,7 +165,7 @@ static const struct guid no_create;
 
 static struct kept **creates_of(struct kept_handles *kept, const struct kept_create *by)
 {
-    return &kept->creates[le16_get(by->create.b) % BUCKETS];
+    return &kept->creates[guid_hash(&by->create) % BUCKETS];
 }
 
 static void forget_create(struct kept_handles *kept, struct kept *one)

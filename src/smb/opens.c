@@ -87,10 +87,9 @@ struct smb_open *open_find(const struct smb_session *session, const struct smb_t
     return open;
 }
 
-/* GUIDs of clients: no worse than random ones where they want to find theirs. */
 static struct smb_open **create_bucket(struct open_table *table, const struct guid *create)
 {
-    return &table->creates[(create->b[0] ^ create->b[8] ^ create->b[15]) % CREATE_BUCKETS];
+    return &table->creates[guid_hash(create) % CREATE_BUCKETS];
 }
 
 void open_allocate(struct smb_open *open, uint64_t bytes)
