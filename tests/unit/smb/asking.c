@@ -80,3 +80,47 @@ struct reply set_info(struct client *client, const struct open_file *file, uint8
         wire_put_u8(&w, 0);
     return client_ask(client, &s);
 }
+
+void put_query(struct wire_writer *w, const struct open_file *directory, uint8_t class,
+               uint8_t flags, const char *pattern, uint32_t room)
+{
+    struct bytes text = bytes_from_string(pattern ? pattern : "");
+
+    wire_put_u16(w, 33);
+    wire_put_u8(w, class);
+    wire_put_u8(w, flags);
+    wire_put_u32(w, 0);
+    put_file(w, directory);
+    wire_put_u16(w, SMB_HEADER_SIZE + 32);
+    wire_put_u16(w, (uint16_t)(bytes_utf16_units(text) * 2));
+    wire_put_u32(w, room);
+    wire_put_utf16(w, text);
+    wire_put_u8(w, 0);
+}
+
+void put_control(struct wire_writer *w, const struct open_file *file, uint32_t code,
+                 struct bytes input, uint32_t output_max)
+{
+    wire_put_u16(w, 57);
+    wire_put_u16(w, 0);
+    wire_put_u32(w, code);
+    put_file(w, file);
+    wire_put_u32(w, SMB_HEADER_SIZE + 56);
+    wire_put_u32(w, (uint32_t)input.len);
+    wire_put_zeros(w, 12);
+    wire_put_u32(w, output_max);
+    wire_put_u32(w, 1); /* SMB2_0_IOCTL_IS_FSCTL */
+    wire_put_u32(w, 0);
+    wire_put(w, input);
+}
+
+void put_notify(struct wire_writer *w, const struct open_file *directory, uint32_t room,
+                uint32_t filter)
+{
+    wire_put_u16(w, 32);
+    wire_put_u16(w, 0);
+    wire_put_u32(w, room);
+    put_file(w, directory);
+    wire_put_u32(w, filter);
+    wire_put_u32(w, 0);
+}

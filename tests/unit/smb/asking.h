@@ -1,5 +1,5 @@
-/* What tests of QUERY_INFO, SET_INFO and QUERY_DIRECTORY ask, in one way. ms-smb2: 2.2.33,
- * 2.2.37, 2.2.39 */
+/* What tests of QUERY_INFO, SET_INFO, QUERY_DIRECTORY, IOCTL and CHANGE_NOTIFY ask, in one way. ms-smb2: 2.2.31, 2.2.33,
+ * 2.2.35, 2.2.37, 2.2.39 */
 #ifndef LAGRA_TESTS_UNIT_SMB_ASKING_H
 #define LAGRA_TESTS_UNIT_SMB_ASKING_H
 
@@ -18,5 +18,13 @@ struct bytes buffer_of(const struct reply *reply);
 
 struct reply set_info(struct client *client, const struct open_file *file, uint8_t type,
                       uint8_t class, uint32_t parts, struct bytes buffer);
+
+/* Each adds the body of a command. pattern: NULL, none */
+void put_query(struct wire_writer *w, const struct open_file *directory, uint8_t class,
+               uint8_t flags, const char *pattern, uint32_t room);
+void put_control(struct wire_writer *w, const struct open_file *file, uint32_t code,
+                 struct bytes input, uint32_t output_max);
+void put_notify(struct wire_writer *w, const struct open_file *directory, uint32_t room,
+                uint32_t filter);
 
 #endif

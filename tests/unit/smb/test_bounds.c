@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "client.h"
+#include "asking.h"
 
 #include "smb/caching.h"
 #include "smb/limits.h"
@@ -176,34 +176,6 @@ static void bounds_bytes_in_work(void **state)
 
 /* ---- what a short request makes the server hold ---- */
 
-static void put_listing(struct wire_writer *w, const struct open_file *directory)
-{
-    wire_put_u16(w, 33);
-    wire_put_u8(w, 12); /* FileNamesInformation */
-    wire_put_u8(w, 1);  /* SMB2_RESTART_SCANS */
-    wire_put_u32(w, 0);
-    put_file(w, directory);
-    wire_put_u16(w, SMB_HEADER_SIZE + 32);
-    wire_put_u16(w, 2);
-    wire_put_u32(w, SMB_IO_MAX);
-    wire_put_u16(w, '*');
-}
-
-static void put_control(struct wire_writer *w, const struct open_file *file, uint32_t code,
-                        uint32_t input_size)
-{
-    wire_put_u16(w, 57);
-    wire_put_u16(w, 0);
-    wire_put_u32(w, code);
-    put_file(w, file);
-    wire_put_u32(w, SMB_HEADER_SIZE + 56);
-    wire_put_u32(w, input_size);
-    wire_put_zeros(w, 12);
-    wire_put_u32(w, 65536);
-    wire_put_u32(w, 1); /* SMB2_0_IOCTL_IS_FSCTL */
-    wire_put_u32(w, 0);
-}
-
 /* FSCTL_SRV_REQUEST_RESUME_KEY; ms-smb2: 2.2.32.3 */
 static struct bytes resume_key(struct client *c, const struct open_file *file)
 {
@@ -213,23 +185,29 @@ static struct bytes resume_key(struct client *c, const struct open_file *file)
 
     sending_begin(c, &s);
     w = sending_add(c, &s, SMB_IOCTL, 0);
-    put_control(&w, file, 0x00140078, 0);
+    put_control(&w, file, 0x00140078, bytes_of("", 0), 65536);
     reply = client_ask(c, &s);
     assert_status(reply, STATUS_SUCCESS);
     return bytes_of(reply.bytes.ptr + SMB_HEADER_SIZE + 48, 24);
 }
 
 /* FSCTL_SRV_COPYCHUNK of one byte; ms-smb2: 2.2.31.1 */
-static void put_copy(struct wire_writer *w, const struct open_file *file, struct bytes key)
+static void put_copy(struct client *c, struct wire_writer *w, const struct open_file *file,
+                     struct bytes key)
 {
-    put_control(w, file, 0x001440F2, 56);
-    wire_put(w, key);
-    wire_put_u32(w, 1);
-    wire_put_u32(w, 0);
-    wire_put_u64(w, 0);
-    wire_put_u64(w, 8);
-    wire_put_u32(w, 1);
-    wire_put_u32(w, 0);
+    struct wire_writer chunk;
+    struct text input;
+
+    text_init(&input, client_arena(c), 56);
+    wire_writer_init(&chunk, &input);
+    wire_put(&chunk, key);
+    wire_put_u32(&chunk, 1);
+    wire_put_u32(&chunk, 0);
+    wire_put_u64(&chunk, 0);
+    wire_put_u64(&chunk, 8);
+    wire_put_u32(&chunk, 1);
+    wire_put_u32(&chunk, 0);
+    put_control(w, file, 0x001440F2, text_bytes(&input), 65536);
 }
 
 /* Reads, listings and copies count with what they hold, though they are short themselves. All wait, for the pool. */
@@ -266,9 +244,9 @@ static void bounds_bytes_of_short_requests(void **state)
             if (kind == 0)
                 put_read(&w, &file, 0, SMB_IO_MAX);
             else if (kind == 1)
-                put_listing(&w, &folder);
+                put_query(&w, &folder, 12, 1, "*", SMB_IO_MAX); /* names, from the start */
             else
-                put_copy(&w, &file, key);
+                put_copy(c, &w, &file, key);
             last = client_send(c, &s);
         }
         assert_false(client_has_room(c));
@@ -292,12 +270,7 @@ static uint64_t send_notify(struct client *c, const struct open_file *directory)
 
     sending_begin(c, &s);
     w = sending_add(c, &s, SMB_CHANGE_NOTIFY, 0);
-    wire_put_u16(&w, 32);
-    wire_put_u16(&w, 0);
-    wire_put_u32(&w, NOTIFY_MAX);
-    put_file(&w, directory);
-    wire_put_u32(&w, 1); /* FILE_NOTIFY_CHANGE_FILE_NAME */
-    wire_put_u32(&w, 0);
+    put_notify(&w, directory, NOTIFY_MAX, 1); /* FILE_NOTIFY_CHANGE_FILE_NAME */
     return client_send(c, &s);
 }
 

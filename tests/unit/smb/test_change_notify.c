@@ -1,5 +1,5 @@
 /* CHANGE_NOTIFY at the level of messages. What is a change is tested in tests/unit/file. ms-smb2: 3.3.5.19 */
-#include "client.h"
+#include "asking.h"
 
 #include "base/endian.h"
 
@@ -10,12 +10,7 @@ static uint64_t send_notify(struct client *c, const struct open_file *directory)
 
     sending_begin(c, &s);
     w = sending_add(c, &s, SMB_CHANGE_NOTIFY, 0);
-    wire_put_u16(&w, 32);
-    wire_put_u16(&w, 0);
-    wire_put_u32(&w, 1000);
-    put_file(&w, directory);
-    wire_put_u32(&w, 0xFFF);
-    wire_put_u32(&w, 0);
+    put_notify(&w, directory, 1000, 0xFFF);
     return client_send(c, &s);
 }
 

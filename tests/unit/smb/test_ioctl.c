@@ -1,6 +1,6 @@
 /* IOCTL at the level of messages: snapshots of the share as previous versions, copies of chunks. (The negotiation is
  * validated in test_session.) ms-smb2: 3.3.5.15 */
-#include "client.h"
+#include "asking.h"
 
 #include "base/endian.h"
 #include "file/file.h"
@@ -49,17 +49,7 @@ static struct reply ask(struct client *c, const struct open_file *file, uint32_t
 
     sending_begin(c, &s);
     w = sending_add(c, &s, SMB_IOCTL, 0);
-    wire_put_u16(&w, 57);
-    wire_put_u16(&w, 0);
-    wire_put_u32(&w, code);
-    put_file(&w, file);
-    wire_put_u32(&w, SMB_HEADER_SIZE + 56);
-    wire_put_u32(&w, (uint32_t)input.len);
-    wire_put_zeros(&w, 12);
-    wire_put_u32(&w, output_max);
-    wire_put_u32(&w, 1); /* SMB2_0_IOCTL_IS_FSCTL */
-    wire_put_u32(&w, 0);
-    wire_put(&w, input);
+    put_control(&w, file, code, input, output_max);
     return client_ask(c, &s);
 }
 

@@ -60,24 +60,6 @@ static void make_file(const struct fixture *f, const char *name, const char *tex
     assert_int_equal(client_close(f->client, &file), 0);
 }
 
-/* pattern: NULL, none */
-static void put_query(struct wire_writer *w, const struct open_file *file, uint8_t class,
-                      uint8_t flags, const char *pattern, uint32_t room)
-{
-    struct bytes text = bytes_from_string(pattern ? pattern : "");
-
-    wire_put_u16(w, 33);
-    wire_put_u8(w, class);
-    wire_put_u8(w, flags);
-    wire_put_u32(w, 0);
-    put_file(w, file);
-    wire_put_u16(w, SMB_HEADER_SIZE + 32);
-    wire_put_u16(w, (uint16_t)(bytes_utf16_units(text) * 2));
-    wire_put_u32(w, room);
-    wire_put_utf16(w, text);
-    wire_put_u8(w, 0);
-}
-
 static struct reply list(const struct fixture *f, const struct open_file *file, uint8_t class,
                          uint8_t flags, const char *pattern, uint32_t room)
 {
