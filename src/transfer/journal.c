@@ -14,30 +14,35 @@
 #define HEAD_BYTES (sizeof MAGIC - 1 + ITEM_HASH_SIZE)
 #define READ_ONCE  1024u
 
+struct record {
+    struct item_hash hash;
+    uint64_t number;
+};
+
 struct journal {
     int fd;
     bool goes_on;
     char *path;
-    struct item_hash *slots; /* open addressing; all zeros: free */
+    struct record *slots; /* open addressing; a hash of zeros: free */
     uint64_t mask;
 };
 
 static const struct item_hash nothing;
 
-static bool is_free(const struct item_hash *slot)
+static bool is_free(const struct record *slot)
 {
-    return memcmp(slot, &nothing, sizeof nothing) == 0;
+    return memcmp(&slot->hash, &nothing, sizeof nothing) == 0;
 }
 
-static struct item_hash *find_slot(const struct journal *journal, const struct item_hash *hash)
+static struct record *find_slot(const struct journal *journal, const struct item_hash *hash)
 {
     uint64_t at;
 
     memcpy(&at, hash->of, sizeof at);
     for (;; at++) {
-        struct item_hash *slot = &journal->slots[at & journal->mask];
+        struct record *slot = &journal->slots[at & journal->mask];
 
-        if (is_free(slot) || memcmp(slot, hash, sizeof *hash) == 0)
+        if (is_free(slot) || memcmp(&slot->hash, hash, sizeof *hash) == 0)
             return slot;
     }
 }
@@ -49,7 +54,14 @@ bool journal_goes_on(const struct journal *journal)
 
 bool journal_has(const struct journal *journal, const struct item_hash *hash)
 {
-    return !is_free(find_slot(journal, hash));
+    return journal_number(journal, hash) != JOURNAL_NONE;
+}
+
+uint64_t journal_number(const struct journal *journal, const struct item_hash *hash)
+{
+    const struct record *slot = find_slot(journal, hash);
+
+    return is_free(slot) ? JOURNAL_NONE : slot->number;
 }
 
 bool journal_add(struct journal *journal, const struct item_hash *hash)
@@ -78,8 +90,12 @@ static bool read_records(struct journal *journal, uint64_t count)
 
         if (n != (ssize_t)(now * sizeof some[0]))
             return false;
-        for (uint64_t j = 0; j < now; j++)
-            *find_slot(journal, &some[j]) = some[j];
+        for (uint64_t j = 0; j < now; j++) {
+            struct record *slot = find_slot(journal, &some[j]);
+
+            if (is_free(slot))
+                *slot = (struct record){ .hash = some[j], .number = i + j };
+        }
         i += now;
     }
     return true;

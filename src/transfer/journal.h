@@ -17,6 +17,9 @@ struct journal *journal_open(const char *path, const struct item_hash *pair,
 bool journal_goes_on(const struct journal *journal);
 /* Was it added by an earlier run? */
 bool journal_has(const struct journal *journal, const struct item_hash *hash);
+/* Which record it was, from 0 on: those of one thread are in its order. JOURNAL_NONE: none of an earlier run's. */
+#define JOURNAL_NONE UINT64_MAX
+uint64_t journal_number(const struct journal *journal, const struct item_hash *hash);
 /* False: errno. */
 bool journal_add(struct journal *journal, const struct item_hash *hash);
 /* is_over: the file goes too; it is that of a run that copied all, or nothing. */

@@ -139,6 +139,23 @@ bool run_note_begin(struct run *run, const struct item *queue)
     return false;
 }
 
+void run_note_message(struct run *run, const struct item *message)
+{
+    struct item_hash hash;
+
+    item_hash_source(message, &hash);
+    if (!journal_has(run->journal, &hash) && !journal_add(run->journal, &hash))
+        atomic_store(&run->is_broken, true);
+}
+
+uint64_t run_noted_place(const struct run *run, const struct item *message)
+{
+    struct item_hash hash;
+
+    item_hash_source(message, &hash);
+    return journal_number(run->journal, &hash);
+}
+
 /* ---- workers ---- */
 
 static bool take_job(struct run *run, struct job *ret_job)

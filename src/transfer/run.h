@@ -38,6 +38,10 @@ bool run_receives_messages(const struct run *run);
 /* Notes in the journal that something is begun with a queue that outlives the process. returns whether an earlier run has
  * noted it. The first worker. */
 bool run_note_begin(struct run *run, const struct item *queue);
+/* Notes that a message (its queue, and its id as the name) comes behind those that were noted before. The first worker. */
+void run_note_message(struct run *run, const struct item *message);
+/* The place of a message among those that earlier runs have noted. UINT64_MAX: they have not. The first worker. */
+uint64_t run_noted_place(const struct run *run, const struct item *message);
 
 struct source {
     /* Lists all by run_put(). The first worker. False: it could not be listed to its end, which was said. */

@@ -1,6 +1,9 @@
 /* Queues and messages of a server, as items. A message can be looked at without a trace only where it is one of the first 32
  * (Peek Messages); further ones are received: they are hidden for a while, counted as dequeued, and given back in their
- * order when all have been read. decision: 592. rest: List-Queues1, Peek-Messages, Get-Messages, Update-Message */
+ * order when all have been read. decision: 592. rest: List-Queues1, Peek-Messages, Get-Messages, Update-Message
+ *
+ * An import that is killed while some are hidden leaves them behind those that were not received yet. So the order is noted in
+ * the journal before it is changed: the next messages are peeked at, noted, and received. decision: 730 */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -19,6 +22,8 @@
 
 struct held_message {
     struct bytes id, receipt, text, expiry;
+    uint64_t place;  /* as run_noted_place() has it */
+    size_t received; /* behind how many others of this run */
 };
 
 struct queue_reading {
@@ -58,18 +63,40 @@ static struct bytes keep(struct queue_reading *q, const struct xml_node *node, c
     return text.len > 0 ? arena_copy(q->arena, text) : bytes_from_string("");
 }
 
+static struct item noted_message(const struct queue_reading *q, const struct xml_node *node)
+{
+    return (struct item){ .kind = ITEM_MESSAGE,
+                          .parent = q->name,
+                          .name = server_text(node, "MessageId") };
+}
+
 static void hold(struct queue_reading *q, const struct xml_node *node)
 {
+    const struct item noted = noted_message(q, node);
+
     if (q->count == q->capacity) {
         q->capacity = q->capacity > 0 ? 2 * q->capacity : 256;
         q->held = xrealloc(q->held, q->capacity * sizeof q->held[0]);
     }
-    q->held[q->count++] = (struct held_message){
+    q->held[q->count] = (struct held_message){
         .id = keep(q, node, "MessageId"),
         .receipt = keep(q, node, "PopReceipt"),
         .text = keep(q, node, "MessageText"),
         .expiry = keep(q, node, "ExpirationTime"),
+        .place = run_noted_place(q->server->worker->run, &noted),
+        .received = q->count,
     };
+    q->count++;
+}
+
+/* As they were before any run received them: those that earlier runs have noted, then those that were never received. */
+static int compare_places(const void *left, const void *right)
+{
+    const struct held_message *a = left, *b = right;
+
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    return (a->received > b->received) - (a->received < b->received);
 }
 
 /* ---- received ---- */
@@ -122,6 +149,21 @@ static bool take_some(struct queue_reading *q, struct bytes query, bool *ret_mor
     return list != NULL;
 }
 
+/* Those that are received next. */
+static bool note_some(struct queue_reading *q)
+{
+    struct xml_node *list = server_get_xml(
+        q->server, ENDPOINT_QUEUE, q->path,
+        arena_printf(q->server->worker->arena, "peekonly=true&numofmessages=%u", PEEK_MAX));
+
+    for (const struct xml_node *node = list ? list->first_child : NULL; node; node = node->next) {
+        const struct item message = noted_message(q, node);
+
+        run_note_message(q->server->worker->run, &message);
+    }
+    return list != NULL;
+}
+
 static bool receive_all(struct queue_reading *q)
 {
     struct arena *arena = q->server->worker->arena;
@@ -130,12 +172,15 @@ static bool receive_all(struct queue_reading *q)
     while (received && more) {
         struct arena_mark mark = arena_mark(arena);
 
-        received = take_some(q,
+        received = note_some(q) &&
+                   take_some(q,
                              arena_printf(arena, "numofmessages=%u&visibilitytimeout=%" PRIu64,
                                           PEEK_MAX, q->hidden_s),
                              &more);
         arena_rewind(arena, mark);
     }
+    if (q->count > 0)
+        qsort(q->held, q->count, sizeof q->held[0], compare_places);
     give_back(q);
     return received;
 }
@@ -152,7 +197,7 @@ static bool peek_all(struct queue_reading *q)
 
 /* ---- a queue ---- */
 
-/* An import that was killed while it received may have left them hidden: they come back in time, in their order. */
+/* An import that was killed while it received may have left them hidden: they come back in time. */
 static void wait_for_hidden(const struct queue_reading *q)
 {
     thread_sleep_ns(q->hidden_s * 1000000000u);

@@ -143,14 +143,14 @@ async function checkBlobs(ports, count) {
     return { count, bytes };
 }
 
-async function checkMessages(asker, inOrder) {
+async function checkMessages(asker) {
     const found = [];
     for (const name of queues) {
         for (let page = ' ', last = -1; page;) {
             page = `${(await asker.ask('GET', `/${name}/messages?numofmessages=32&visibilitytimeout=3600`)).body}`;
             const numbers = [...page.matchAll(/<MessageText>message (\d+) &lt;&amp;/g)].map(([, i]) => Number(i));
             for (const i of numbers) {
-                if (inOrder && i <= last)
+                if (i <= last)
                     throw new Error(`message ${i} of ${name} comes behind ${last}`);
                 last = i;
             }
@@ -179,11 +179,11 @@ async function checkEntities(asker, count) {
     return { count: found };
 }
 
-/** Throws unless the server has exactly that. Messages are received on the way; inOrder: they come in that of their numbers. */
-export async function checkAccount(ports, counts, { inOrder = true } = {}) {
+/** Throws unless the server has exactly that. Messages are received on the way, in the order of their numbers. */
+export async function checkAccount(ports, counts) {
     const [blob, queue, table] = await Promise.all(['blob', 'queue', 'table'].map((service) => Asker.open(ports, service)));
     const made = await checkBlobs(ports, counts.blobs), listed = await listBlobs(blob);
-    const messages = await checkMessages(queue, inOrder), entities = await checkEntities(table, counts.entities);
+    const messages = await checkMessages(queue), entities = await checkEntities(table, counts.entities);
     for (const asker of [blob, queue, table])
         asker.close();
     if (listed.count !== made.count || listed.bytes !== made.bytes)

@@ -34,6 +34,7 @@ export async function startAzurite(folder) {
     }
     return {
         ports,
+        pid: child.pid,
         /** Of these services. */
         connectionString: (...services) => [`DefaultEndpointsProtocol=http;AccountName=${DEVELOPMENT.account};AccountKey=${DEVELOPMENT.key}`,
             ...services.map((name) => `${name[0].toUpperCase()}${name.slice(1)}Endpoint=http://${HOST}:${ports[name]}/${DEVELOPMENT.account}`)].join(';'),

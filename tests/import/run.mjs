@@ -16,6 +16,7 @@ import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { cpuSeconds } from '../../bench/process.mjs';
 import { Server } from '../lib/server.mjs';
 import { accountSas, checkAccount } from './account.mjs';
 import { startAzurite } from './azurite.mjs';
@@ -24,7 +25,6 @@ import { makeFolder } from './folder.mjs';
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const AZCOPY = path.join(HERE, '../../bench/node_modules/@azure-tools/azcopy-linux/dist/bin/azcopy_linux_amd64');
 const JOURNAL_HEAD_BYTES = 47, JOURNAL_ENTRY_BYTES = 32;
-const KILLS = [1 / 4, 1 / 2, 3 / 4]; /* of all items */
 
 const { values: options } = parseArgs({
     options: {
@@ -33,6 +33,8 @@ const { values: options } = parseArgs({
     },
 });
 const counts = { blobs: Number(options.blobs), entities: Number(options.entities), messages: Number(options.messages) };
+/* Of a journal's entries: among the blobs, and when these are there. */
+const KILLS = [Math.floor(counts.blobs / 4), Math.floor(counts.blobs * 2 / 3), counts.blobs + Math.floor(counts.messages / 2)];
 
 /* On a disk, as a data folder would be: /tmp may be memory. */
 mkdirSync(path.resolve(HERE, '../../build'), { recursive: true });
@@ -40,12 +42,14 @@ const folder = mkdtempSync(path.resolve(HERE, '../../build', 'import-'));
 const source = path.join(folder, 'azurite');
 const journal = path.join(folder, 'journal');
 
-/** Runs a program to its end: { seconds, output }. killAt: items in the journal at which it is killed; else it throws unless
- *  the program ends well. */
+/** Runs a program to its end: { seconds, cpu, output }. killAt: entries of the journal at which it is killed; else it throws
+ *  unless the program ends well. */
 async function run(program, args, { env = {}, killAt } = {}) {
     const began = performance.now();
     const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    let cpu = 0;
     const look = setInterval(() => {
+        cpu = Math.max(cpu, cpuSeconds(child.pid));
         const size = statSync(journal, { throwIfNoEntry: false })?.size ?? 0;
         if (killAt !== undefined && size > JOURNAL_HEAD_BYTES + killAt * JOURNAL_ENTRY_BYTES)
             child.kill('SIGKILL');
@@ -59,7 +63,7 @@ async function run(program, args, { env = {}, killAt } = {}) {
     clearInterval(look);
     if (killAt !== undefined ? signal !== 'SIGKILL' : code !== 0)
         throw new Error(`${program} ${args[0]}: ${signal ?? code}\n${output.slice(-4000)}`);
-    return { seconds: (performance.now() - began) / 1000, output };
+    return { seconds: (performance.now() - began) / 1000, cpu, output };
 }
 
 /** from: a connection string, of a server */
@@ -70,16 +74,17 @@ const lagra = (server, { words = [], from = '' }, more) => run(process.env.LAGRA
 async function importThroughKills(name, what) {
     const server = await Server.start();
     const items = counts.blobs + counts.entities;
+    const noted = 2 * counts.messages; // messages that were received, and queues
     let seconds = 0;
 
     try {
-        for (const part of KILLS)
-            seconds += (await lagra(server, what, { killAt: items * part })).seconds;
+        for (const killAt of KILLS)
+            seconds += (await lagra(server, what, { killAt })).seconds;
         const last = await lagra(server, what);
         const result = JSON.parse(last.output.trim().split('\n').at(-1));
-        if (!result.copied || result.problems + result.differing + result.missing > 0 || result.skipped < items * KILLS.at(-1) - 10)
+        if (!result.copied || result.problems + result.differing + result.missing > 0 || result.skipped < KILLS.at(-1) - noted)
             throw new Error(`not all was copied once: ${last.output}`);
-        const { bytes } = await checkAccount(server.ports, counts, { inOrder: what.inOrder });
+        const { bytes } = await checkAccount(server.ports, counts);
         seconds += last.seconds;
         console.log(`from ${name}: ${seconds.toFixed(1)} s with ${KILLS.length} kills; ${result.skipped} of ${items} items had been copied ` +
             `before the last of them; equal: ${counts.blobs} blobs of ${bytes} bytes, ${counts.entities} entities, ${counts.messages} messages`);
@@ -89,39 +94,40 @@ async function importThroughKills(name, what) {
     }
 }
 
-/** work(server): seconds; into a fresh server that may copy from Azurite. */
-async function time(work) {
+/** What work(server) takes, into a fresh server that may copy from Azurite: seconds, and of the CPU those of the copying program,
+ *  of the target and of Azurite. */
+async function time(azurite, work) {
     const server = await Server.start({ args: ['--allowCopyFrom', '127.0.0.0/8'] });
 
     try {
-        return await work(server);
+        const before = [server.pid, azurite.pid].map(cpuSeconds);
+        const { seconds, cpu } = await work(server);
+        return { seconds, cpu: [cpu, ...[server.pid, azurite.pid].map((pid, i) => cpuSeconds(pid) - before[i])] };
     } finally {
         await server.kill();
         await server.remove();
     }
 }
 
-const importBlobs = (azurite) => time(async (server) => (await lagra(server, { from: azurite.connectionString('blob') })).seconds);
+const importBlobs = (azurite) => time(azurite, (server) => lagra(server, { from: azurite.connectionString('blob') }));
 
-const azcopyBlobs = (azurite) => time(async (server) => {
+const azcopyBlobs = (azurite) => time(azurite, (server) => {
     const env = { AZCOPY_LOG_LOCATION: folder, AZCOPY_JOB_PLAN_LOCATION: folder, AZCOPY_DISABLE_SYSLOG: 'true' };
     const sas = accountSas();
-    return (await run(AZCOPY, ['copy', `${azurite.url}/?${sas}`, `${server.url}/?${sas}`, '--recursive', '--from-to=BlobBlob',
-        '--log-level=ERROR', '--output-level=essential'], { env })).seconds;
+    return run(AZCOPY, ['copy', `${azurite.url}/?${sas}`, `${server.url}/?${sas}`, '--recursive', '--from-to=BlobBlob',
+        '--log-level=ERROR', '--output-level=essential'], { env });
 });
 
 /** The same server of Azurite's, in turn. */
 async function compare(azurite, rounds) {
-    const times = { lagra: [], azcopy: [] };
-
     chmodSync(AZCOPY, 0o755);
     for (let i = 0; i < rounds; i++) {
-        times.azcopy.push(await azcopyBlobs(azurite));
-        times.lagra.push(await importBlobs(azurite));
+        for (const [name, copy] of [['azcopy', azcopyBlobs], ['lagra import', importBlobs]]) {
+            const { seconds, cpu } = await copy(azurite);
+            const [own, target, source] = cpu.map((of) => of.toFixed(1));
+            console.log(`${counts.blobs} blobs of Azurite's server, ${name}: ${seconds.toFixed(1)} s; of the CPU ${own} s, the target ${target} s, Azurite ${source} s`);
+        }
     }
-    if (rounds > 0)
-        console.log(`${counts.blobs} blobs of Azurite's server: ${Object.entries(times).map(([name, of]) =>
-            `${name} ${of.map((seconds) => seconds.toFixed(1)).join(', ')} s`).join('; ')}`);
 }
 
 try {
@@ -135,7 +141,7 @@ try {
     try {
         await compare(azurite, Number(options.rounds));
         await importThroughKills("Azurite's server",
-            { words: ['--receive-messages'], from: azurite.connectionString('blob', 'queue', 'table'), inOrder: false }); // a kill may come while it has received some
+            { words: ['--receive-messages'], from: azurite.connectionString('blob', 'queue', 'table') });
     } finally {
         await azurite.stop();
     }
