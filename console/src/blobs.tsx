@@ -63,7 +63,6 @@ function List({ account, container, prefix, chosen }: { account: string; contain
         </div>
         <Scroller<Listed> label="Blobs" head={['Mark', 'Name', 'Size', 'Type', 'Tier', 'Modified']} empty="There are no blobs here."
             of={[account, container, prefix, search, turn]} load={(mark) => listBlobs(account, container, { prefix: prefix + search, mark, count: PAGE })}
-            name={({ name, isFolder }) => `${isFolder ? 'd' : 'b'}${name}`}
             row={({ name, isFolder, size, type, tier, modified }) => isFolder ? <>
                 <td /><td class="name" title={short(name)}><a href={hrefOf('blobs', [account, container, name])}>{short(name)}</a></td>
                 <td>folder</td><td /><td /><td />

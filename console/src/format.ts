@@ -1,5 +1,9 @@
 // Numbers and dates as the user's locale writes them.
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+/* Made once: toLocaleString() makes one for each call, which takes tens of KiB until garbage is collected. */
+const [WHOLE, TENTHS, HUNDREDTHS] = [0, 1, 2].map((maximumFractionDigits) => new Intl.NumberFormat(undefined, { maximumFractionDigits })) as
+    [Intl.NumberFormat, Intl.NumberFormat, Intl.NumberFormat];
+const TIMES = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 export function bytes(count: number | undefined): string {
     let unit = 0;
@@ -7,9 +11,9 @@ export function bytes(count: number | undefined): string {
 
     for (; value >= 1024 && unit < UNITS.length - 1; unit++)
         value /= 1024;
-    return `${value.toLocaleString(undefined, { maximumFractionDigits: unit === 0 || value >= 100 ? 0 : 1 })} ${UNITS[unit]}`;
+    return `${(unit === 0 || value >= 100 ? WHOLE : TENTHS).format(value)} ${UNITS[unit]}`;
 }
 
-export const number = (value: number) => value.toLocaleString(undefined, { maximumFractionDigits: value < 10 ? 2 : 0 });
-export const time = (at: Date | undefined) => at ? at.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' }) : '';
+export const number = (value: number) => (value < 10 ? HUNDREDTHS : WHOLE).format(value);
+export const time = (at: Date | undefined) => at ? TIMES.format(at) : '';
 export const duration = (microseconds: number) => microseconds >= 1000000 ? `${number(microseconds / 1000000)} s` : `${number(microseconds / 1000)} ms`;

@@ -23,7 +23,8 @@ const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'Access
 function textOf(xml: string, name: string): string | undefined {
     const [, isEncoded, text] = FIELDS[name]!.exec(xml) ?? [];
 
-    return text === undefined ? undefined : isEncoded ? decodeURIComponent(plain(text)) : plain(text);
+    // A copy, since a part of a text keeps all of it from being freed: where a page begins is kept for as long as the list.
+    return text === undefined ? undefined : structuredClone(isEncoded ? decodeURIComponent(plain(text)) : plain(text));
 }
 
 function blobOf(xml: string): Listed {

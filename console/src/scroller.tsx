@@ -100,10 +100,10 @@ class Rows<T> {
     }
 }
 
-/** key: another list when it changes. load: the page that begins at a mark. row: its cells, as <td>. */
-export function Scroller<T>({ label, head, empty, of, load, row, name }: {
+/** of: another list when it changes. load: the page that begins at a mark. row: its cells, as <td>. */
+export function Scroller<T>({ label, head, empty, of, load, row }: {
     label: string; head: string[]; empty: string; of: unknown[]; load: (mark: string | undefined) => Promise<Page<T>>;
-    row: (of: T) => ComponentChildren; name: (of: T) => string;
+    row: (of: T) => ComponentChildren;
 }) {
     const box = useRef<HTMLDivElement>(null);
     const rows = useRef<Rows<T>>();
@@ -116,6 +116,7 @@ export function Scroller<T>({ label, head, empty, of, load, row, name }: {
     const all = rows.current?.count ?? 0;
     const first = Math.max(base.current, Math.min(above, all - 1) - AROUND);
     const last = Math.min(all, above + high + AROUND);
+    const elements = high + 2 * AROUND + 1; /* more than are drawn: a row that comes takes the element of one that has gone */
 
     const rebase = () => {
         const passed = seen().above - base.current;
@@ -176,7 +177,7 @@ export function Scroller<T>({ label, head, empty, of, load, row, name }: {
                     {space(first - base.current)}
                     {Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i).map((i) => {
                         const one = list?.get(i);
-                        return <tr key={one ? name(one) : i} aria-rowindex={i + 2}>{one ? row(one) : <td colSpan={head.length}>…</td>}</tr>;
+                        return <tr key={i % elements} aria-rowindex={i + 2}>{one ? row(one) : <td colSpan={head.length}>…</td>}</tr>;
                     })}
                     {space(all - last)}
                 </tbody>

@@ -156,25 +156,53 @@ export async function scrollToEnd(page) {
     }, { polling: 'raf', timeout: 600000 });
 }
 
-/** What a page holds, in MiB: scripts, when their garbage is collected; and the process that draws it, now and at most, which is the
- *  largest of the browser's renderers. */
-export async function memoryOf(page) {
+/** What scripts of a page hold when their garbage is collected, in MiB. */
+export async function heapOf(page) {
     const client = await page.createCDPSession();
     await client.send('Performance.enable');
     await client.send('HeapProfiler.collectGarbage');
     const { metrics } = await client.send('Performance.getMetrics');
     await client.detach();
-    const renderers = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n').map((line) => line.trim().split(/\s+/));
+    return metrics.find(({ name }) => name === 'JSHeapUsedSize').value / 2 ** 20;
+}
+
+/** A number of a file of /proc that names it; 0: the process has ended. */
+function kernelMiB(pid, file, name) {
+    try {
+        return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(`/proc/${pid}/${file}`, 'utf8'))?.[1] ?? 0) / 1024;
+    } catch {
+        return 0;
+    }
+}
+
+/** All processes of the browser, with their command lines. */
+function processesOfBrowser() {
+    const all = execFileSync('ps', ['-eo', 'pid=,ppid=,args='], { encoding: 'utf8' }).split('\n').map((line) => line.trim().split(/\s+/));
     const ours = new Set([String(browser.process().pid)]);
     for (let before = 0; before < ours.size;) {
         before = ours.size;
-        for (const [pid, parent] of renderers)
+        for (const [pid, parent] of all)
             if (ours.has(parent))
                 ours.add(pid);
     }
-    const largest = (name) => Math.max(...renderers.filter(([pid, , ...args]) => ours.has(pid) && args.includes('--type=renderer'))
-        .map(([pid]) => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0))) / 1024;
-    return { heap: metrics.find(({ name }) => name === 'JSHeapUsedSize').value / 2 ** 20, resident: largest('VmRSS'), most: largest('VmHWM') };
+    return all.filter(([pid]) => ours.has(pid));
+}
+
+/** Looks at what the browser's pages take, in MiB, of memory: most(), the most that one of the processes that draw them had
+ *  resident, ten times a second; browser(), what all processes have now, shares of what is shared. */
+export function watchMemory(t) {
+    let most = 0;
+    const renderers = processesOfBrowser().filter(([, , ...args]) => args.includes('--type=renderer')).map(([pid]) => pid);
+    const look = () => {
+        most = Math.max(most, ...renderers.map((pid) => kernelMiB(pid, 'status', 'VmRSS')));
+    };
+    const timer = setInterval(look, 100);
+    t.after(() => clearInterval(timer));
+    look();
+    return {
+        most: () => most,
+        browser: () => processesOfBrowser().map(([pid]) => kernelMiB(pid, 'smaps_rollup', 'Pss')).reduce((sum, one) => sum + one, 0),
+    };
 }
 
 /** Drops files and folders of this machine on an element, as from a file manager. */
