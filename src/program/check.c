@@ -8,11 +8,11 @@
 
 #include "admin/stored_accounts.h"
 #include "auth/auth.h"
-#include "base/visible.h"
 #include "blob/blob.h"
 #include "blob/snapshot_tombstone.h"
 #include "program/check_names.h"
 #include "program/check_records.h"
+#include "program/check_say.h"
 #include "service/names.h"
 #include "service/task_retry.h"
 #include "store/cluster.h"
@@ -26,19 +26,17 @@ static void finding(void *context, const char *sentence)
     struct check *check = context;
 
     check->findings++;
-    printf("damaged  ");
-    visible_print(bytes_from_string(sentence));
-    printf("\n");
+    check_say_name(bytes_from_string(sentence));
+    check_say(SAID_DAMAGED, "%s", "");
 }
 
-static void print_damaged(struct check *check, const struct record_place *place, const char *what)
+static void say_damaged(struct check *check, const struct record_place *place, const char *what)
 {
     check->findings++;
-    printf("damaged  ");
-    check_print_blob(check, &place->space, place->partition_key);
+    check_say_blob(check, &place->space, place->partition_key);
     if (place->family == RECORD_LISTED && bytes_has_prefix(place->record_key, blob_snapshot_prefix))
-        printf(" (a snapshot)");
-    printf(": %s\n", what);
+        check_say_part(" (a snapshot)");
+    check_say(SAID_DAMAGED, ": %s", what);
 }
 
 /* ---- the first round ---- */
@@ -79,6 +77,7 @@ static void learn(void *context, const struct record_place *place, const struct 
     struct guid space;
     enum kind kind;
 
+    check_say_record();
     if (check->salvages)
         check_note_leftover(&check->leftovers, check->store, place);
     if (place->family != RECORD_LISTED)
@@ -127,16 +126,16 @@ static void check_blob(struct check *check, const struct record_place *place,
 
     if (bytes_equal(place->record_key, snapshot_tombstone_key)) {
         if (!snapshot_tombstone_decode(record->value, &tombstone))
-            print_damaged(check, place, "the tombstone of its snapshots makes no sense");
+            say_damaged(check, place, "the tombstone of its snapshots makes no sense");
         return;
     }
     check->counts[CONTAINER] +=
         place->record_key.len > 0 && place->record_key.ptr[0] == KEY_OF_BASE;
     if (!blob_decode(record->value, &blob))
-        print_damaged(check, place, "its record makes no sense");
+        say_damaged(check, place, "its record makes no sense");
     else if (blob.content.length > 0 &&
              check_content(check->store, place, &blob.content, check->buffer))
-        print_damaged(check, place, "some of its bytes cannot be read");
+        say_damaged(check, place, "some of its bytes cannot be read");
 }
 
 static void check_uncommitted(struct check *check, const struct record_place *place,
@@ -150,9 +149,10 @@ static void check_uncommitted(struct check *check, const struct record_place *pl
             uint32_t size = left < CHECK_READ_BYTES ? left : CHECK_READ_BYTES;
 
             if (piece_read(check->store, piece, at, size, check->buffer, NULL)) {
-                print_damaged(check, place, "an uncommitted block cannot be read");
+                say_damaged(check, place, "an uncommitted block cannot be read");
                 return;
             }
+            check_say_bytes(size);
             at += size;
         }
     }
@@ -177,7 +177,7 @@ static void check_part(struct check *check, struct known_container *of,
     check->counts[kind] += counts;
     of->bytes += bytes;
     if (wrong)
-        print_damaged(check, place, wrong);
+        say_damaged(check, place, wrong);
     arena_free(arena);
 }
 
@@ -191,10 +191,9 @@ static void check_named(struct check *check, enum kind kind, const struct record
         check_kinds[kind].read(record->value, &space))
         return;
     check->findings++;
-    printf("damaged  ");
-    check_print_account(&place->space, kind);
-    visible_print(place->partition_key);
-    printf(": the record of the %s makes no sense\n", check_kinds[kind].name);
+    check_say_account(&place->space, kind);
+    check_say_name(place->partition_key);
+    check_say(SAID_DAMAGED, ": the record of the %s makes no sense", check_kinds[kind].name);
 }
 
 /* Of lagra account. True: it is one of those. */
@@ -206,7 +205,7 @@ static bool check_account(struct check *check, const struct record_place *place,
 
     if (kind == ACCOUNT_RECORD_DAMAGED) {
         check->findings++;
-        printf("damaged  the record of an account of the store makes no sense\n");
+        check_say(SAID_DAMAGED, "the record of an account of the store makes no sense");
     }
     return kind != NO_ACCOUNT_RECORD;
 }
@@ -218,6 +217,7 @@ static void check_record(void *context, const struct record_place *place,
     struct known_container *container = check_find_container(check, &place->space);
     enum kind kind;
 
+    check_say_record();
     if (container && container->kind != CONTAINER) {
         check_part(check, container, place, record);
     } else if (!container && check_account(check, place, record)) {
@@ -226,7 +226,7 @@ static void check_record(void *context, const struct record_place *place,
         check_named(check, kind, place, record);
     } else if (!container) {
         if (place->family == RECORD_LISTED && is_blob(place, record))
-            print_damaged(check, place, "its container is lost");
+            say_damaged(check, place, "its container is lost");
     } else if (place->family == RECORD_LISTED) {
         check_blob(check, place, record);
     } else if (place->record_key.len > 0 && strchr(KEYS_UNCOMMITTED, place->record_key.ptr[0])) {
@@ -243,10 +243,9 @@ static void check_sums(struct check *check)
         if (share->kind != SHARE || check_usage(check->store, share->space, share->bytes))
             continue;
         check->findings++;
-        printf("damaged  ");
-        check_print_account(&share->account, SHARE);
-        visible_print(bytes_from_string(share->name));
-        printf(": it counts other bytes than its files have\n");
+        check_say_account(&share->account, SHARE);
+        check_say_name(bytes_from_string(share->name));
+        check_say(SAID_DAMAGED, ": it counts other bytes than its files have");
     }
 }
 
@@ -274,12 +273,12 @@ static void release(struct check *check)
 
 /* ---- deferred tasks ---- */
 
-static void print_put_off(const struct check *check, const struct task_try *try)
+static void say_put_off(const struct check *check, const struct task_try *try)
 {
-    printf("put off  a task of ");
-    check_print_blob(check, &try->task.partition.space, try->task.partition.key);
-    printf(": kind 0x%" PRIx32 ", has failed %u time%s\n", try->task.kind, try->failures,
-           try->failures == 1 ? "" : "s");
+    check_say_part("a task of ");
+    check_say_blob(check, &try->task.partition.space, try->task.partition.key);
+    check_say(SAID_PUT_OFF, ": kind 0x%" PRIx32 ", has failed %u time%s", try->task.kind,
+              try->failures, try->failures == 1 ? "" : "s");
 }
 
 /* Those that failed, which are tried again. It is no damage that they are there. decision: 246 */
@@ -298,7 +297,7 @@ static enum store_result list_put_off(struct check *check)
         if (!task_try_read(&task, &try))
             finding(check, "a deferred task that was put off makes no sense");
         else if (try.failures > 0)
-            print_put_off(check, &try);
+            say_put_off(check, &try);
         last = task; /* its place in the list is all that is looked at */
         after = &last;
         arena_rewind(arena, empty);
@@ -314,10 +313,11 @@ static bool is_on_cluster(const char *location)
     return strncmp(location, CLUSTER_PREFIX, strlen(CLUSTER_PREFIX)) == 0;
 }
 
-static bool open_checked(struct check *check, const char *location)
+/* ret_bytes: of all contents; 0: not known */
+static bool open_checked(struct check *check, const char *location, uint64_t *ret_bytes)
 {
     const struct store_options options = { .location = location, .must_exist = true, .sync = true };
-    struct store_usage usage;
+    struct store_usage usage = { .piece_bytes = 0 };
     const char *problem = "";
     enum store_result result =
         is_on_cluster(location)
@@ -333,21 +333,24 @@ static bool open_checked(struct check *check, const char *location)
      * read them. */
     if (!is_on_cluster(location))
         store_collect_now(check->store, &usage);
+    *ret_bytes = usage.piece_bytes;
     return true;
 }
 
 static bool look_at_all(struct check *check, const char *location)
 {
     enum store_result result;
+    uint64_t bytes;
 
-    if (!open_checked(check, location))
+    if (!open_checked(check, location, &bytes))
         return false;
     check->buffer = xmalloc(CHECK_READ_BYTES);
     result = store_inspect(check->store, learn, finding, check);
     forget_entities(check);
     if (check->salvages)
         check_adopt_all(check);
-    check_print_lost(check);
+    check_say_lost(check);
+    check_say_again(bytes);
     if (!result)
         result = store_inspect(check->store, check_record, ignore, check);
     if (!result)
@@ -360,23 +363,26 @@ static bool look_at_all(struct check *check, const char *location)
     return !result;
 }
 
-static void print_totals(const struct check *check)
+static void say_totals(const struct check *check)
 {
-    static const char *const counted[KINDS] = { "blobs", "messages", "entities", "files" };
+    static const char *const in[KINDS] = { "containers", "queues", "tables", "shares" };
+    static const char *const what[KINDS] = { "blobs", "messages", "entities", "files" };
+    struct check_total totals[KINDS];
 
     for (enum kind kind = CONTAINER; kind < KINDS; kind++)
-        printf("%" PRIu64 " %s in %" PRIu64 " %ss%s", check->counts[kind], counted[kind],
-               check->kinds[kind], check_kinds[kind].name, kind + 1 < KINDS ? ", " : "");
-    printf("; damaged or lost: %" PRIu64 "\n", check->findings);
+        totals[kind] =
+            (struct check_total){ what[kind], in[kind], check->counts[kind], check->kinds[kind] };
+    check_say_totals(totals, KINDS, check->findings);
 }
 
-int check_run(const char *location, const char *salvage_to)
+int check_run(const char *location, const char *salvage_to, bool json)
 {
     struct check check = { .salvages = salvage_to != NULL };
     const struct salvage_listener listener = { finding, check_report_lost, &check };
     const char *problem = "";
     bool done = true;
 
+    check_say_begin(json);
     if (salvage_to && store_salvage(location, salvage_to, &listener, &problem)) {
         fprintf(stderr, "lagra: cannot salvage %s to %s: %s\n", location, salvage_to, problem);
         done = false;
@@ -384,7 +390,7 @@ int check_run(const char *location, const char *salvage_to)
     if (done)
         done = look_at_all(&check, salvage_to ? salvage_to : location);
     if (done)
-        print_totals(&check);
+        say_totals(&check);
     release(&check);
     return done && check.findings == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

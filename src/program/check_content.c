@@ -2,6 +2,7 @@
 #include "program/check_records.h"
 
 #include "content/content.h"
+#include "program/check_say.h"
 
 /* Ranges of a page blob that are read before the next are looked for. */
 #define RANGES_MAX 100
@@ -16,8 +17,11 @@ static enum store_result read_range(struct store *store, char *buffer, struct sn
     enum store_result result = STORE_OK;
     size_t count = 1;
 
-    while (!result && count > 0)
+    while (!result && count > 0) {
         result = content_reader_read(reader, buffer, CHECK_READ_BYTES, NULL, &count);
+        if (!result)
+            check_say_bytes(count);
+    }
     content_reader_close(reader);
     return result;
 }

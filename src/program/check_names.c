@@ -1,12 +1,11 @@
 /* What is found, by its name: see check_names.h. */
 #include "program/check_names.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "auth/auth.h"
-#include "base/visible.h"
 #include "program/check_records.h"
+#include "program/check_say.h"
 #include "service/names.h"
 
 static bool check_container(struct bytes value, struct guid *ret_space)
@@ -90,14 +89,14 @@ struct bytes check_find_account(const struct guid *space, enum kind kind)
     return (struct bytes){ NULL, 0 };
 }
 
-void check_print_account(const struct guid *space, enum kind kind)
+void check_say_account(const struct guid *space, enum kind kind)
 {
     struct bytes name = check_find_account(space, kind);
 
     if (name.ptr)
-        printf("%.*s/", BYTES_ARG(name));
+        check_say_part("%.*s/", BYTES_ARG(name));
     else
-        printf("(an account that AZURITE_ACCOUNTS does not name)/");
+        check_say_part("(an account that AZURITE_ACCOUNTS does not name)/");
 }
 
 struct known_container *check_find_container(const struct check *check, const struct guid *space)
@@ -108,24 +107,24 @@ struct known_container *check_find_container(const struct check *check, const st
     return NULL;
 }
 
-static void print_in(const char *container, struct bytes name)
+static void say_in(const char *container, struct bytes name)
 {
-    visible_print(bytes_from_string(container));
-    printf("%s", name.len > 0 ? "/" : "");
-    visible_print(name);
+    check_say_name(bytes_from_string(container));
+    check_say_part("%s", name.len > 0 ? "/" : "");
+    check_say_name(name);
 }
 
-void check_print_blob(const struct check *check, const struct guid *space, struct bytes name)
+void check_say_blob(const struct check *check, const struct guid *space, struct bytes name)
 {
     const struct known_container *container = check_find_container(check, space);
 
     if (container) {
-        check_print_account(&container->account, container->kind);
+        check_say_account(&container->account, container->kind);
         if (container->kind == SHARE) /* its partitions are numbered */
             name = bytes_of("", 0);
-        print_in(container->name, name);
+        say_in(container->name, name);
     } else {
-        print_in("(a container whose record is lost)", name);
+        say_in("(a container whose record is lost)", name);
     }
 }
 

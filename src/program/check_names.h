@@ -60,14 +60,14 @@ struct check {
 struct bytes check_find_account(const struct guid *space, enum kind kind);
 /* The first of those that are served. */
 struct bytes check_first_account(void);
-/* Prints its name, with a slash behind. */
-void check_print_account(const struct guid *space, enum kind kind);
+/* A part of a sentence (check_say.h): its name, with a slash behind. */
+void check_say_account(const struct guid *space, enum kind kind);
 /* Takes the name over. */
 void check_add_container(struct check *check, struct known_container container);
 /* NULL: none of those that were added. */
 struct known_container *check_find_container(const struct check *check, const struct guid *space);
-/* Prints the name of a blob, or of what else has a partition in that space. */
-void check_print_blob(const struct check *check, const struct guid *space, struct bytes name);
+/* The same: the name of a blob, or of what else has a partition in that space. */
+void check_say_blob(const struct check *check, const struct guid *space, struct bytes name);
 /* In memory of malloc(). */
 char *check_copy_text(struct bytes text);
 
@@ -76,8 +76,8 @@ char *check_copy_text(struct bytes text);
 /* Of struct salvage_listener, with the check as the context. Names are known later: it is kept. */
 void check_report_lost(void *context, const struct record_place *after,
                        const struct record_place *to);
-/* Prints what was kept. */
-void check_print_lost(const struct check *check);
+/* Says what was kept. */
+void check_say_lost(const struct check *check);
 /* Makes a container for the blobs of each space that no container has, and a share for each tree; makes the
  * trees of all shares whole again. */
 void check_adopt_all(struct check *check);

@@ -15,6 +15,7 @@
 #include "file/file.h"
 #include "file/permission_store.h"
 #include "program/check_records.h"
+#include "program/check_say.h"
 #include "program/check_restore.h"
 #include "service/deciding.h"
 #include "tree/versions.h"
@@ -227,8 +228,9 @@ static void move_to_place(struct restore *r, struct restore_node *node, struct r
     tree_node_put(part.changes, &node->at);
     restore_put_entry(place->changes, r, node);
     restore_close(r, &part);
-    printf("found    %s: %s/%.*s\n", r->share, LOST_AND_FOUND,
-           BYTES_ARG(visible_text(r->arena, node->at.name.given)));
+    check_say_part("%s: %s/", r->share, LOST_AND_FOUND);
+    check_say_name(node->at.name.given);
+    check_say(SAID_FOUND, "%s", "");
 }
 
 static void restore_lost(struct restore *r)

@@ -1,12 +1,11 @@
 /* The names in a share that is made whole again: see check_restore.h. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "base/visible.h"
 #include "file/file.h"
 #include "file/share_usage.h"
 #include "program/check_records.h"
+#include "program/check_say.h"
 #include "program/check_restore.h"
 
 static int compare_children(const void *left, const void *right)
@@ -62,8 +61,9 @@ static void look_at_entries(struct restore *r, struct restore_part *part, struct
         tree_entry_delete(part->changes, key);
         if (at == children->count) {
             r->findings++;
-            printf("lost     %s: what had the name %.*s\n", r->share,
-                   BYTES_ARG(visible_text(r->arena, key)));
+            check_say_part("%s: what had the name ", r->share);
+            check_say_name(key);
+            check_say(SAID_LOST, "%s", "");
         }
     }
     scan_close(scan);

@@ -3,15 +3,15 @@
 
 #include <stdio.h>
 
-#include "base/visible.h"
 #include "program/check_records.h"
+#include "program/check_say.h"
 
 void restore_say(struct restore *r, const struct restore_node *node, const char *what)
 {
     r->findings++;
-    printf("lost     %s: %.*s (%016llx): %s\n", r->share,
-           BYTES_ARG(visible_text(r->arena, node->at.name.given)), (unsigned long long)node->id,
-           what);
+    check_say_part("%s: ", r->share);
+    check_say_name(node->at.name.given);
+    check_say(SAID_LOST, " (%016llx): %s", (unsigned long long)node->id, what);
 }
 
 struct restore_part restore_open(const struct restore *r, uint64_t id)

@@ -4,6 +4,7 @@
 
 #include "program/check_names.h"
 #include "program/check_records.h"
+#include "program/check_say.h"
 #include "service/names.h"
 
 #define ADOPT_TRIES 1000u
@@ -25,23 +26,23 @@ void check_report_lost(void *context, const struct record_place *after,
     check->lost[check->lost_count++] = (struct lost_range){ copy_place(after), copy_place(to) };
 }
 
-static void print_place(const struct check *check, const struct place_copy *place,
-                        const char *unknown)
+static void say_place(const struct check *check, const struct place_copy *place,
+                      const char *unknown)
 {
     if (!place->known)
-        printf("%s", unknown);
+        check_say_part("%s", unknown);
     else
-        check_print_blob(check, &place->space, bytes_from_string(place->partition));
+        check_say_blob(check, &place->space, bytes_from_string(place->partition));
 }
 
-void check_print_lost(const struct check *check)
+void check_say_lost(const struct check *check)
 {
     for (size_t i = 0; i < check->lost_count; i++) {
-        printf("lost     records behind ");
-        print_place(check, &check->lost[i].after, "the beginning of a table");
-        printf(" and up to ");
-        print_place(check, &check->lost[i].to, "its end");
-        printf("\n");
+        check_say_part("records behind ");
+        say_place(check, &check->lost[i].after, "the beginning of a table");
+        check_say_part(" and up to ");
+        say_place(check, &check->lost[i].to, "its end");
+        check_say(SAID_LOST, "%s", "");
     }
 }
 
@@ -111,8 +112,8 @@ static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *
     }
     if (adopted)
         check->kinds[check_find_container(check, space)->kind]++;
-    printf("lost     the record of a %s: %s%s\n", what, adopted ? in : "out of reach",
-           adopted ? name : "");
+    check_say(SAID_LOST, "the record of a %s: %s%s", what, adopted ? in : "out of reach",
+              adopted ? name : "");
 }
 
 void check_adopt_all(struct check *check)

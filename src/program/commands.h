@@ -11,13 +11,14 @@
  * does (which mends what it can), and prints a line for each thing that is damaged or lost, and for each
  * deferred task that failed. With `salvage_to`, all that can be read of a folder that is refused is put
  * into that new one, and what is lost is listed by name. Where there is no data folder nothing is
- * written. Exit status: 0 nothing is damaged or lost, 1 something is, or the folder is refused. */
-int check_run(const char *location, const char *salvage_to);
+ * written. json: lines of it, with progress each second; else progress on a terminal alone.
+ * Exit status: 0 nothing is damaged or lost, 1 something is, or the folder is refused. */
+int check_run(const char *location, const char *salvage_to, bool json);
 
 /* ---- lagra health: health.c ---- */
 
 /* Is the server ready that runs with these options, or does it live (asks_live)? Asks every wanted service;
- * with asks_running those that each server here serves. A line on stderr for each that is not.
+ * with asks_running those that each server here serves. A line on stderr for each that is not; for scripts an object.
  * returns  EXIT_SUCCESS if all are, else EXIT_FAILURE, also when no server runs here */
 int health_ask(const struct options *options);
 

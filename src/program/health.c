@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "fetch/fetch.h"
 #include "program/running.h"
 
@@ -12,6 +13,7 @@
 #define SECONDS_MAX 5
 #define HEALTHY     200
 #define REASON_MAX  200
+#define PRINTED_MAX ((size_t)4 << 20)
 
 static const char *const names[SERVICE_COUNT] = { "blob", "queue", "table", "file" };
 
@@ -63,11 +65,25 @@ static const char *ask(struct fetcher *fetcher, const struct running_service *se
 struct asking {
     struct fetcher *fetcher;
     const char *path;
+    struct json_writer *writer; /* of a list; NULL: people read it */
+    const char *well;           /* the member that says so */
     size_t count;
     int code;
 };
 
-/* What is wrong with it is said on stderr. */
+static void write_service(const struct asking *asking, const char *name, const char *why)
+{
+    struct json_writer *writer = asking->writer;
+
+    json_write_begin(writer, '{');
+    json_write_member(writer, "service", bytes_from_string(name));
+    json_write_bool(writer, asking->well, !why);
+    if (why)
+        json_write_member(writer, "problem", bytes_from_string(why));
+    json_write_end(writer, '}');
+}
+
+/* What is wrong with it is said on stderr, or in the list. */
 static void ask_service(const struct running_service *service, void *context)
 {
     struct asking *asking = context;
@@ -75,10 +91,12 @@ static void ask_service(const struct running_service *service, void *context)
     const char *why = ask(asking->fetcher, service, asking->path, problem, sizeof problem);
 
     asking->count++;
-    if (!why)
-        return;
-    fprintf(stderr, "lagra: the %s service %s\n", names[service->service], why);
-    asking->code = EXIT_FAILURE;
+    if (why)
+        asking->code = EXIT_FAILURE;
+    if (asking->writer)
+        write_service(asking, names[service->service], why);
+    else if (why)
+        fprintf(stderr, "lagra: the %s service %s\n", names[service->service], why);
 }
 
 static void ask_named(struct asking *asking, const struct options *options)
@@ -95,24 +113,52 @@ static void ask_named(struct asking *asking, const struct options *options)
     }
 }
 
+static void ask_all(struct asking *asking, const struct options *options)
+{
+    if (options->asks_running)
+        running_services(ask_service, asking);
+    else
+        ask_named(asking, options);
+}
+
+/* {"ready":true,"services":[{"service":"blob","ready":true},..]} */
+static void print_all(struct asking *asking, const struct options *options)
+{
+    struct arena *arena = arena_new(PRINTED_MAX);
+    struct text list;
+    struct json_writer writer = { .to = &list };
+
+    text_init(&list, arena, 1024);
+    asking->writer = &writer;
+    json_write_begin(&writer, '[');
+    ask_all(asking, options);
+    json_write_end(&writer, ']');
+    printf("{\"%s\":%s,\"services\":%.*s}\n", asking->well,
+           asking->count > 0 && asking->code == EXIT_SUCCESS ? "true" : "false",
+           BYTES_ARG(text_bytes(&list)));
+    arena_free(arena);
+}
+
 int health_ask(const struct options *options)
 {
     /* Its operator says where it is; its certificate may be anybody's. */
     struct asking asking = {
         .fetcher = fetcher_new(&(struct fetcher_options){ .trusts_all = true }),
         .path = options->asks_live ? "/-/live" : "/-/ready",
+        .well = options->asks_live ? "live" : "ready",
         .code = EXIT_SUCCESS,
     };
 
     if (!asking.fetcher)
         return EXIT_FAILURE;
-    if (options->asks_running)
-        running_services(ask_service, &asking);
+    if (options->json)
+        print_all(&asking, options);
     else
-        ask_named(&asking, options);
+        ask_all(&asking, options);
     fetcher_free(asking.fetcher);
     if (asking.count > 0)
         return asking.code;
-    fprintf(stderr, "lagra: no server runs here\n");
+    if (!options->json)
+        fprintf(stderr, "lagra: no server runs here\n");
     return EXIT_FAILURE;
 }

@@ -495,6 +495,6 @@ int main(int argc, char **argv)
         log_console(shown);
     log_aborts();
     if (options.command == COMMAND_CHECK)
-        return check_run(options.location, options.salvage_to);
+        return check_run(options.location, options.salvage_to, options.json);
     return serve(&options);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "program/command_rows.h"
 #include "program/credentials.h"
 #include "program/spelling.h"
@@ -364,7 +365,8 @@ bool settings_name_service(const struct option_settings *settings, size_t servic
 
 /* ---- in print ---- */
 
-#define VALUE_MAX 32u
+#define VALUE_MAX   32u
+#define PRINTED_MAX ((size_t)16 << 20)
 
 /* of_number: where a number is written. */
 static const char *value_text(const struct option_row *row, const struct option_setting *setting,
@@ -410,17 +412,41 @@ static const char *value_text(const struct option_row *row, const struct option_
     return text;
 }
 
-void settings_print(const struct option_settings *settings, const struct options *options)
+static void write_setting(struct json_writer *writer, const char *name, const char *value,
+                          const char *named)
 {
+    json_write_begin(writer, '{');
+    json_write_member(writer, "name", bytes_from_string(name));
+    json_write_member(writer, "value", bytes_from_string(value));
+    json_write_member(writer, "setBy", bytes_from_string(named));
+    json_write_end(writer, '}');
+}
+
+void settings_print(const struct option_settings *settings, const struct options *options,
+                    bool json)
+{
+    struct arena *arena = arena_new(PRINTED_MAX);
+    struct text list;
+    struct json_writer writer = { .to = &list };
+
+    text_init(&list, arena, 4096);
+    json_write_begin(&writer, '[');
     for (size_t i = 0; i < option_row_count; i++) {
+        const char *name = option_rows[i].name, *value;
         char named[NAMED_MAX];
         char of_number[VALUE_MAX];
 
         if (!option_row_is_setting(&option_rows[i]))
             continue;
         name_setting(settings, i, named);
-        printf("%-26s %-26s %s\n", option_rows[i].name,
-               value_text(&option_rows[i], &settings->of[i], options, of_number),
-               named[0] ? named : "default");
+        value = value_text(&option_rows[i], &settings->of[i], options, of_number);
+        if (json)
+            write_setting(&writer, name, value, named[0] ? named : "default");
+        else
+            printf("%-26s %-26s %s\n", name, value, named[0] ? named : "default");
     }
+    json_write_end(&writer, ']');
+    if (json)
+        printf("%.*s\n", BYTES_ARG(text_bytes(&list)));
+    arena_free(arena);
 }

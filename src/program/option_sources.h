@@ -46,7 +46,8 @@ bool settings_name_service(const struct option_settings *settings, size_t servic
                            enum option_origin least);
 /* Is the option of this name set anywhere? */
 bool settings_have(const struct option_settings *settings, const char *name);
-/* Prints each option, its value in *options, and where it was set. */
-void settings_print(const struct option_settings *settings, const struct options *options);
+/* Prints each option, its value in *options, and where it was set: a line each, or a list of JSON. */
+void settings_print(const struct option_settings *settings, const struct options *options,
+                    bool json);
 
 #endif

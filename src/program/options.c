@@ -13,20 +13,35 @@
 
 /* ---- commands ---- */
 
-/* check [--salvage] FOLDER [NEW-FOLDER] */
+/* Takes a switch of a command out of its words, wherever it stands. returns whether it was there */
+static bool take_switch(int *argc, char **argv, const char *name)
+{
+    int kept = 0;
+
+    for (int i = 0; i < *argc; i++)
+        if (i == 0 || strcmp(argv[i], name) != 0)
+            argv[kept++] = argv[i];
+    if (kept == *argc)
+        return false;
+    *argc = kept;
+    return true;
+}
+
+/* check [--json] [--salvage] FOLDER [NEW-FOLDER] */
 static enum options_result parse_check(int argc, char **argv, struct options *options)
 {
-    bool salvages = argc > 2 && strcmp(argv[2], "--salvage") == 0;
-    int first = salvages ? 3 : 2;
+    bool json = take_switch(&argc, argv, "--json");
+    bool salvages = take_switch(&argc, argv, "--salvage");
 
     options->command = COMMAND_CHECK;
-    if (argc != first + (salvages ? 2 : 1) || argv[first][0] == '-') {
+    if (argc != (salvages ? 3 : 2) || argv[1][0] == '-') {
         fprintf(stderr, "lagra: check takes a data folder, or --salvage, a data folder and a new "
-                        "one\n");
+                        "one; and --json\n");
         return OPTIONS_WRONG;
     }
-    options->location = argv[first];
-    options->salvage_to = salvages ? argv[first + 1] : NULL;
+    options->location = argv[1];
+    options->salvage_to = salvages ? argv[2] : NULL;
+    options->json = json;
     return OPTIONS_RUN;
 }
 
@@ -237,24 +252,29 @@ static enum options_result parse_serve(const char *name, int argc, char **argv,
     return read_served(name, argc, argv, &settings, options);
 }
 
-/* config check [option..]: what a server that was started so would run with. */
+/* config check [--json] [option..]: what a server that was started so would run with. */
 static enum options_result parse_config(int argc, char **argv, struct options *options)
 {
     static struct option_settings settings; /* what options point to */
+    const char *name = argv[0];
     enum options_result result;
+    bool json;
 
     if (argc < 3 || strcmp(argv[2], "check") != 0) {
         fprintf(stderr, "lagra: config takes check, and options behind it\n");
         return OPTIONS_WRONG;
     }
-    result = read_served(argv[0], argc - 2, argv + 2, &settings, options);
+    argc -= 2;
+    argv += 2;
+    json = take_switch(&argc, argv, "--json");
+    result = read_served(name, argc, argv, &settings, options);
     if (result)
         return result;
-    settings_print(&settings, options);
+    settings_print(&settings, options, json);
     return OPTIONS_DONE;
 }
 
-/* health [--live] [--running | option..]: asked are the services that the options name, or all.
+/* health [--live] [--json] [--running | option..]: asked are the services that the options name, or all.
  * decision: 225 */
 static enum options_result parse_health(int argc, char **argv, struct options *options)
 {
@@ -263,14 +283,18 @@ static enum options_result parse_health(int argc, char **argv, struct options *o
     bool any = false;
 
     options->command = COMMAND_HEALTH;
-    options->asks_live = argc > 1 && strcmp(argv[1], "--live") == 0;
-    if (options->asks_live) {
-        argc--;
-        argv++;
-    }
-    options->asks_running = argc == 2 && strcmp(argv[1], "--running") == 0;
-    if (options->asks_running)
+    options->asks_live = take_switch(&argc, argv, "--live");
+    options->json = take_switch(&argc, argv, "--json");
+    options->asks_running = take_switch(&argc, argv, "--running");
+    if (options->asks_running && argc == 1)
         return OPTIONS_RUN;
+    if (options->asks_running) {
+        fprintf(stderr,
+                "lagra: health --running asks all servers here, whatever options say: \"%s\" "
+                "is not for it\n",
+                argv[1]);
+        return OPTIONS_WRONG;
+    }
     result = read_all(argc, argv, &settings, options);
     for (size_t i = 0; i < SERVICE_COUNT; i++)
         any = any || settings_name_service(&settings, i, ORIGIN_COMMAND_LINE);
@@ -360,7 +384,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
     if (argc > 1 && printing_of(argv[1]))
         return parse_printing(printing_of(argv[1]), argc, argv, ret_options);
     if (argc > 1 && strcmp(argv[1], "check") == 0)
-        return parse_check(argc, argv, ret_options);
+        return parse_check(argc - 1, argv + 1, ret_options);
     if (argc > 1 && strcmp(argv[1], "health") == 0)
         return parse_health(argc - 1, argv + 1, ret_options);
     if (argc > 1 && strcmp(argv[1], "config") == 0)

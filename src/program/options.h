@@ -42,6 +42,7 @@ struct options {
     const char *config_path; /* NULL: no file */
     const char *location;    /* NULL: of COMMAND_SERVE with `store`, no folder at all */
     const char *salvage_to;  /* of COMMAND_CHECK; NULL: check only */
+    bool json;               /* of COMMAND_CHECK and COMMAND_HEALTH: for scripts */
     struct listen_options listen[SERVICE_COUNT];
     struct listen_options management; /* admin/management.h */
     const char *management_token_path;

@@ -36,6 +36,19 @@ test('the command line outweighs the environment, which outweighs the file, opti
     assert.deepEqual(await inForce('tablePort', [], { LAGRA_CONFIG: path }), ['3', `${path}:5: tablePort`]);
 });
 
+test('config check --json: the same for scripts', async (t) => {
+    const path = await configFile(t, 'location = /a "b"', 'cert = x.pfx', 'pwd = secret');
+    const { code, output } = await run(['config', 'check', '--config', path, '--json', '--loose']);
+    assert.equal(code, 0);
+    const settings = new Map(JSON.parse(output).map(({ name, ...rest }) => [name, rest]));
+    assert.deepEqual(settings.get('location'), { value: '/a "b"', setBy: `${path}:1: location` });
+    assert.deepEqual(settings.get('pwd'), { value: '(not shown)', setBy: `${path}:3: pwd` });
+    assert.deepEqual(settings.get('loose'), { value: 'true', setBy: '--loose' });
+    assert.deepEqual(settings.get('blobPort'), { value: '10000', setBy: 'default' });
+    const people = (await run(['config', 'check', '--config', path, '--loose'])).output;
+    assert.deepEqual([...settings.keys()], people.trimEnd().split('\n').map((line) => line.split(/\s/)[0]));
+});
+
 test('switches: true and false, so that a later source can take one back', async (t) => {
     const path = await configFile(t, 'silent = true', 'disableProductStyleUrl = true', 'loose = false');
     assert.deepEqual(await inForce('silent', ['--config', path]), ['true', `${path}:1: silent`]);

@@ -45,4 +45,20 @@ test('a disk below the reserve: not ready, with the reason, and alive', async (t
     assert.equal(asked.code, 1);
     assert.match(asked.errors, /^lagra: the blob service is not well: \S+\/-\/ready: 503, the disk is below its reserve/);
     assert.deepEqual(await run(['health', '--live', ...ports]), { code: 0, output: '', errors: '' });
+
+    const { code, output, errors } = await run(['health', '--json', ...ports]);
+    assert.equal(code, 1);
+    assert.equal(errors, '');
+    const { services, ...rest } = JSON.parse(output);
+    assert.deepEqual(rest, { ready: false });
+    assert.deepEqual(services.map(({ service, ready: isReady }) => [service, isReady]), ['blob', 'queue', 'table', 'file'].map((name) => [name, false]));
+    assert.match(services[0].problem, /503, the disk is below its reserve/);
+    assert.deepEqual(JSON.parse((await run(['health', ...ports.slice(0, 2), '--json', '--live'])).output),
+        { live: true, services: [{ service: 'blob', live: true }] });
+});
+
+test('health --running goes with no option of a server, and says so', async () => {
+    const { code, errors } = await run(['health', '--running', '--blobPort', '1']);
+    assert.equal(code, 2);
+    assert.match(errors, /^lagra: health --running asks all servers here, whatever options say: "--blobPort" is not for it$/m);
 });

@@ -240,6 +240,29 @@ test('a folder is taken that holds nothing, what is harmless, or files that the 
     assert.match((await run(['check', location])).output, /0 blobs in 1 containers.*damaged or lost: 0/);
 });
 
+test('check --json: a line of JSON for each finding, and the totals', async (t) => {
+    const server = await newServer(t);
+    const container = clientOf(server).getContainerClient('kept');
+    await container.create();
+    for (const name of ['whole', 'a "b"'])
+        await container.getBlockBlobClient(name).upload(pattern(MiB), MiB);
+    await server.stop({ keep: true });
+    const extent = join(server.location, 'extents/00000001');
+    const bytes = await readFile(extent);
+    bytes[3 * MiB / 2] ^= 1; /* the second one is behind the first */
+    await writeFile(extent, bytes);
+
+    const people = await run(['check', server.location]);
+    assert.match(people.output, /^damaged  devstoreaccount1\/kept\/a "b": some of its bytes cannot be read\n2 blobs in 1 containers, .*damaged or lost: 1\n$/);
+    const { code, output } = await run(['check', server.location, '--json']);
+    assert.equal(code, 1);
+    const lines = output.trimEnd().split('\n').map(JSON.parse);
+    assert.deepEqual(lines, [
+        { damaged: 'devstoreaccount1/kept/a "b": some of its bytes cannot be read' },
+        { blobs: 2, containers: 1, messages: 0, queues: 0, entities: 0, tables: 0, files: 0, shares: 0, damagedOrLost: 1 },
+    ]);
+});
+
 test('a format of another version, or none: what stands there, and what is read', async (t) => {
     const server = await newServer(t);
     await server.stop({ keep: true });
