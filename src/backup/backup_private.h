@@ -44,7 +44,7 @@ int folder_make(struct backup_work *work, const char *path, bool *ret_made);
 /* Removes a backup, or a part of one: the files of it and of its two folders. False: not all. */
 bool folder_remove(struct backup_work *work, int parent, const char *name);
 /* The two folders of a backup's files, and of a data folder's: makes them, makes their names durable, removes them
- * with their files, as far as they are there. */
+ * with their files, as far as they are there, and what a restore has kept beside them. */
 bool folder_make_parts(struct backup_work *work, int folder);
 bool folder_sync_parts(struct backup_work *work, int folder);
 bool folder_remove_parts(struct backup_work *work, int folder);

@@ -109,7 +109,7 @@ bool folder_remove_parts(struct backup_work *work, int folder)
 
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         removed = remove_files(work, folder, parts[i]) && removed;
-    return removed;
+    return remove_files(work, folder, SUMS_FOLDER) && removed;
 }
 
 bool folder_remove(struct backup_work *work, int parent, const char *name)

@@ -167,6 +167,8 @@ static bool restore_file(struct backup_work *work, int backup, int folder,
         restored = file_copy(work, from, to, file->name, file->size, file->size, &crc);
     if (restored && crc != file->crc)
         restored = work_fail(work, "%s is damaged", file->name);
+    if (restored) /* what was just copied is in memory still */
+        store_backup_keep_sums(folder, file->name, from, file->size);
     if (from >= 0)
         close(from);
     if (to >= 0)

@@ -14,6 +14,9 @@
 /* In the data folder, while a backup runs: the records of the state. A start removes what a kill left. */
 #define BACKUP_RECORDS "backup.tmp"
 
+/* In a data folder: see store_backup_keep_sums(). No part of a backup, it may be deleted. */
+#define SUMS_FOLDER    "sums"
+
 /* In a folder that is a backup: the list of its files (backup/backup.h). A start refuses such a folder, since
  * backups share files. */
 #define BACKUP_LIST    "backup.list"
@@ -40,5 +43,9 @@ bool store_backup_end(struct store *store);
  * folder: a descriptor
  * returns STORE_OK, STORE_CORRUPT (*ret_problem says what is missing), STORE_IO (logged) */
 enum store_result store_backup_seal(int folder, uint64_t *ret_sequence, const char **ret_problem);
+
+/* Of a file that a data folder has a copy of, named as there: when it is a table of records, keeps beside the copy what proves
+ * parts of it, so that the first start there reads no more of it than any other. Where that cannot be kept it is done without. */
+void store_backup_keep_sums(int folder, const char *name, int fd, uint64_t size);
 
 #endif

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -15,6 +16,7 @@
 #include "store/embedded/folder.h"
 #include "store/embedded/log_chain.h"
 #include "store/embedded/records_files.h"
+#include "store/embedded/table_sectors.h"
 
 /* Where RocksDB makes a checkpoint before it renames it. */
 #define RECORDS_BEGUN BACKUP_RECORDS ".tmp"
@@ -175,4 +177,24 @@ enum store_result store_backup_seal(int folder, uint64_t *ret_sequence, const ch
     records_files_release(&records.files);
     close(records.fd);
     return result;
+}
+
+void store_backup_keep_sums(int folder, const char *name, int fd, uint64_t size)
+{
+    static const char records[] = "records/";
+    enum records_kind kind;
+    uint64_t number;
+    uint32_t *sums;
+    int to;
+
+    if (strncmp(name, records, sizeof records - 1) != 0 ||
+        !records_parse_name(name + sizeof records - 1, &kind, &number) || kind != RECORDS_TABLE)
+        return;
+    sums = table_sectors_take(fd, size);
+    to = sums ? table_sectors_open(folder) : -1;
+    if (to >= 0) {
+        table_sectors_save(to, number, sums, size);
+        close(to);
+    }
+    free(sums);
 }

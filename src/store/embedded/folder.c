@@ -55,7 +55,7 @@ static bool is_own_name(const char *name)
     static const char *const own[] = { "lock",        "format",     "format.new",     "synced",
                                        "records",     "extents",    "aside",          "ballast",
                                        "salvage.tmp", "backup.tmp", "backup.tmp.tmp", BACKUP_LIST,
-                                       "admin.sock",  "scrub",      "scrub.new",      "sums",
+                                       "admin.sock",  "scrub",      "scrub.new",      SUMS_FOLDER,
                                        "prove-tables" };
 
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {

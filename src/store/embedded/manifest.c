@@ -246,3 +246,17 @@ void manifest_release(struct manifest *manifest)
     free(manifest->tables);
     free(manifest->logs);
 }
+
+bool *manifest_find_named(const struct manifest *manifest, const struct records_files *files)
+{
+    bool *named = xcalloc(files->count + 1, sizeof named[0]); /* + 1: never none */
+
+    for (size_t i = 0; i < manifest->table_count; i++) {
+        const struct records_file *file =
+            records_files_find(files, RECORDS_TABLE, manifest->tables[i].number);
+
+        if (file)
+            named[file - files->list] = true;
+    }
+    return named;
+}

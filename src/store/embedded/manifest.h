@@ -7,7 +7,7 @@
 #ifndef LAGRA_STORE_EMBEDDED_MANIFEST_H
 #define LAGRA_STORE_EMBEDDED_MANIFEST_H
 
-#include "store/store.h"
+#include "store/embedded/records_files.h"
 
 /* A file of a table, NNNNNN.sst. */
 struct manifest_table {
@@ -42,5 +42,7 @@ struct manifest {
  * logged), STORE_IO */
 enum store_result manifest_read(int fd, uint64_t limit, struct manifest *ret_manifest);
 void manifest_release(struct manifest *manifest);
+/* Of each of the files, whether it is a table that the MANIFEST names; of malloc. There may be many of both. */
+bool *manifest_find_named(const struct manifest *manifest, const struct records_files *files);
 
 #endif

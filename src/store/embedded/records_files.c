@@ -28,8 +28,7 @@ void records_file_name(char to[RECORDS_NAME_SIZE], enum records_kind kind, uint6
     snprintf(to, RECORDS_NAME_SIZE, formats[kind], number);
 }
 
-/* False when it is not the name of such a file. */
-static bool parse_name(const char *name, enum records_kind *ret_kind, uint64_t *ret_number)
+bool records_parse_name(const char *name, enum records_kind *ret_kind, uint64_t *ret_number)
 {
     struct bytes rest = bytes_from_string(name);
     const struct bytes table = BYTES(".sst"), log = BYTES(".log"), manifest = BYTES(MANIFEST_BEGIN);
@@ -69,7 +68,7 @@ enum store_result records_files_list(int records, struct records_files *ret_file
         struct records_file file;
         struct stat status;
 
-        if (!parse_name(entry->d_name, &file.kind, &file.number))
+        if (!records_parse_name(entry->d_name, &file.kind, &file.number))
             continue;
         if (fstatat(records, entry->d_name, &status, 0) < 0) {
             if (errno == ENOENT)
@@ -123,7 +122,7 @@ enum store_result records_newest_log(int records, uint64_t *ret_number)
         enum records_kind kind;
         uint64_t number;
 
-        if (parse_name(entry->d_name, &kind, &number) && kind == RECORDS_LOG &&
+        if (records_parse_name(entry->d_name, &kind, &number) && kind == RECORDS_LOG &&
             number > *ret_number)
             *ret_number = number;
     }
@@ -317,7 +316,7 @@ enum store_result records_current(int records, uint64_t *ret_number)
     if (size == 0 || size == (ssize_t)sizeof text || text[size - 1] != '\n')
         return STORE_NOT_FOUND;
     text[size - 1] = '\0';
-    return strlen(text) == (size_t)size - 1 && parse_name(text, &kind, ret_number) &&
+    return strlen(text) == (size_t)size - 1 && records_parse_name(text, &kind, ret_number) &&
                    kind == RECORDS_MANIFEST
                ? STORE_OK
                : STORE_NOT_FOUND;

@@ -22,6 +22,8 @@ struct records_files {
 
 /* "000012.sst", "000012.log", "MANIFEST-000012" */
 void records_file_name(char to[RECORDS_NAME_SIZE], enum records_kind kind, uint64_t number);
+/* False: it is none of these. */
+bool records_parse_name(const char *name, enum records_kind *ret_kind, uint64_t *ret_number);
 /* Lists them; other files are left out. returns STORE_OK, STORE_IO (logged) */
 enum store_result records_files_list(int records, struct records_files *ret_files);
 /* The number of the newest log; 0: none. returns STORE_OK, STORE_IO (logged) */

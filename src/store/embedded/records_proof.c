@@ -333,17 +333,10 @@ static enum store_result settle_manifest(const struct proof *proof,
     return settled ? STORE_OK : STORE_IO;
 }
 
-static bool is_named(const struct manifest *manifest, uint64_t table)
-{
-    for (size_t i = 0; i < manifest->table_count; i++)
-        if (manifest->tables[i].number == table)
-            return true;
-    return false;
-}
-
 static enum store_result move_strangers(const struct proof *proof,
                                         const struct candidate *candidate)
 {
+    bool *named = manifest_find_named(&candidate->manifest, &proof->files);
     enum store_result result = STORE_OK;
 
     for (size_t i = 0; i < proof->files.count && !result; i++) {
@@ -351,7 +344,7 @@ static enum store_result move_strangers(const struct proof *proof,
         const char *why = NULL;
         char name[RECORDS_NAME_SIZE];
 
-        if (file->kind == RECORDS_TABLE && !is_named(&candidate->manifest, file->number))
+        if (file->kind == RECORDS_TABLE && !named[i])
             why = "no MANIFEST names it";
         else if (file->kind == RECORDS_LOG && candidate->chain.loose_from > 0 &&
                  file->number >= candidate->chain.loose_from)
@@ -360,6 +353,7 @@ static enum store_result move_strangers(const struct proof *proof,
         if (why)
             result = records_move_aside(proof->folder, proof->records, name, why);
     }
+    free(named);
     return result;
 }
 

@@ -191,47 +191,47 @@ static void lost_block(void *context, struct bytes after, struct bytes to)
     free(partitions);
 }
 
-static bool is_named(const struct manifest *manifest, uint64_t number, uint64_t *newest)
+static uint64_t newest_table(const struct manifest *manifest)
 {
-    bool named = false;
+    uint64_t newest = 0;
 
-    *newest = 0;
-    for (size_t i = 0; i < manifest->table_count; i++) {
-        named = named || manifest->tables[i].number == number;
-        if (manifest->tables[i].number > *newest)
-            *newest = manifest->tables[i].number;
-    }
-    return named;
+    for (size_t i = 0; i < manifest->table_count; i++)
+        if (manifest->tables[i].number > newest)
+            newest = manifest->tables[i].number;
+    return newest;
 }
 
-/* Older tables that are not named were given up: what is deleted since may be in them. */
-static enum store_result read_table(struct salvage *salvage, uint64_t number)
+static enum store_result read_table(struct salvage *salvage, uint64_t number, bool is_named)
 {
     char name[RECORDS_NAME_SIZE];
     enum store_result result;
-    uint64_t newest;
-    bool named = is_named(&salvage->manifest, number, &newest);
     int fd;
 
-    if (!named && salvage->has_manifest && number < newest)
-        return STORE_OK;
     records_file_name(name, RECORDS_TABLE, number);
     fd = openat(salvage->records, name, O_RDONLY | O_CLOEXEC);
     result = fd < 0 ? STORE_CORRUPT : table_file_read(fd, keep, lost_block, salvage);
     if (fd >= 0)
         close(fd);
-    if (result && (named || !salvage->has_manifest))
+    if (result && (is_named || !salvage->has_manifest))
         say(salvage, "records/%s cannot be read: the records in it are lost", name);
     return salvage->failed ? STORE_IO : STORE_OK;
 }
 
+/* Older tables that are not named were given up: what is deleted since may be in them. */
 static enum store_result read_tables(struct salvage *salvage)
 {
+    bool *named = manifest_find_named(&salvage->manifest, &salvage->files);
+    uint64_t newest = newest_table(&salvage->manifest);
     enum store_result result = STORE_OK;
 
-    for (size_t i = 0; i < salvage->files.count && !result; i++)
-        if (salvage->files.list[i].kind == RECORDS_TABLE)
-            result = read_table(salvage, salvage->files.list[i].number);
+    for (size_t i = 0; i < salvage->files.count && !result; i++) {
+        const struct records_file *file = &salvage->files.list[i];
+        bool given_up = !named[i] && salvage->has_manifest && file->number < newest;
+
+        if (file->kind == RECORDS_TABLE && !given_up)
+            result = read_table(salvage, file->number, named[i]);
+    }
+    free(named);
     for (size_t i = 0; i < salvage->manifest.table_count; i++) {
         uint64_t number = salvage->manifest.tables[i].number;
 

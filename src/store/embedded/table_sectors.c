@@ -14,10 +14,10 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file.h"
+#include "store/backup.h"
 
-#define SUMS_FOLDER "sums"
-#define SUM_BYTES   4u
-#define NAME_SIZE   32
+#define SUM_BYTES 4u
+#define NAME_SIZE 32
 
 static void sums_name(char to[NAME_SIZE], uint64_t number, const char *suffix)
 {

@@ -15,6 +15,8 @@
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 #include "store/embedded/folder.h"
+#include "store/embedded/records_files.h"
+#include "store/embedded/table_sectors.h"
 
 #define STREAM (3 * PIECE_SECTOR_BYTES + 17)
 
@@ -261,6 +263,55 @@ static void a_lost_hold(void **state)
     teardown(&s);
 }
 
+/* Are the sums of a restored table's sectors kept beside it, as its bytes are? */
+static void expect_sums(int folder, int records, const struct records_file *table)
+{
+    char name[RECORDS_NAME_SIZE];
+    uint32_t *taken, *kept = calloc(table_sectors_count(table->size), sizeof kept[0]);
+    int sums = openat(folder, SUMS_FOLDER, O_RDONLY | O_DIRECTORY), fd;
+
+    records_file_name(name, RECORDS_TABLE, table->number);
+    fd = openat(records, name, O_RDONLY);
+    assert_true(kept && sums >= 0 && fd >= 0);
+    taken = table_sectors_take(fd, table->size);
+    assert_non_null(taken);
+    assert_true(table_sectors_load(sums, table->number, table->size,
+                                   table_sectors_join(taken, table->size), kept));
+    free(taken);
+    free(kept);
+    close(fd);
+    close(sums);
+}
+
+/* Rule: a restored folder has what proves parts of its tables, so that its first start reads no more than others; and
+ * nothing but that beside what was copied. decision: 710 */
+static void sums_of_what_is_restored(void **state)
+{
+    struct records_files files;
+    size_t tables = 0;
+    struct state s;
+    int folder, records;
+
+    setup(&s, *state);
+    fixture_reopen(s.f); /* what the log has is in a table now */
+    assert_true(take(&s));
+    assert_true(restore(&s));
+    folder = open(s.restored, O_RDONLY | O_DIRECTORY);
+    records = openat(folder, "records", O_RDONLY | O_DIRECTORY);
+    assert_int_equal(records_files_list(records, &files), STORE_OK);
+    for (size_t i = 0; i < files.count; i++)
+        if (files.list[i].kind == RECORDS_TABLE) {
+            expect_sums(folder, records, &files.list[i]);
+            tables++;
+        }
+    assert_true(tables > 0);
+    run(&s, "test $(ls $F/sums | wc -l) = $(ls $F/records | grep -c sst$)", s.restored);
+    records_files_release(&files);
+    close(records);
+    close(folder);
+    teardown(&s);
+}
+
 /* ---- what is shared ---- */
 
 /* The extent with the streams is full, as far as a new process knows, and was written long ago. */
@@ -410,6 +461,7 @@ static void damage_is_found(void **state)
     struct state s;
 
     setup(&s, *state);
+    fixture_reopen(s.f); /* there is a table, of which a restore keeps something beside it */
     assert_true(take(&s));
     assert_true(verify(&s));
     run(&s, "printf X | dd of=$(echo $F/*/extents/00000001) bs=1 seek=100000 conv=notrunc 2>&1",
@@ -506,6 +558,7 @@ int main(void)
     static const struct conformance_test tests[] = {
         TEST(the_state_of_one_moment, STORES_ON_DISK),
         TEST(of_little, STORES_ON_DISK),
+        TEST(sums_of_what_is_restored, STORES_ON_DISK),
         TEST(one_at_a_time, STORES_ON_DISK),
         TEST(held_no_longer_than_needed, STORES_ON_DISK),
         TEST(a_lost_hold, STORES_ON_DISK),
