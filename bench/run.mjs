@@ -4,7 +4,7 @@
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
 //           [--connections N,..] [--without azurite,nginx,load,spread,cold,copy,backup,fair,starts,million,ranges,memory,queues,tables,files,smb]
-//           [--waiting N] [--million N] [--entities N] [--apart] [--results FOLDER]
+//           [--waiting N] [--million N] [--entities N] [--apart] [--sandbox] [--results FOLDER]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
 //                  takes part as "before", and the last columns are Lagra's figures divided by its
@@ -15,6 +15,7 @@
 //   --entities     of a large table that is filled and read; default 0: there is none; a multiple of 10,000
 //   --apart        servers on one half of the cores, the load generator on the other: CPU for a request is
 //                  the server's own then, and not how its threads and the load share cores
+//   --sandbox      Lagra runs with --sandbox on, and the same program without it takes part as "before"
 //   --results      where the figures are written that charts are of, and the charts (results.mjs); default: docs/bench
 //                  of a whole run, build/bench of one with --only, --without, --connections, --million or --baseline
 //   --seconds      of one work and server, all rounds together; default 2 a round
@@ -61,12 +62,15 @@ const { values: options } = parseArgs({
         only: { type: 'string', default: '' }, without: { type: 'string', default: '' },
         waiting: { type: 'string', default: '0' }, million: { type: 'string', default: '1000000' },
         entities: { type: 'string', default: '0' }, apart: { type: 'boolean', default: false },
-        results: { type: 'string' },
+        sandbox: { type: 'boolean', default: false }, results: { type: 'string' },
     },
 });
 const without = new Set(options.without.split(','));
 const only = options.only ? new Set(options.only.split(',')) : null;
-const baseline = options.baseline ? path.resolve(options.baseline) : null;
+const lagraBinary = path.resolve(HERE, '../build/lagra');
+const baseline = options.sandbox ? lagraBinary : options.baseline ? path.resolve(options.baseline) : null;
+if (options.sandbox && options.baseline)
+    throw new Error('--sandbox has a baseline of its own');
 const ROUNDS = Number(options.rounds ?? (baseline ? 11 : 5));
 const SECONDS = Number(options.seconds ?? 2 * ROUNDS);
 const MILLION = Number(options.million);
@@ -77,9 +81,11 @@ const HALF = Math.ceil(os.cpus().length / 2);
 const loadCores = options.apart ? `${HALF}-${os.cpus().length - 1}` : '';
 if (options.apart)
     keepServersTo(`0-${HALF - 1}`);
-const lagraBinary = path.resolve(HERE, '../build/lagra');
 /* On a disk, as a data folder would be: /tmp may be memory. */
 const folder = mkdtempSync(path.resolve(HERE, '../build', 'bench-'));
+
+/* What Lagra is started with, and the baseline is not. */
+const ownArgs = options.sandbox ? ['--sandbox', 'on'] : [];
 
 /** Blobs that take turns: enough that no single one is hot. */
 const namesOf = (size) => (size > MiB ? 16 : 1000);
@@ -330,7 +336,7 @@ async function measureMillion(lagra) {
 }
 
 async function startAll() {
-    const lagra = await startLagra(lagraBinary, folder);
+    const lagra = await startLagra(lagraBinary, folder, { args: ownArgs });
     const before = baseline ? await startLagra(baseline, path.join(folder, 'before'), { name: 'before' }) : null;
     const azurite = without.has('azurite') ? null : await startAzurite(folder);
     const nginx = without.has('nginx') ? null : await startNginx(folder, [KiB, 4 * MiB], namesOf);
@@ -365,7 +371,7 @@ async function measureServers() {
 /** What the Queue or the Table service does, beside the baseline's and Azurite's; 'many', 'files': ours alone. */
 async function measureService(service, measure, more) {
     const alone = service === 'many' || service === 'files';
-    const lagra = await startLagra(lagraBinary, path.join(folder, service));
+    const lagra = await startLagra(lagraBinary, path.join(folder, service), { args: ownArgs });
     const before = alone || !baseline ? null : await startLagra(baseline, path.join(folder, service, 'before'), { name: 'before' });
     const azurite = alone || without.has('azurite') ? null : await startAzuriteService(folder, service);
     const targets = [lagra, before, azurite].filter(Boolean);
