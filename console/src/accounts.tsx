@@ -48,9 +48,17 @@ function Usages() {
 const limitsOf = ({ requests, bandwidth, capacity, containers }: Account) => [requests && `${requests} requests/s`, bandwidth && `${bandwidth} MiB/s`,
     capacity && `${capacity} MiB`, containers && `${containers} containers`].filter(Boolean).join(', ') || 'none';
 
+const LIMITS: [keyof Account & string, string][] = [['requests', 'Requests a second'], ['bandwidth', 'MiB a second'], ['capacity', 'MiB kept'], ['containers', 'Containers']];
+
+/** One that is emptied is none; one that is left alone stays what it is, which may be the server's own. */
+function limitsWanted(form: FormData, account: Account): Record<string, string> {
+    return Object.fromEntries(LIMITS.map(([name]): [string, string] => [name, String(form.get(name)).trim()])
+        .filter(([name, text]) => text !== String(account[name as keyof Account] || '')).map(([name, text]) => [name, text || 'none']));
+}
+
 export default function Accounts(_: PageProps) {
     const list = useLoad(async () => (await ask<{ accounts: Account[] }>('admin/account-list')).accounts, []);
-    const [dialog, setDialog] = useState<{ rotate?: Account; key?: string }>();
+    const [dialog, setDialog] = useState<{ rotate?: Account; key?: string; limit?: Account }>();
     const [made, setMade] = useState<Account>();
     const { problem, run } = useAction();
     const change = (args: Record<string, string>) => run(async () => {
@@ -71,6 +79,7 @@ export default function Accounts(_: PageProps) {
                 <td>{account.changed && time(new Date(account.changed))}</td><td>{limitsOf(account)}</td>
                 <td>{account.source === 'store' && <>
                     {['1', '2'].map((key) => <button key={key} type="button" class="plain" aria-label={`New key ${key} of ${account.name}`} onClick={() => setDialog({ rotate: account, key })}>New key {key}</button>)}
+                    <button type="button" class="plain" aria-label={`Limits of ${account.name}`} onClick={() => setDialog({ limit: account })}>Limits…</button>
                     <button type="button" class="plain" aria-label={`${account.state === 'enabled' ? 'Disable' : 'Enable'} ${account.name}`}
                         onClick={() => void change({ name: account.name, state: account.state === 'enabled' ? 'disabled' : 'enabled' })}>{account.state === 'enabled' ? 'Disable' : 'Enable'}</button>
                 </>}</td>
@@ -78,7 +87,16 @@ export default function Accounts(_: PageProps) {
         </Table>}
         <p class="empty">Accounts that a file, the environment or a credential names are changed there. After a new account, reload the page to choose it.</p>
         <Usages />
-        {dialog && !dialog.rotate && <Form title="New account" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
+        {dialog?.limit && <Form title={`Limits of ${dialog.limit.name}`} action="Set" onClose={() => setDialog(undefined)} onDone={async (form) => {
+            const wanted = limitsWanted(form, dialog.limit!);
+            if (Object.keys(wanted).length > 0)
+                await ask('admin/account-set', { name: dialog.limit!.name, ...wanted });
+            list.reload();
+        }}>
+            {LIMITS.map(([name, label]) => <Field key={name} label={label} name={name} type="number" step="1" value={String(dialog.limit![name] || '')} />)}
+            <p class="empty">Empty: no limit. They count from the next request on.</p>
+        </Form>}
+        {dialog && !dialog.rotate && !dialog.limit && <Form title="New account" action="Create" onClose={() => setDialog(undefined)} onDone={async (form) => {
             setMade(await ask<Account>('admin/account-add', { name: String(form.get('name')) }));
             list.reload();
         }}><Field label="Name" name="name" required hint="3 to 24 lower-case letters and digits." /></Form>}

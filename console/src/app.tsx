@@ -24,6 +24,7 @@ const PAGES: Page[] = [
     { name: 'tables', title: 'Tables', isThere: ({ services }) => services.table !== undefined, load: () => import('./tables.tsx') },
     { name: 'files', title: 'Files', isThere: ({ services }) => services.file !== undefined, load: () => import('./files.tsx') },
     { name: 'accounts', title: 'Accounts', isThere: ({ operator }) => operator, load: () => import('./accounts.tsx') },
+    { name: 'server', title: 'Server', isThere: ({ operator }) => operator, load: () => import('./operate.tsx') },
     { name: 'faults', title: 'Faults', isThere: ({ faults }) => faults, load: () => import('./faults.tsx') },
 ];
 
@@ -76,7 +77,7 @@ function Shell({ session }: { session: Session }) {
             <strong>Lagra</strong>
             <nav aria-label="Pages"><ul>
                 {pages.map(({ name, title }) => <li key={name}>
-                    <a href={hrefOf(name, ['overview', 'accounts', 'faults'].includes(name) ? [] : [chosen])} aria-current={name === page.name ? 'page' : undefined}>{title}</a>
+                    <a href={hrefOf(name, ['overview', 'accounts', 'server', 'faults'].includes(name) ? [] : [chosen])} aria-current={name === page.name ? 'page' : undefined}>{title}</a>
                 </li>)}
             </ul></nav>
             {session.accounts.length > 1 && <label class="account"><span>Account</span>

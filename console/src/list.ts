@@ -36,15 +36,32 @@ function blobOf(xml: string): Listed {
     };
 }
 
+/** Calls take() with each entry as the answer comes, and returns what is of none: a page as one text lies outside of what is
+ *  collected soon. */
+async function readEntries(answer: Response, take: (kind: string, xml: string) => void): Promise<string> {
+    const reader = answer.body!.getReader(), decoder = new TextDecoder();
+    let rest = '';
+
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+        rest += decoder.decode(part.value, { stream: true });
+        let end = 0;
+        for (const found of rest.matchAll(/<(BlobPrefix|Blob)>([^]*?)<\/\1>/g)) {
+            take(found[1]!, found[2]!);
+            end = found.index + found[0].length;
+        }
+        rest = rest.slice(end);
+    }
+    return rest + decoder.decode();
+}
+
 /** rest: List-Blobs */
 export async function listBlobs(account: string, container: string, { prefix, mark, count }: { prefix: string; mark: string | undefined; count: number }) {
     const query = new URLSearchParams({ restype: 'container', comp: 'list', delimiter: '/', maxresults: String(count), ...(prefix && { prefix }), ...(mark && { marker: mark }) });
     const answer = await fetch(`${dataUrl('blob', account)}/${encodeURIComponent(container)}?${query.toString()}&${await signatureOf(account)}`, { cache: 'no-store' });
-    const xml = await answer.text();
+    const rows: Listed[] = [];
+    const rest = await readEntries(answer, (kind, xml) => rows.push(kind === 'Blob' ? blobOf(xml) : { name: textOf(xml, 'Name') ?? '', isFolder: true }));
 
     if (!answer.ok)
-        throw new Refusal(answer.status, textOf(xml, 'Code') ?? 'Unknown', textOf(xml, 'Message') ?? `The server answered ${answer.status}.`);
-    const rows = [...xml.matchAll(/<(BlobPrefix|Blob)>([^]*?)<\/\1>/g)].map(([, kind, inner]): Listed =>
-        kind === 'Blob' ? blobOf(inner!) : { name: textOf(inner!, 'Name') ?? '', isFolder: true });
-    return { rows, next: textOf(xml, 'NextMarker') || undefined };
+        throw new Refusal(answer.status, textOf(rest, 'Code') ?? 'Unknown', textOf(rest, 'Message') ?? `The server answered ${answer.status}.`);
+    return { rows, next: textOf(rest, 'NextMarker') || undefined };
 }

@@ -42,7 +42,7 @@ export function Scrub() {
         return () => clearTimeout(timer);
     }, [value]);
     return <>
-        <h3>Scrub</h3>
+        <h2>Scrub</h2>
         <div class="buttons"><button type="button" disabled={busy || value?.running} onClick={() => void run(async () => {
             await ask('admin/scrub');
             state.reload();
@@ -72,7 +72,7 @@ export function Backup() {
         return () => clearTimeout(timer);
     }, [value]);
     return <>
-        <h3>Backup</h3>
+        <h2>Backup</h2>
         <Problem of={state.problem} />
         {value?.running && <p>Since {value.began && time(new Date(value.began))}: {number(value.copied)} of {number(value.extents)} files of contents
             are copied <progress aria-label="Backup" max={Math.max(1, value.extents)} value={value.copied} /></p>}

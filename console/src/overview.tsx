@@ -1,13 +1,12 @@
-// What the server did in the last hour, as it is sampled there, and how it is now.
+// What the server did in the last hour, as it is sampled there, and what it has still to do.
 import { useEffect, useState } from 'preact/hooks';
-import { bytes, duration, number, time } from './format.ts';
-import { Backup, LogLevel, Scrub } from './maintenance.tsx';
+import { bytes, duration, number } from './format.ts';
 import { Plot } from './plot.tsx';
 import type { PageProps } from './app.tsx';
 import { ask } from './server.ts';
 import { Slowest } from './slowest.tsx';
 import { Todo } from './todo.tsx';
-import { Facts, Problem, Table, useLoad } from './ui.tsx';
+import { Facts, Problem, Table } from './ui.tsx';
 
 interface Figures {
     everySeconds: number;
@@ -55,35 +54,6 @@ function useFigures() {
     return { figures, problem };
 }
 
-interface Status {
-    pid: number;
-    upSince: string;
-    logLevel: string;
-    listeners: { name: string; host: string; port: number; tls: boolean }[];
-    store: { location?: string; state: string; contentBytes?: number; recordBytes?: number };
-}
-
-/** What the server is, for its operator. */
-function Server() {
-    const { value, problem, reload } = useLoad(() => ask<Status>('admin/status'), []);
-
-    return <>
-        <h2>The server</h2>
-        <Problem of={problem} />
-        {value && <>
-            <Facts of={[['Up since', time(new Date(value.upSince))], ['Process', String(value.pid)], ['Data folder', value.store.location],
-                ['Store', value.store.state], ['Contents', bytes(value.store.contentBytes)], ['Records', bytes(value.store.recordBytes)]]} />
-            <LogLevel level={value.logLevel} onDone={reload} />
-            <Scrub />
-            <Backup />
-            <h3>Listeners</h3>
-            <Table label="Listeners" head={['Service', 'Address', 'TLS']} empty="None.">
-                {value.listeners.map(({ name, host, port, tls }) => <tr key={name}><td>{name}</td><td>{host}:{port}</td><td>{tls ? 'yes' : 'no'}</td></tr>)}
-            </Table>
-        </>}
-    </>;
-}
-
 export default function Overview({ session }: PageProps) {
     const { figures, problem } = useFigures();
     if (!figures)
@@ -124,6 +94,5 @@ export default function Overview({ session }: PageProps) {
         </Table>
         {session.operator && <Slowest />}
         {session.operator && <Todo />}
-        {session.operator && <Server />}
     </>;
 }

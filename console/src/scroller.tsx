@@ -8,7 +8,8 @@ import { Problem } from './ui.tsx';
 /** As style.css has it. */
 const ROW_PX = 34;
 const PAGES_KEPT = 12;
-const AROUND = 30;
+const AROUND = 30; /* rows that are fetched on each side of those in sight */
+const DRAWN_AROUND = 12;
 /* Browsers have no element of more than some 17 million pixels: rows far above what is shown are left out of the height. */
 const ROWS_HIGH = 300000;
 const ROWS_LEFT_OUT = 100000;
@@ -114,9 +115,9 @@ export function Scroller<T>({ label, head, empty, of, load, row }: {
     const seen = () => ({ above: base.current + Math.floor((box.current?.scrollTop ?? 0) / ROW_PX), high: Math.ceil((box.current?.clientHeight || 800) / ROW_PX) });
     const { above, high } = seen();
     const all = rows.current?.count ?? 0;
-    const first = Math.max(base.current, Math.min(above, all - 1) - AROUND);
-    const last = Math.min(all, above + high + AROUND);
-    const elements = high + 2 * AROUND + 1; /* more than are drawn: a row that comes takes the element of one that has gone */
+    const first = Math.max(base.current, Math.min(above, all - 1) - DRAWN_AROUND);
+    const last = Math.min(all, above + high + DRAWN_AROUND);
+    const elements = high + 2 * DRAWN_AROUND + 1; /* more than are drawn: a row that comes takes the element of one that has gone */
 
     const rebase = () => {
         const passed = seen().above - base.current;

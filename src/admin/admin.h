@@ -13,6 +13,7 @@
 #include "admin/backup_hold.h"
 #include "admin/scrubber.h"
 #include "admin/usage_survey.h"
+#include "base/json.h"
 #include "console/console.h"
 #include "http/http.h"
 #include "service/server.h"
@@ -44,6 +45,9 @@ struct admin {
     uint64_t started_s;       /* since 1970 */
     struct admin_listener listeners[ADMIN_LISTENERS_MAX];
     size_t listener_count;
+    /* A list of the options in force: name, value and setBy of each, no secrets. */
+    void (*write_options)(const void *options, struct json_writer *to);
+    const void *options;
 };
 
 extern const struct http_application admin_application;

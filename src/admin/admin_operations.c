@@ -6,6 +6,7 @@
 const struct admin_operation admin_operations[] = {
     /* name          arguments          required, longest body  */
     { "status",      { NULL },          0, 0, admin_status },
+    { "config",      { NULL },          0, 0, admin_config },
     { "slowest",     { NULL },          0, 0, admin_slowest },
     { "todo",        { NULL },          0, 0, admin_todo },
     { "log-level",   { "level" },       1, 0, admin_log_level },

@@ -52,6 +52,8 @@ void admin_write_instant(struct json_writer *out, const char *name, instant at);
 /* ---- the operations ---- */
 
 void admin_status(struct admin_call *call);
+/* config.c */
+void admin_config(struct admin_call *call);
 /* slowest.c */
 void admin_slowest(struct admin_call *call);
 void admin_todo(struct admin_call *call);

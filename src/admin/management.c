@@ -55,7 +55,8 @@ static bool is_for_console(struct bytes operation)
     static const char *const operations[] = { "status",      "account-list", "account-add",
                                               "account-set", "usage",        "account-rotate-key",
                                               "log-level",   "scrub",        "scrub-state",
-                                              "slowest",     "todo",         "backup-state" };
+                                              "slowest",     "todo",         "backup-state",
+                                              "config" };
 
     for (size_t i = 0; i < sizeof operations / sizeof operations[0]; i++) {
         if (bytes_is(operation, operations[i]))

@@ -83,6 +83,8 @@ bool admin_socket_start(const struct options *options, struct admin_socket *sock
     socket->path = admin_socket_path(options->location);
     where.local_path = socket->path;
     socket->admin.location = options->location;
+    socket->admin.write_options = options->write;
+    socket->admin.options = options;
     socket->admin.pool = decide_pool_new(POOL_THREADS, (struct pool_shares){ .account = 0 });
     if (!socket->admin.pool) {
         fprintf(stderr, "lagra: cannot start a thread for the admin socket\n");

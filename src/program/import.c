@@ -177,6 +177,18 @@ static void list_figures(const struct transfer_result *result, struct figure of[
     memcpy(of, figures, sizeof figures);
 }
 
+/* In JSON, and in words. */
+static const struct figure_name {
+    const char *member, *words;
+} left_out_names[LEFT_OUT_KINDS] = {
+    [LEFT_OUT_DELETED] = { "deletedStates", "versions and snapshots of blobs that are deleted" },
+    [LEFT_OUT_SHARE_SNAPSHOTS] = { "shareSnapshots", "snapshots of shares" },
+    [LEFT_OUT_LEASES] = { "leases", "leases" },
+    [LEFT_OUT_POLICIES] = { "policies",
+                            "sets of access policies, which a signature does not open" },
+    [LEFT_OUT_OWN_CONTAINERS] = { "ownContainers", "containers of the service's own" },
+};
+
 static void print_json(struct arena *arena, const struct progress *progress,
                        const struct transfer_result *result, bool copied)
 {
@@ -196,6 +208,11 @@ static void print_json(struct arena *arena, const struct progress *progress,
     json_write_number(&out, "compared", result->compared);
     json_write_number(&out, "differing", result->differing);
     json_write_number(&out, "missing", result->missing);
+    json_write_name(&out, "leftOut");
+    json_write_begin(&out, '{');
+    for (size_t i = 0; i < LEFT_OUT_KINDS; i++)
+        json_write_number(&out, left_out_names[i].member, result->left_out[i]);
+    json_write_end(&out, '}');
     json_write_number(&out, "milliseconds", progress_ms(progress));
     json_write_end(&out, '}');
     printf("%.*s\n", BYTES_ARG(text_bytes(&text)));
@@ -224,6 +241,9 @@ static void print_words(const struct progress *progress, const struct transfer_r
         printf("; %" PRIu64 " compared, %" PRIu64 " differ, %" PRIu64 " are missing",
                result->compared, result->differing, result->missing);
     printf("\n");
+    for (size_t i = 0; i < LEFT_OUT_KINDS; i++)
+        if (result->left_out[i] > 0)
+            printf("left out: %" PRIu64 " %s\n", result->left_out[i], left_out_names[i].words);
     if (result->can_go_on)
         printf("The same command again goes on where this one ended.\n");
 }

@@ -412,14 +412,48 @@ static const char *value_text(const struct option_row *row, const struct option_
     return text;
 }
 
-static void write_setting(struct json_writer *writer, const char *name, const char *value,
-                          const char *named)
+/* Calls show() with each option, its value and what it was set by. */
+static void each_setting(const struct option_settings *settings, const struct options *options,
+                         void (*show)(void *context, const char *name, const char *value,
+                                      const char *named),
+                         void *context)
 {
-    json_write_begin(writer, '{');
-    json_write_member(writer, "name", bytes_from_string(name));
-    json_write_member(writer, "value", bytes_from_string(value));
-    json_write_member(writer, "setBy", bytes_from_string(named));
-    json_write_end(writer, '}');
+    for (size_t i = 0; i < option_row_count; i++) {
+        char named[NAMED_MAX];
+        char of_number[VALUE_MAX];
+
+        if (!option_row_is_setting(&option_rows[i]))
+            continue;
+        name_setting(settings, i, named);
+        show(context, option_rows[i].name,
+             value_text(&option_rows[i], &settings->of[i], options, of_number),
+             named[0] ? named : "default");
+    }
+}
+
+static void write_setting(void *context, const char *name, const char *value, const char *named)
+{
+    struct json_writer *to = context;
+
+    json_write_begin(to, '{');
+    json_write_member(to, "name", bytes_from_string(name));
+    json_write_member(to, "value", bytes_from_string(value));
+    json_write_member(to, "setBy", bytes_from_string(named));
+    json_write_end(to, '}');
+}
+
+void settings_write(const struct option_settings *settings, const struct options *options,
+                    struct json_writer *to)
+{
+    json_write_begin(to, '[');
+    each_setting(settings, options, write_setting, to);
+    json_write_end(to, ']');
+}
+
+static void print_setting(void *context, const char *name, const char *value, const char *named)
+{
+    (void)context;
+    printf("%-26s %-26s %s\n", name, value, named);
 }
 
 void settings_print(const struct option_settings *settings, const struct options *options,
@@ -430,23 +464,11 @@ void settings_print(const struct option_settings *settings, const struct options
     struct json_writer writer = { .to = &list };
 
     text_init(&list, arena, 4096);
-    json_write_begin(&writer, '[');
-    for (size_t i = 0; i < option_row_count; i++) {
-        const char *name = option_rows[i].name, *value;
-        char named[NAMED_MAX];
-        char of_number[VALUE_MAX];
-
-        if (!option_row_is_setting(&option_rows[i]))
-            continue;
-        name_setting(settings, i, named);
-        value = value_text(&option_rows[i], &settings->of[i], options, of_number);
-        if (json)
-            write_setting(&writer, name, value, named[0] ? named : "default");
-        else
-            printf("%-26s %-26s %s\n", name, value, named[0] ? named : "default");
-    }
-    json_write_end(&writer, ']');
-    if (json)
+    if (json) {
+        settings_write(settings, options, &writer);
         printf("%.*s\n", BYTES_ARG(text_bytes(&list)));
+    } else {
+        each_setting(settings, options, print_setting, NULL);
+    }
     arena_free(arena);
 }

@@ -46,6 +46,9 @@ bool settings_name_service(const struct option_settings *settings, size_t servic
                            enum option_origin least);
 /* Is the option of this name set anywhere? */
 bool settings_have(const struct option_settings *settings, const char *name);
+/* Writes a list with each option: its name, its value in *options ("(not shown)" of a secret), and what it was set by. */
+void settings_write(const struct option_settings *settings, const struct options *options,
+                    struct json_writer *to);
 /* Prints each option, its value in *options, and where it was set: a line each, or a list of JSON. */
 void settings_print(const struct option_settings *settings, const struct options *options,
                     bool json);

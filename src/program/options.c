@@ -244,11 +244,20 @@ static enum options_result read_served(const char *name, int argc, char **argv,
     return result ? result : check_oauth(options);
 }
 
+static void write_options(const void *of, struct json_writer *to)
+{
+    const struct options *options = of;
+
+    settings_write(options->settings, options, to);
+}
+
 static enum options_result parse_serve(const char *name, int argc, char **argv,
                                        struct options *options)
 {
     static struct option_settings settings; /* what options point to */
 
+    options->settings = &settings;
+    options->write = write_options;
     return read_served(name, argc, argv, &settings, options);
 }
 

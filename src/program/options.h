@@ -5,6 +5,7 @@
 #ifndef LAGRA_PROGRAM_OPTIONS_H
 #define LAGRA_PROGRAM_OPTIONS_H
 
+#include "base/json.h"
 #include "fetch/fetch.h"
 #include "net/net.h"
 #include "seed/seed.h"
@@ -40,9 +41,12 @@ struct options {
     bool asks_running;       /* of COMMAND_HEALTH: what runs here, not what the options name */
     bool asks_live;          /* the same: whether it lives, not whether it is ready */
     const char *config_path; /* NULL: no file */
-    const char *location;    /* NULL: of COMMAND_SERVE with `store`, no folder at all */
-    const char *salvage_to;  /* of COMMAND_CHECK; NULL: check only */
-    bool json;               /* of COMMAND_CHECK and COMMAND_HEALTH: for scripts */
+    const struct option_settings *settings; /* where they were set */
+    /* Writes all of them as settings_write() does; of a server that is to be started. */
+    void (*write)(const void *options, struct json_writer *to);
+    const char *location;   /* NULL: of COMMAND_SERVE with `store`, no folder at all */
+    const char *salvage_to; /* of COMMAND_CHECK; NULL: check only */
+    bool json;              /* of COMMAND_CHECK and COMMAND_HEALTH: for scripts */
     struct listen_options listen[SERVICE_COUNT];
     struct listen_options management; /* admin/management.h */
     const char *management_token_path;

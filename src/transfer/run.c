@@ -80,6 +80,12 @@ void worker_note(struct worker *worker, const char *format, ...)
     va_end(args);
 }
 
+void run_leave_out(struct run *run, enum left_out kind, uint64_t count)
+{
+    if (!run->is_comparing)
+        run->result->left_out[kind] += count;
+}
+
 bool run_goes_on(const struct run *run)
 {
     return journal_goes_on(run->journal);

@@ -23,6 +23,9 @@ bool worker_problem(struct worker *worker, const char *format, ...)
 void worker_note(struct worker *worker, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Counts what is not copied, of a source that is listed. The first worker. */
+void run_leave_out(struct run *run, enum left_out kind, uint64_t count);
+
 enum put_result {
     PUT_MADE,
     PUT_THERE, /* an earlier run has made it: what belongs to it (messages of a queue) is passed over */

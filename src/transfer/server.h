@@ -43,6 +43,8 @@ struct bytes server_policies(struct server_source *server, enum endpoint_kind se
                              struct bytes path, const char *query);
 /* Text of a child of a node; ptr NULL: it has none. */
 struct bytes server_text(const struct xml_node *node, const char *name);
+/* Counts the lease that properties of a listing show, since the copy has none. */
+void server_leave_lease(struct server_source *server, const struct xml_node *properties);
 /* A name as it is: percent-encoded where XML cannot say it. */
 struct bytes server_name(struct arena *arena, struct bytes name);
 /* <Metadata> of a node, as headers of the item. */

@@ -88,6 +88,8 @@ static void end_group(struct blob_listing *l)
 {
     if (l->first && !l->last->state.ptr)
         l->is_stopped = run_put(l->server->worker->run, l->first) == PUT_STOPPED;
+    else
+        run_leave_out(l->server->worker->run, LEFT_OUT_DELETED, l->states);
     l->first = l->last = NULL;
     l->states = 0;
     arena_free(l->arena);
@@ -114,6 +116,7 @@ static bool take_blob(struct blob_listing *l, const struct xml_node *blob)
     item.parent = l->container;
     item.state = state_of(l->arena, blob);
     add_properties(l, &item, properties);
+    server_leave_lease(l->server, properties);
     server_add_metadata(l->arena, &item, blob);
     add_tags(l, &item, blob);
     if (l->last) {
@@ -167,8 +170,11 @@ static bool take_container(struct server_source *server, const struct xml_node *
         arena_printf(arena, "/%.*s", BYTES_ARG(percent_encode(arena, item.parent, "$")));
     enum put_result put;
 
-    if (bytes_is(item.parent, "$logs") || bytes_is(item.parent, "$blobchangefeed"))
+    if (bytes_is(item.parent, "$logs") || bytes_is(item.parent, "$blobchangefeed")) {
+        run_leave_out(server->worker->run, LEFT_OUT_OWN_CONTAINERS, 1);
         return true; /* the service's own: nobody can write there */
+    }
+    server_leave_lease(server, xml_child(node, "Properties"));
     if (access.len > 0)
         item_header_string(arena, &item, "x-ms-blob-public-access", access);
     server_add_metadata(arena, &item, node);

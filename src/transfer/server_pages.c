@@ -107,6 +107,14 @@ bool server_list_pages(struct server_source *server, const struct server_pages *
     return listed;
 }
 
+void server_leave_lease(struct server_source *server, const struct xml_node *properties)
+{
+    struct bytes state = server_text(properties, "LeaseState");
+
+    if (bytes_is(state, "leased") || bytes_is(state, "breaking"))
+        run_leave_out(server->worker->run, LEFT_OUT_LEASES, 1);
+}
+
 struct bytes server_policies(struct server_source *server, enum endpoint_kind service,
                              struct bytes path, const char *query)
 {
@@ -115,8 +123,10 @@ struct bytes server_policies(struct server_source *server, enum endpoint_kind se
     };
     struct fetch_client_answer answer;
 
-    if (server->is_target || asker_is_shared(server->asker))
+    if (server->is_target || asker_is_shared(server->asker)) {
+        run_leave_out(server->worker->run, LEFT_OUT_POLICIES, 1);
         return (struct bytes){ NULL, 0 };
+    }
     if (asker_ask(server->asker, server->worker->arena, &asking, &answer))
         return answer.body;
     worker_problem(server->worker, "%s", asker_problem(server->asker));

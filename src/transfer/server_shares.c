@@ -183,6 +183,11 @@ static bool take_share(struct server_source *server, const struct xml_node *node
     struct bytes path = path_of(arena, item.parent, bytes_of("", 0));
     enum put_result put;
 
+    if (server_text(node, "Snapshot").len > 0) {
+        run_leave_out(server->worker->run, LEFT_OUT_SHARE_SNAPSHOTS, 1);
+        return true;
+    }
+    server_leave_lease(server, xml_child(node, "Properties"));
     item_header_string(arena, &item, "x-ms-share-quota",
                        server_text(xml_child(node, "Properties"), "Quota"));
     server_add_metadata(arena, &item, node);
@@ -214,7 +219,7 @@ bool list_shares(struct server_source *server)
     const struct server_pages pages = {
         .service = ENDPOINT_FILE,
         .path = bytes_of("", 0),
-        .query = "comp=list&include=metadata",
+        .query = "comp=list&include=metadata%2Csnapshots",
         .take = take_shares,
         .context = server,
     };

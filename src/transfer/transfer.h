@@ -40,9 +40,20 @@ struct transfer_options {
     void *context;
 };
 
+/* What a source has and says, and is not copied, since the target would not take it or nothing there could hold it. */
+enum left_out {
+    LEFT_OUT_DELETED,         /* versions and snapshots of blobs that are deleted */
+    LEFT_OUT_SHARE_SNAPSHOTS, /* snapshots of shares */
+    LEFT_OUT_LEASES,          /* of containers, blobs and shares */
+    LEFT_OUT_POLICIES, /* access policies of containers and the like: a signature opens none */
+    LEFT_OUT_OWN_CONTAINERS, /* the service's: $logs */
+    LEFT_OUT_KINDS
+};
+
 struct transfer_result {
     struct transfer_count count;
     uint64_t containers, blobs, queues, messages, tables, entities, shares, directories, files;
+    uint64_t left_out[LEFT_OUT_KINDS];
     uint64_t compared, differing, missing; /* of the comparison at the end */
     bool can_go_on;                        /* not all was copied, and the journal has what was */
 };

@@ -215,12 +215,15 @@ test('import of an account from another server', async (t) => {
     const [from, to] = await Promise.all([start(t), start(t)]);
     const folder = await newFolder(t);
     await fill(from);
+    await from.files.getShareClient('team').createSnapshot();
+    await from.blobs.getContainerClient('empty').getBlobLeaseClient().acquireLease(-1);
     const refusedQueue = await lagra(folder, ['import', '--json'], { from, to });
     assert.equal(refusedQueue.code, 1);
     assert.match(refusedQueue.errors, /queue many has 70 messages/);
     assert.ok(existsSync(path.join(folder, 'lagra-import.journal')));
     const result = await done(folder, ['import', '--receive-messages'], { from, to });
     assert.equal(result.missing + result.differing + result.problems, 0);
+    assert.deepEqual(result.leftOut, { deletedStates: 0, shareSnapshots: 1, leases: 1, policies: 0, ownContainers: 0 });
     assert.equal(result.messages, 70, 'the queue with few messages was copied before');
     assert.ok(result.skipped > 30);
     assert.ok(!existsSync(path.join(folder, 'lagra-import.journal')), 'what is over needs no journal');
@@ -371,6 +374,25 @@ test('an import from a hostile source', async (t) => {
     answers.list = blob('', `<Content-MD5>${Buffer.alloc(16).toString('base64')}</Content-MD5>`).replace('>b<', '>\u009b31m\u007fb<');
     const { errors } = await lagra(folder, ['export', 'out', '--journal', 'other'], { from });
     assert.match(errors, /ccc\/\\xc2\\x9b31m\\x7fb: .*another MD5/, 'nothing that a terminal obeys');
+});
+
+// Of a blob that is deleted nothing is left that could have them.
+test('an import says what it leaves out', async (t) => {
+    const to = await start(t);
+    const folder = await newFolder(t);
+    const source = http.createServer((request, response) => {
+        const query = new URL(request.url, 'http://x').searchParams;
+        const list = query.get('restype') === 'container' ? '<Blobs><Blob><Name>b</Name><VersionId>2026-01-01T00:00:00.0000000Z</VersionId><Properties>' +
+            '<BlobType>BlockBlob</BlobType><Content-Length>5</Content-Length></Properties></Blob></Blobs>'
+            : '<Containers><Container><Name>ccc</Name><Properties/></Container><Container><Name>$logs</Name><Properties/></Container></Containers>';
+        response.end(query.get('comp') === 'list' ? `<EnumerationResults>${list}</EnumerationResults>` : '<X/>');
+    });
+    source.listen(0, '127.0.0.1');
+    await event(source, 'listening');
+    t.after(() => source.close());
+    const from = { server: { connectionString: `AccountName=x;AccountKey=c2VjcmV0;BlobEndpoint=http://127.0.0.1:${source.address().port}/x` } };
+    const { output, errors } = await lagra(folder, ['import'], { from, to });
+    assert.match(output, /^left out: 1 versions and snapshots of blobs that are deleted\nleft out: 1 containers of the service's own$/m, errors);
 });
 
 // Else messages would be left behind, and nobody told.

@@ -45,8 +45,6 @@ test('a link signs in once, and goes from the address', async (t) => {
     await page.waitForSelector('header nav');
     assert.equal(new URL(page.url()).hash, '');
     await sees(page, 'operator', 'header');
-    await sees(page, 'management', 'main'); // one of the listeners
-    await sees(page, 'healthy', 'main');
     await fetch(`${server.url}/none/none`);
     await page.reload();
     await sees(page, '/devstoreaccount1/none/none', 'main'); // of the slowest requests
@@ -79,6 +77,7 @@ test('an operator changes what is logged, and has all that is stored read', asyn
     const { link, server } = await startServer(t);
     const page = await openPage(t);
     await page.goto(await link());
+    await press(page, 'Server', 'header');
     await page.waitForSelector('select[name=level]');
     await page.select('select[name=level]', 'debug');
     await page.waitForFunction(() => document.querySelector('select[name=level]')?.value === 'debug' && !document.querySelector('main .problem'));
@@ -87,6 +86,26 @@ test('an operator changes what is logged, and has all that is stored read', asyn
     await press(page, 'Read all that is stored');
     await page.waitForFunction(() => /Passes ended\s+1/.test(document.querySelector('main').innerText));
     await isAccessible(page);
+});
+
+test('an operator sees what the server is, and what it runs with', async (t) => {
+    const { link, port } = await startServer(t, { args: ['--slow', '90s'], env: { LAGRA_ACCOUNT_REQUESTS: '5000' } });
+    const page = await openPage(t);
+    await page.goto(await link());
+    await press(page, 'Server', 'header');
+    await sees(page, 'management', 'main'); // one of the listeners
+    await sees(page, 'healthy', 'main');
+    const rows = () => page.$$eval('[aria-label=Configuration] tbody tr', (all) => all.map((row) => [...row.children].map(({ innerText }) => innerText)));
+    await page.waitForSelector('[aria-label=Configuration]');
+    const set = await rows();
+    for (const row of [['managementPort', `${port}`, '--managementPort'], ['slow', '90000ms', '--slow'], ['accountRequests', '5000', 'LAGRA_ACCOUNT_REQUESTS']])
+        assert.deepEqual(set.find(([name]) => name === row[0]), row);
+    assert.ok(!set.some(([, , origin]) => origin === 'default'));
+    await isAccessible(page);
+    await picture(page, 'server');
+    await page.locator('input[name=defaults]').click();
+    await page.waitForFunction(() => document.querySelector('[aria-label=Configuration]').innerText.includes('diskReserve'));
+    assert.ok((await rows()).length > set.length + 50);
 });
 
 test('an operator sees what is to be done later, and how a backup goes', async (t) => {
@@ -100,10 +119,11 @@ test('an operator sees what is to be done later, and how a backup goes', async (
     const page = await openPage(t);
     await page.goto(await link());
     await sees(page, 'Nothing is to be done later.');
-    await sees(page, 'makes one while the server goes on');
     assert.equal(await put('/ccc/b', 'comp=block&blockid=YQ%3D%3D', 'x'), 201);
     await page.reload();
     await sees(page, 'delete blocks that were never committed', 'main');
+    await press(page, 'Server', 'header');
+    await sees(page, 'makes one while the server goes on');
     const { code, errors } = await run(['backup', folder, '--location', server.location], {}, 60000);
     assert.equal(code, 0, errors);
     await page.waitForFunction(() => /It is\s+whole/.test(document.querySelector('main').innerText));

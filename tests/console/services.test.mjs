@@ -173,6 +173,15 @@ test('an operator makes accounts, rotates their keys and disables them; others h
     const [second] = await operator.$$eval('dialog dd', (keys) => keys.map(({ innerText }) => innerText));
     await new Visitor(url).signIn({ account: 'photos', key: second });
     await press(operator, 'I have kept them', 'dialog');
+    await operator.locator('button[aria-label="Limits of photos"]').click();
+    await fill(operator, { requests: '50', capacity: '100' });
+    await isAccessible(operator);
+    await press(operator, 'Set', 'dialog');
+    await sees(operator, '50 requests/s, 100 MiB', 'table');
+    await operator.locator('button[aria-label="Limits of photos"]').click();
+    await fill(operator, { requests: '' });
+    await press(operator, 'Set', 'dialog');
+    await operator.waitForFunction(() => !document.querySelector('table').innerText.includes('requests/s') && document.querySelector('table').innerText.includes('100 MiB'));
     await operator.locator('button[aria-label="Disable photos"]').click();
     await sees(operator, 'disabled', 'table');
     assert.equal((await new Visitor(url).ask('sign-in', { account: 'photos', key: second })).status, 403);

@@ -1,0 +1,8 @@
+/* The configuration that the server runs with, as `lagra config check` prints it before a start. */
+#include "admin/admin_private.h"
+
+void admin_config(struct admin_call *call)
+{
+    json_write_name(&call->out, "options");
+    call->admin->write_options(call->admin->options, &call->out);
+}
