@@ -22,7 +22,7 @@ function makeGroups(folder, files, count) {
 }
 
 /**
- * Prints what fails and what is skipped; with `all` what passes, too.
+ * Prints what fails and what is skipped; with `all` what passes, and what tests say of it, too.
  *
  * groups: processes in all (default: a process a file); concurrency: at the same time; timeout: milliseconds of a group.
  * Returns { passed, failed, skipped }.
@@ -46,6 +46,8 @@ export async function runTestFiles(files, { groups = files.length, concurrency =
         console.log(`not ok: ${path.basename(file ?? '')}: ${name}`);
         console.log(inspect(error?.cause ?? error));
     });
+    /* Of a test: those behind the last one are the runner's counts. */
+    events.on('test:diagnostic', ({ file, message }) => all && file && console.log(`    ${message}`));
     events.on('test:stderr', ({ message }) => process.stdout.write(message));
     events.resume();
     await new Promise((resolve) => events.once('end', resolve));
