@@ -1,6 +1,7 @@
 /* Oplocks and leases: see caching.h. */
 #include "smb/caching.h"
 #include "smb/channels.h"
+#include "smb/clients.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -348,18 +349,21 @@ static void put_oplock_break(const struct smb_open *open, uint8_t to, struct wir
 static void send_break(const struct smb_caching *caching, const struct smb_open *open,
                        const struct told *told, bool is_answered)
 {
+    struct smb_session *session = open->tree->session;
     struct arena *arena = arena_new(4096);
     struct wire_writer w;
     struct text text;
 
     text_init(&text, arena, 64);
     wire_writer_init(&w, &text);
-    if (caching->lease.is_lease)
+    if (caching->lease.is_lease) {
         put_lease_break(caching, told, is_answered, &w);
-    else
+        assert(text.len == LEASE_BREAK_SIZE);
+        lease_tell(session, (const uint8_t *)text.ptr);
+    } else {
         put_oplock_break(open, told->to, &w);
-    smb_tell(session_way(open->tree->session), open->tree->session, SMB_OPLOCK_BREAK,
-             text_bytes(&text));
+        smb_tell(session_way(session), session, SMB_OPLOCK_BREAK, text_bytes(&text));
+    }
     arena_free(arena);
 }
 

@@ -1,7 +1,7 @@
 /* What a client caches of files that it has open: an oplock of one open, or a lease that opens share, also those of
  * other connections with the client's GUID. What it holds is known to the gate alone (file/gate.h). What it is asked
- * to give up comes by file/break_news.h, from any thread: the oldest connection of the lease sends the break, and
- * the client acknowledges it by whichever it likes. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
+ * to give up comes by file/break_news.h, from any thread: the connection with the oldest open of the lease has
+ * the client told (clients.h), which acknowledges it by whichever it likes. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
  *
  *             told (another thread)                    acknowledged by the client, or overdue
  *   HOLDS ---------------------------> BREAKING ------------------------------------------> HOLDS less

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "smb/caching.h"
+#include "smb/clients.h"
 #include "smb/service.h"
 
 struct smb_connection *smb_connection_new(struct smb_service *service, struct smb_host *host,
@@ -22,6 +23,7 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
     credits_init(&connection->window);
     atomic_init(&connection->woken, NULL);
     atomic_init(&connection->breaks_come, false);
+    atomic_init(&connection->leases_come, false);
     atomic_init(&connection->sessions_end, false);
     atomic_init(&connection->posters, 0);
     atomic_init(&connection->called_by, NULL);
@@ -59,6 +61,7 @@ static void settle(struct smb_connection *connection)
         return;
     while (atomic_load(&connection->posters) > 0)
         sched_yield();
+    leases_told(connection); /* by others: it has no session any more */
     connection->has_ended = true;
     connection->host->ended(connection->host);
 }
@@ -134,6 +137,7 @@ static void send_news(struct smb_connection *connection)
 {
     if (atomic_exchange(&connection->breaks_come, false))
         caching_send_breaks(connection);
+    leases_told(connection);
     watches_answer(connection);
 }
 

@@ -57,11 +57,13 @@ struct smb_connection {
     unsigned depth;               /* of calls into the machine: the end is told by the outermost */
     struct smb_caching *cachings; /* linked by next */
     struct smb_caching
-        *leases[LEASE_BUCKETS];  /* those of leases, by their keys; linked by next_lease */
-    atomic_bool breaks_come;     /* one of them was told to break */
-    struct smb_watch *watches;   /* linked by next */
-    atomic_bool changes_come;    /* one of them was told a change */
-    atomic_size_t changes_bytes; /* that they keep */
+        *leases[LEASE_BUCKETS]; /* those of leases, by their keys; linked by next_lease */
+    atomic_bool breaks_come;    /* one of them was told to break */
+    struct lease_news *lease_news, *last_lease_news; /* under the service's lock: clients.h */
+    atomic_bool leases_come;                         /* there are such */
+    struct smb_watch *watches;                       /* linked by next */
+    atomic_bool changes_come;                        /* one of them was told a change */
+    atomic_size_t changes_bytes;                     /* that they keep */
     /* From any thread: requests that were woken, the last first; whether sessions are to be ended. */
     _Atomic(struct smb_request *) woken;
     atomic_bool sessions_end;

@@ -78,10 +78,59 @@ void service_add_session(struct smb_service *service, struct smb_session *sessio
     lock_give(&service->lock);
 }
 
+/* ---- of a client ---- */
+
+static struct smb_client_sessions *client_bucket(struct smb_service *service,
+                                                 const struct guid *guid)
+{
+    return &service->clients[guid_hash(guid) % SMB_CLIENT_BUCKETS];
+}
+
+static void add_to_client(struct smb_service *service, struct smb_session *session)
+{
+    struct smb_client_sessions *bucket =
+        client_bucket(service, &session->connection->agreed.client_guid);
+
+    session->place = ++service->listed_count;
+    session->before_of_client = bucket->last;
+    *(bucket->last ? &bucket->last->next_of_client : &bucket->first) = session;
+    bucket->last = session;
+}
+
+static void remove_from_client(struct smb_service *service, const struct smb_session *session)
+{
+    struct smb_client_sessions *bucket =
+        client_bucket(service, &session->connection->agreed.client_guid);
+    struct smb_session *before = session->before_of_client, *next = session->next_of_client;
+
+    *(before ? &before->next_of_client : &bucket->first) = next;
+    *(next ? &next->before_of_client : &bucket->last) = before;
+}
+
+static bool is_of_client(const struct smb_session *session, const struct smb_client *client)
+{
+    const struct smb_agreement *agreed = &session->connection->agreed;
+
+    return guid_equal(&agreed->client_guid, &client->guid) && agreed->dialect == client->dialect &&
+           strcmp(session->account, client->account) == 0;
+}
+
+struct smb_session *service_next_session(struct smb_service *service,
+                                         const struct smb_client *client, uint64_t place)
+{
+    struct smb_session *session = client_bucket(service, &client->guid)->first;
+
+    lock_assert_held(&service->lock);
+    while (session && (session->place <= place || !is_of_client(session, client)))
+        session = session->next_of_client;
+    return session;
+}
+
 void service_list_session(struct smb_service *service, struct smb_session *session)
 {
     lock_take(&service->lock);
     session->is_listed = true;
+    add_to_client(service, session);
     lock_give(&service->lock);
 }
 
@@ -93,6 +142,8 @@ void service_remove_session(struct smb_service *service, struct smb_session *ses
     while (*at != session)
         at = &(*at)->next_id;
     *at = session->next_id;
+    if (session->is_listed)
+        remove_from_client(service, session);
     assert(service->session_count > 0);
     service->session_count--;
     lock_give(&service->lock);

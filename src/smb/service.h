@@ -2,13 +2,27 @@
 #ifndef LAGRA_SMB_SERVICE_H
 #define LAGRA_SMB_SERVICE_H
 
+#include "auth/auth.h"
 #include "base/lock.h"
 #include "smb/connection.h"
+#include "smb/wire.h"
 
 struct smb_request;
 struct smb_session;
 
 #define SMB_SESSION_BUCKETS 1024u
+#define SMB_CLIENT_BUCKETS  1024u
+
+/* A client says its GUID itself, so the account has to be the same one, too. */
+struct smb_client {
+    struct guid guid;
+    enum smb_dialect dialect;
+    char account[ACCOUNT_NAME_MAX + 1];
+};
+/* Valid sessions of clients, in the order in which they became so. */
+struct smb_client_sessions {
+    struct smb_session *first, *last;
+};
 
 struct smb_service {
     struct smb_options options;
@@ -24,6 +38,8 @@ struct smb_service {
     /* Under the lock: sessions by id, for PreviousSessionId. */
     struct smb_session *buckets[SMB_SESSION_BUCKETS];
     unsigned session_count;
+    struct smb_client_sessions clients[SMB_CLIENT_BUCKETS];
+    uint64_t listed_count; /* sessions that were ever valid */
 };
 
 /* A session id that nobody has, and no one can guess; lists the session by it. Any thread. */
@@ -31,6 +47,9 @@ void service_add_session(struct smb_service *service, struct smb_session *sessio
 /* It is valid: its account is known. */
 void service_list_session(struct smb_service *service, struct smb_session *session);
 void service_remove_session(struct smb_service *service, struct smb_session *session);
+/* The client's next valid session behind that place; NULL: none. Under the service's lock */
+struct smb_session *service_next_session(struct smb_service *service,
+                                         const struct smb_client *client, uint64_t place);
 enum found { FOUND_HERE, FOUND_ELSEWHERE, FOUND_NOTHING };
 enum who_moves { NOBODY_MOVES, WE_MOVE, IT_MOVES };
 /* A session of another connection that is valid. FOUND_HERE: it is of the same thread, and *ret_session is valid as long

@@ -29,10 +29,12 @@ struct smb_session {
     atomic_bool is_to_end; /* another connection ended it */
     struct spnego *logon;  /* while it authenticates, also again; NULL: not */
     bool is_listed;        /* under the service's lock: it is valid, and may be ended by another */
-    struct smb_request *awaited_by;     /* LOGOFF, until the last open is gone */
-    struct preauth preauth;             /* 3.1.1 */
-    char account[ACCOUNT_NAME_MAX + 1]; /* that it is of, once valid */
-    const struct account *of;           /* the same */
+    struct smb_session *next_of_client, *before_of_client; /* under that lock: service.h */
+    uint64_t place;                                        /* in that order; 0: not yet */
+    struct smb_request *awaited_by;                        /* LOGOFF, until the last open is gone */
+    struct preauth preauth;                                /* 3.1.1 */
+    char account[ACCOUNT_NAME_MAX + 1];                    /* that it is of, once valid */
+    const struct account *of;                              /* the same */
     bool requires_signing;
     bool seals;                     /* all of it is sealed: SESSION_FLAG_ENCRYPT_DATA */
     bool has_sealed;                /* a sealed message has come: so what is told is sealed */

@@ -6,6 +6,8 @@
 #include "concurrency/opens.h"
 #include "file/gate.h"
 #include "service/waiting.h"
+#include "smb/clients.h"
+#include "smb/limits.h"
 
 #define RH  (CACHING_READ | CACHING_HANDLE)
 #define RWH CACHING_ALL
@@ -109,8 +111,8 @@ static void acknowledges(struct client *c, uint8_t key, uint32_t keeps, enum nt_
     assert_status(client_ask(c, &s), expected);
 }
 
-/* Rule: a lease grows by any connection of its client, its epoch counts on, the oldest connection that has an open of it
- * is told of a break, once, and any may acknowledge it. */
+/* Rule: a lease grows by any connection of its client, its epoch counts on, the client is told of a break
+ * once, and any connection may acknowledge it. */
 static void one_lease_of_two_connections(void **state)
 {
     struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
@@ -176,6 +178,171 @@ static void a_lease_of_nothing(void **state)
     client_free(c);
 }
 
+/* ---- by whom a client is told: decision 626 ---- */
+
+/* Another client's open of "leased" breaks what it is leased with. It is answered once that is acknowledged. */
+struct breaking {
+    struct client *by;
+    uint64_t waits;
+};
+
+static struct breaking breaks(struct world *world)
+{
+    const struct creating opens = { .level = 0 };
+    struct breaking breaking = { .by = client_begin(world, SMB_311) };
+
+    breaking.waits = send_create(breaking.by, &opens);
+    assert_status(client_next(breaking.by), STATUS_PENDING);
+    return breaking;
+}
+
+static void goes_on(const struct breaking *breaking)
+{
+    assert_status(client_receive(breaking->by, breaking->waits), STATUS_SUCCESS);
+    client_free(breaking->by);
+}
+
+/* Rule: the client's oldest session is told, though it has no open of the lease, and may acknowledge. */
+static void the_oldest_session_is_told(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
+    struct breaking breaking;
+    struct open_file f;
+
+    opens_with(d, 1, RWH, 0, RWH, 1, &f);
+    breaking = breaks(*state);
+    assert_true(client_has_none(d)); /* c is told by it */
+    is_told(c, 1, RWH, RH, 2);
+    acknowledges(c, 1, RH, STATUS_SUCCESS);
+    goes_on(&breaking);
+    client_free(d);
+    client_free(c);
+}
+
+/* Rule: not by a session of another account, whatever GUID its client says it has, nor one of another dialect. */
+static void others_are_not_told(void **state)
+{
+    struct client *two = client_new(*state), *older = client_begin(*state, SMB_302), *d;
+    struct breaking breaking;
+    struct open_file f;
+
+    client_speak(two, SMB_311);
+    assert_int_equal(client_log_on(two, "two", TEST_KEY_1), 0);
+    d = client_begin(*state, SMB_311);
+    opens_with(d, 1, RWH, 0, RWH, 1, &f);
+    breaking = breaks(*state);
+    is_told(d, 1, RWH, RH, 2);
+    assert_true(client_has_none(two) && client_has_none(older));
+    acknowledges(d, 1, RH, STATUS_SUCCESS);
+    goes_on(&breaking);
+    client_free(d);
+    client_free(older);
+    client_free(two);
+}
+
+/* Rule: what is told sealed by the session that has the lease is told plainly by no other. */
+static void a_sealed_break_stays_sealed(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
+    struct breaking breaking;
+    struct open_file f;
+
+    client_seal(d, true);
+    opens_with(d, 1, RWH, 0, RWH, 1, &f);
+    breaking = breaks(*state);
+    assert_true(client_has_none(d) && client_has_none(c));
+    is_told(d, 1, RWH, RH, 2);
+    acknowledges(d, 1, RH, STATUS_SUCCESS);
+    goes_on(&breaking);
+    client_free(d);
+    client_free(c);
+}
+
+/* Rule: a connection that has ended meanwhile, or whose client reads nothing, leaves it to the next one. */
+static void who_cannot_be_told_is_passed_over(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
+    struct client *e = client_begin(*state, SMB_311);
+    struct breaking breaking;
+    struct open_file f, large;
+    struct bytes bytes;
+
+    client_charge(d, 1, 64);
+    client_open(d, "large", &large);
+    assert_int_equal(client_write(d, &large, SMB_IO_MAX - 1, "x"), 0);
+    client_charge(d, SMB_IO_MAX / 65536, SMB_IO_MAX / 65536);
+    client_stall(d, true);
+    while (client_has_room(d))
+        assert_int_equal(client_read(d, &large, 0, SMB_IO_MAX, &bytes), 0);
+    opens_with(e, 1, RWH, 0, RWH, 1, &f);
+    breaking = breaks(*state);
+    assert_true(client_has_none(e)); /* it has passed it to c, */
+    client_cut(c);                   /* who has it when it ends, */
+    assert_true(client_has_none(d)); /* and d, where too much lies unsent */
+    is_told(e, 1, RWH, RH, 2);
+    acknowledges(e, 1, RH, STATUS_SUCCESS);
+    goes_on(&breaking);
+    client_stall(d, false);
+    client_free(e);
+    client_free(d);
+    client_free(c);
+}
+
+/* Rule: many who cannot keep nobody from being told: the session that has the lease is asked soon. */
+static void not_all_are_asked(void **state)
+{
+    struct client *many[LEASE_TELLERS_MAX + 2], *d, *newer;
+    const size_t count = sizeof many / sizeof *many;
+    struct breaking breaking;
+    struct open_file f;
+
+    for (size_t i = 0; i < count; i++)
+        many[i] = client_begin(*state, SMB_311);
+    d = client_begin(*state, SMB_311);
+    newer = client_begin(*state, SMB_311);
+    client_seal(many[LEASE_TELLERS_MAX], true); /* it could, but is not asked */
+    assert_int_equal(client_mount(many[LEASE_TELLERS_MAX], "share"), 0);
+    client_seal(d, true);
+    opens_with(d, 1, RWH, 0, RWH, 1, &f);
+    breaking = breaks(*state);
+    assert_true(client_has_none(d));
+    for (size_t i = 0; i < count; i++)
+        assert_true(client_has_none(many[i]));
+    is_told(d, 1, RWH, RH, 2);
+    acknowledges(d, 1, RH, STATUS_SUCCESS);
+    goes_on(&breaking);
+    client_free(newer);
+    client_free(d);
+    for (size_t i = 0; i < count; i++)
+        client_free(many[i]);
+}
+
+/* Rule: a session whose first connection has ended is told by another of its own. */
+static void by_a_channel(void **state)
+{
+    struct client *home = client_begin(*state, SMB_311), *channel = client_new(*state);
+    struct client *d = client_begin(*state, SMB_311);
+    struct breaking breaking;
+    struct open_file f;
+
+    client_speak(channel, SMB_311);
+    client_charge(channel, 1, 8);
+    client_sign(home, true);
+    assert_int_equal(client_mount(home, "share"), 0);
+    assert_int_equal(client_bind(channel, home, "one", TEST_KEY_1), 0);
+    client_cut(home);
+    opens_with(d, 1, RWH, 0, RWH, 1, &f);
+    breaking = breaks(*state);
+    assert_true(client_has_none(d));
+    assert_true(client_has_none(home));
+    is_told(channel, 1, RWH, RH, 2);
+    acknowledges(d, 1, RH, STATUS_SUCCESS);
+    goes_on(&breaking);
+    client_free(d);
+    client_free(channel);
+    client_free(home);
+}
+
 /* Rule: who has waited for as long as it may is answered, though nothing has changed: a client's break is only answered
  * for it by its own connection, and that is busy. */
 static void a_wait_in_vain_ends(void **state)
@@ -204,6 +371,12 @@ int main(void)
         TEST(one_lease_of_two_connections),
         TEST(one_break_after_the_other),
         TEST(a_lease_of_nothing),
+        TEST(the_oldest_session_is_told),
+        TEST(others_are_not_told),
+        TEST(a_sealed_break_stays_sealed),
+        TEST(who_cannot_be_told_is_passed_over),
+        TEST(not_all_are_asked),
+        TEST(by_a_channel),
         TEST(a_wait_in_vain_ends),
     };
 

@@ -1,0 +1,124 @@
+/* See clients.h. What is to be told lies in a list of the connection that its session began on, under the service's
+ * lock: it is added for sessions that are listed alone, so a connection whose sessions have ended gets no more. */
+#include "smb/clients.h"
+#include "smb/channels.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "smb/service.h"
+
+struct lease_news {
+    struct lease_news *next; /* of the connection */
+    struct smb_client of;
+    bool is_sealed;    /* nobody else's is told plainly what this session is told sealed */
+    uint64_t place;    /* of the session that is asked to tell it */
+    uint64_t of_lease; /* that of the one that has the lease */
+    unsigned refused;  /* so many could not */
+    uint8_t body[LEASE_BREAK_SIZE];
+};
+
+/* ---- whose turn it is ---- */
+
+/* NULL: nobody. */
+static struct smb_session *next_session(struct smb_service *service, struct lease_news *news)
+{
+    if (news->refused >= LEASE_TELLERS_MAX) {
+        if (news->place >= news->of_lease)
+            return NULL;
+        news->place = news->of_lease - 1;
+    }
+    return service_next_session(service, &news->of, news->place);
+}
+
+/* returns false: it cannot. Owner's thread */
+static bool tell(struct smb_session *session, struct lease_news *news)
+{
+    struct smb_connection *way = session_way(session);
+
+    if (session->state != SESSION_VALID || way->ends || way->is_broken ||
+        way->unsent_bytes >= SMB_UNSENT_BYTES_MAX || (news->is_sealed && !session->has_sealed))
+        return false;
+    smb_tell(way, session, SMB_OPLOCK_BREAK, bytes_of((const char *)news->body, sizeof news->body));
+    free(news);
+    return true;
+}
+
+static void hand_over(struct smb_connection *connection, struct lease_news *news)
+{
+    news->next = NULL;
+    *(connection->lease_news ? &connection->last_lease_news->next : &connection->lease_news) = news;
+    connection->last_lease_news = news;
+    atomic_store(&connection->leases_come, true);
+    atomic_fetch_add(&connection->posters, 1);
+}
+
+/* On from the session that it is at. `here` is the connection of the calling thread. */
+static void pass_on(struct smb_connection *here, struct lease_news *news)
+{
+    struct smb_service *service = here->service;
+    struct smb_connection *there = NULL;
+    struct smb_session *session;
+
+    do {
+        lock_take(&service->lock);
+        session = next_session(service, news);
+        if (session) {
+            news->place = session->place;
+            there = session->connection;
+            if (there != here)
+                hand_over(there, news);
+        }
+        lock_give(&service->lock);
+    } while (session && there == here && !tell(session, news) && ++news->refused);
+    if (!session) {
+        free(news); /* the client has gone */
+    } else if (there != here) {
+        smb_post(there, NULL);
+        atomic_fetch_sub(&there->posters, 1);
+    }
+}
+
+void lease_tell(struct smb_session *session, const uint8_t *body)
+{
+    struct lease_news *news = xcalloc(1, sizeof *news);
+
+    news->of.guid = session->connection->agreed.client_guid;
+    news->of.dialect = session->connection->agreed.dialect;
+    memcpy(news->of.account, session->account, sizeof news->of.account);
+    news->is_sealed = session->has_sealed;
+    news->of_lease = session->place;
+    memcpy(news->body, body, sizeof news->body);
+    pass_on(session->connection, news);
+}
+
+static struct smb_session *session_at(const struct smb_connection *connection, uint64_t place)
+{
+    struct smb_session *session = connection->sessions;
+
+    while (session && session->place != place)
+        session = session->next;
+    return session;
+}
+
+void leases_told(struct smb_connection *connection)
+{
+    struct lease_news *news;
+
+    if (!atomic_exchange(&connection->leases_come, false))
+        return;
+    lock_take(&connection->service->lock);
+    news = connection->lease_news;
+    connection->lease_news = NULL;
+    lock_give(&connection->service->lock);
+    while (news) {
+        struct lease_news *next = news->next;
+        struct smb_session *session = session_at(connection, news->place);
+
+        if (!session || !tell(session, news)) {
+            news->refused++;
+            pass_on(connection, news);
+        }
+        news = next;
+    }
+}
