@@ -161,6 +161,9 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
 /* Somebody was authenticated on this connection: when the server is full, it is closed for
  * new connections only after all on which nobody was. Worker. */
 void exchange_authenticate(struct exchange *exchange);
+/* What is asked for on this connection is an account's, told by its address: connections of several take turns, however
+ * many each has. Worker. */
+void exchange_serves_for(struct exchange *exchange, const void *whose);
 
 /* Whether the answer may be one of the few that are sent from a file (BODY_FILE), until it is over.
  * The application need not ask, if it has that file open anyway. Any number of times. Worker. */

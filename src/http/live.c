@@ -54,6 +54,11 @@ void exchange_authenticate(struct exchange *exchange)
     connection_trust(&live_of(exchange)->connection->net);
 }
 
+void exchange_serves_for(struct exchange *exchange, const void *whose)
+{
+    connection_serves_for(&live_of(exchange)->connection->net, whose);
+}
+
 bool exchange_take_file(struct exchange *exchange)
 {
     struct live *live = live_of(exchange);

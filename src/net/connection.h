@@ -66,7 +66,7 @@ struct connection {
     uint64_t paused_ms; /* worker or who resumes: body paused since, 0: not */
     /* The worker's. */
     struct connection *next_posted; /* in worker->posted: written by the thread that posts it */
-    struct connection *next_ready;  /* in the worker's list of those that have a turn */
+    struct connection *next_ready;  /* in its lane, of those that have a turn */
     struct gnutls_session_int *tls; /* to read; NULL: plain */
     struct tls *tls_of;             /* its certificate; held while there is a session */
     struct input input;             /* to use, by the functions below */
@@ -75,7 +75,8 @@ struct connection {
     bool is_moving;                 /* it was posted since: its turn moves it */
     bool is_watched;                /* in the epoll set */
     bool begun;
-    bool is_ready; /* in the list of those that have a turn */
+    bool is_ready; /* it has a turn to come: in a lane */
+    uint8_t lane;  /* lanes.h: those of one lane share turns */
     bool lingers;  /* linger.c; counts as one of server->lingering */
     /* To read: what can be done with the socket, by epoll and the last calls. */
     bool readable;
@@ -106,6 +107,9 @@ const void *connection_place(const struct connection *connection);
 /* Is served by the worker of that place (of the same server) from its next post on: posted() is called there. To be
  * posted by the caller. */
 void connection_move(struct connection *connection, const void *place);
+/* What it asks for is an account's, or something else's that is told by its address: those that ask for the same share the
+ * turns of a worker with one another, and not with others. NULL: nothing is known, as at the beginning. */
+void connection_serves_for(struct connection *connection, const void *whose);
 /* Somebody has been authenticated on it: it is closed for a new one only after all others. */
 void connection_trust(struct connection *connection);
 

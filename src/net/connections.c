@@ -421,6 +421,12 @@ void connection_remove(struct connection *connection)
     lock_give(&server->lock);
 }
 
+void connection_serves_for(struct connection *connection, const void *whose)
+{
+    assert(connection->magic == CONNECTION_MAGIC && !connection->is_ready);
+    connection->lane = lanes_number(whose);
+}
+
 void connection_trust(struct connection *connection)
 {
     struct net_server *server = connection->server;

@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/lock.h"
 #include "net/connection.h"
+#include "net/lanes.h"
 
 struct sockaddr;
 
@@ -45,11 +46,10 @@ struct worker {
     int wake;             /* an eventfd, watched by its edges, so never read */
     unsigned connections; /* under server->lock: handed to it */
     /* Touched by its thread only. */
-    struct connection *first_ready;
-    struct connection *last_ready;
-    char *input; /* CONNECTION_INPUT_BYTES */
-    char *block; /* CONNECTION_BLOCK_BYTES */
-    void *state; /* the protocol's */
+    struct lanes lanes; /* of those that have a turn */
+    char *input;        /* CONNECTION_INPUT_BYTES */
+    char *block;        /* CONNECTION_BLOCK_BYTES */
+    void *state;        /* the protocol's */
 };
 
 #define ADDRESS_BUCKETS 1024u

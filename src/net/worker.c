@@ -40,7 +40,7 @@ char *connection_block(const struct connection *connection)
 
 bool connection_is_last(const struct connection *connection)
 {
-    return !connection->next_ready;
+    return lanes_is_last(&connection->worker->lanes);
 }
 
 /* ---- turns ---- */
@@ -50,14 +50,8 @@ static void give_turn(struct worker *worker, struct connection *connection)
     if (connection->is_ready)
         return;
     assert(connection->worker == worker && connection->begun);
-    assert(!worker->first_ready == !worker->last_ready);
     connection->is_ready = true;
-    connection->next_ready = NULL;
-    if (worker->last_ready)
-        worker->last_ready->next_ready = connection;
-    else
-        worker->first_ready = connection;
-    worker->last_ready = connection;
+    lanes_add(&worker->lanes, connection);
 }
 
 static void close_connection(struct connection *connection, bool orderly)
@@ -177,19 +171,14 @@ static void run_turn(struct worker *worker, struct connection *connection)
         give_turn(worker, connection);
 }
 
-/* Those that were ready when it began: one that gets another turn meanwhile waits for new edges to be
- * noted first. */
+/* No more than were ready when it began: before others have turns, new edges are noted. */
 static void run_turns(struct worker *worker)
 {
-    struct connection *c = worker->first_ready;
+    struct connection *c;
 
-    worker->first_ready = worker->last_ready = NULL;
-    while (c) {
-        struct connection *next = c->next_ready;
-
+    lanes_begin_round(&worker->lanes);
+    while ((c = lanes_take(&worker->lanes)))
         run_turn(worker, c);
-        c = next;
-    }
 }
 
 /* ---- what happened ---- */
@@ -252,7 +241,8 @@ static void take_posted(struct worker *worker)
 
 static bool may_sleep(struct worker *worker)
 {
-    return !worker->first_ready && !atomic_load_explicit(&worker->posted, memory_order_relaxed) &&
+    return worker->lanes.count == 0 &&
+           !atomic_load_explicit(&worker->posted, memory_order_relaxed) &&
            !atomic_load_explicit(&worker->ends, memory_order_relaxed);
 }
 

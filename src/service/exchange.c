@@ -407,6 +407,7 @@ static enum state admit(struct flow *flow)
         e = route_authenticate(&flow->work.call);
     if (!e && flow->work.call.input.identity.kind != IDENTITY_ANONYMOUS)
         exchange_authenticate(flow->exchange);
+    exchange_serves_for(flow->exchange, e && !limits_refused(e) ? NULL : flow->work.call.account);
     if (limits_refused(e)) {
         flow->work.error = e;
         return HELD;

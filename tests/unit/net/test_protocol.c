@@ -28,6 +28,10 @@ enum asked {
     ASKED_MOVE = 'm',   /* by the next worker, which a post of another thread makes it */
     ASKED_TRUST = 't',  /* this client is authenticated */
     ASKED_WHO = 'w',    /* is it a proxy's client: '1', else '0' */
+    ASKED_ONE = 'a',    /* this connection is one account's */
+    ASKED_OTHER = 'b',  /* another one's */
+    ASKED_HOLD = 'h',   /* the worker stops until it is let go on */
+    ASKED_ORDER = 'o',  /* how many were asked for this before, as a byte */
     ASKED_END = 'x',    /* no answer: the connection is closed */
     ASKED_LINGER = 'g', /* no answer: as before, once the client has closed too */
     SAYS_REFUSED = 'R', /* to whom there is no place for */
@@ -42,6 +46,8 @@ struct asked_connection {
 };
 
 static atomic_uint begins, ends, states;
+static atomic_bool is_held, goes_on;
+static unsigned orders; /* the worker's */
 static int context;
 
 static struct asked_connection *of(struct connection *connection)
@@ -92,6 +98,27 @@ static void move(struct asked_connection *c)
     connection_move(&c->net, c->moves_to);
 }
 
+static void hold(void)
+{
+    atomic_store(&is_held, true);
+    while (!atomic_load(&goes_on))
+        usleep(1000);
+}
+
+/* What is answered at once. */
+static char answer_to(struct connection *connection, char asked)
+{
+    if (asked == ASKED_WHO)
+        return strcmp(connection->peer, CLIENT) == 0 ? '1' : '0';
+    if (asked == ASKED_TRUST)
+        connection_trust(connection);
+    if (asked == ASKED_ONE || asked == ASKED_OTHER)
+        connection_serves_for(connection, asked == ASKED_ONE ? &begins : &ends);
+    if (asked == ASKED_HOLD)
+        hold();
+    return asked == ASKED_ORDER ? (char)orders++ : asked;
+}
+
 static enum turn turn(struct connection *connection)
 {
     struct asked_connection *c = of(connection);
@@ -116,14 +143,10 @@ static enum turn turn(struct connection *connection)
         return TURN_ENDS;
     if (asked == ASKED_LINGER)
         return TURN_LINGERS;
-    if (asked == ASKED_WHO)
-        return answer(connection, strcmp(connection->peer, CLIENT) == 0 ? '1' : '0');
-    if (asked == ASKED_TRUST)
-        connection_trust(connection);
     if (asked == ASKED_MOVE)
         move(c);
     else if (asked != ASKED_LATER)
-        return answer(connection, asked);
+        return answer(connection, answer_to(connection, asked));
     connection_is_ours(connection);
     c->waits = true;
     if (pthread_create(&c->poster, NULL, post_later, connection) != 0)
@@ -296,6 +319,47 @@ static void test_moves(void **state)
     net_stop(server, PATIENCE_MS / 1000);
     assert_int_equal(atomic_load(&begins), 4);
     assert_int_equal(atomic_load(&ends), 4);
+}
+
+/* Rule: of two accounts whose requests wait for a worker each has every other turn, however many the other one has waiting,
+ * and whoever came first. decision: 711 */
+static void test_accounts_take_turns(void **state)
+{
+    enum { MANY = 40 };
+    struct net_limits limits = plenty;
+    struct net_server *server;
+    int many[MANY], holder, other;
+    char order;
+
+    (void)state;
+    limits.workers = 1;
+    server = start(&limits);
+    holder = connect_to(server);
+    other = connect_to(server);
+    ask(other, "b", "b");
+    for (int i = 0; i < MANY; i++) {
+        many[i] = connect_to(server);
+        ask(many[i], "a", "a");
+    }
+    atomic_store(&is_held, false);
+    atomic_store(&goes_on, false);
+    assert_int_equal(send(holder, "h", 1, MSG_NOSIGNAL), 1);
+    while (!atomic_load(&is_held))
+        usleep(1000);
+    orders = 0;
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(send(many[i], "o", 1, MSG_NOSIGNAL), 1);
+    assert_int_equal(send(other, "o", 1, MSG_NOSIGNAL), 1);
+    atomic_store(&goes_on, true);
+    assert_int_equal(recv(other, &order, 1, 0), 1);
+    assert_in_range(order, 0, 2);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(recv(many[i], &order, 1, 0), 1);
+        close(many[i]);
+    }
+    close(holder);
+    close(other);
+    net_stop(server, PATIENCE_MS / 1000);
 }
 
 /* Rule: where there is a limit for strangers they are closed, and who is authenticated stays. */
@@ -480,6 +544,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions_in_their_order),
         cmocka_unit_test(test_moves),
+        cmocka_unit_test(test_accounts_take_turns),
         cmocka_unit_test(test_strangers_are_closed),
         cmocka_unit_test(test_strangers_become_trusted),
         cmocka_unit_test(test_refused_are_told_so),
