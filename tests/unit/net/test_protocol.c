@@ -47,7 +47,7 @@ struct asked_connection {
 
 static atomic_uint begins, ends, states;
 static atomic_bool is_held, goes_on;
-static unsigned orders; /* the worker's */
+static unsigned told; /* the worker's */
 static int context;
 
 static struct asked_connection *of(struct connection *connection)
@@ -116,7 +116,7 @@ static char answer_to(struct connection *connection, char asked)
         connection_serves_for(connection, asked == ASKED_ONE ? &begins : &ends);
     if (asked == ASKED_HOLD)
         hold();
-    return asked == ASKED_ORDER ? (char)orders++ : asked;
+    return asked == ASKED_ORDER ? (char)told++ : asked;
 }
 
 static enum turn turn(struct connection *connection)
@@ -346,7 +346,7 @@ static void test_accounts_take_turns(void **state)
     assert_int_equal(send(holder, "h", 1, MSG_NOSIGNAL), 1);
     while (!atomic_load(&is_held))
         usleep(1000);
-    orders = 0;
+    told = 0;
     for (int i = 0; i < MANY; i++)
         assert_int_equal(send(many[i], "o", 1, MSG_NOSIGNAL), 1);
     assert_int_equal(send(other, "o", 1, MSG_NOSIGNAL), 1);
