@@ -320,7 +320,7 @@ bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t
                           const char **ret_problem)
 {
     static const char *const problems[] = {
-        [ACCOUNT_MALFORMED] = "an account in the store has a key that is none",
+        [ACCOUNT_MALFORMED] = "an account in the store has an invalid key",
         [ACCOUNT_TOO_MANY] = "there are too many accounts",
         [ACCOUNT_ELSEWHERE] = "an account is named that was added to the store (lagra account)",
     };

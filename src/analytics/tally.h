@@ -14,7 +14,7 @@ struct tally {
 void tally_count(struct tally *tally, const struct analytics_event *event);
 /* The entity without its keys, as JSON. */
 struct bytes tally_write(struct arena *arena, const struct tally *tally);
-/* Adds what an entity says. returns false for what is none */
+/* Adds what an entity says. returns false: malformed */
 bool tally_read(struct arena *arena, struct bytes json, struct tally *tally);
 
 #endif

@@ -114,7 +114,7 @@ bool key_prepare(struct bytes text, struct key *ret_key)
     return is_key;
 }
 
-/* The words of the new keys are released and read with acquire: who has seen one of them sees the sequence of the
+/* The words of the new keys are released and read with acquire: a reader that has seen one of them sees the sequence of the
  * keys before, and so that it was overtaken. */
 void account_set_keys(struct account *account, const struct keys *keys)
 {

@@ -1,7 +1,7 @@
 /* Inside of auth/ only: one account, whose keys change while requests are checked with them.
  *
  * (1) An account is never freed while its set lives: whoever has found it may ask it at any time.
- * (2) A reader takes no lock and waits for nobody. Keys lie in two places; the one that counts is told by a
+ * (2) A reader takes no lock and waits for nobody. Keys lie in two places; the one that counts is selected by a
  *     sequence number, and a change writes the other one. A reader that has been overtaken copies again; that
  *     takes two changes during one copy of at most 720 bytes. (As Linux' seqcount_latch.)
  * (3) What is no longer named keeps its keys for requests under way, and is not found. */

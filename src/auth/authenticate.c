@@ -242,7 +242,7 @@ enum error authenticate(const struct request *request, const struct auth_target 
     e = identify(request, target, now, arena, &identity, ret_detail);
     if (e)
         return e;
-    /* Looked at last, so that it is told to nobody but who has the key. decision: 364 */
+    /* Checked last, so that only holders of the key learn of it. decision: 364 */
     if (request->is_forwarded && target->account && account_is_confined(target->account) &&
         (identity.kind == IDENTITY_ACCOUNT_KEY || identity.kind == IDENTITY_SAS))
         return refuse(

@@ -1,4 +1,4 @@
-/* Who asks, as authentication found it. Whether he may is judged by auth/permit.h, on the state
+/* The caller, as authentication found it. What it may do is judged by auth/permit.h, on the state
  * that the operation itself is decided on. Plain values. */
 #ifndef LAGRA_AUTH_IDENTITY_H
 #define LAGRA_AUTH_IDENTITY_H

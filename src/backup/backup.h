@@ -38,7 +38,7 @@ struct backup_work {
     uint64_t began_ns;                 /* of work.c */
 };
 
-/* Who holds the state that is copied. */
+/* The holder of the state that is copied. */
 struct backup_source {
     const char *location; /* data folder */
     void *context;

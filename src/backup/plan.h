@@ -18,7 +18,7 @@ struct item {
     uint64_t size, end;         /* of the copy; bytes from `end` on are left out */
     uint64_t inode, changed_ns; /* for the list: list.h */
     uint64_t bytes;             /* that it takes on the disk */
-    uint32_t extent;            /* 0: it is none */
+    uint32_t extent;            /* 0: not an extent */
 };
 
 struct plan {

@@ -205,7 +205,7 @@ void event_finish(void)
 
 static int open_sink(const char *path)
 {
-    /* A pipe without a reader is no log; who reads slowly does not keep the thread for ever. */
+    /* A pipe without a reader is no log; a slow reader does not keep the thread for ever. */
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0640);
 }
 

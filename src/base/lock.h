@@ -24,7 +24,7 @@ enum lock_rank {
     RANK_TASK_RUNNER,   /* service: the runner of deferred tasks sleeps or wakes */
     RANK_WAITING,       /* service: those who wait for others' changes */
     RANK_FAULTS,        /* service: faults that tests have asked for */
-    RANK_NEWS,          /* file: who is told of breaks and changes; held while they are told */
+    RANK_NEWS,          /* file: listeners of breaks and changes; held while they are called */
     RANK_SLEEPER,       /* a thread that waits for one event */
     RANK_SMB,           /* smb: sessions of the service */
     RANK_LOGONS,        /* auth: logons that failed */

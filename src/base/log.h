@@ -21,7 +21,7 @@ void log_set_level(enum log_level least);
 enum log_level log_level(void);
 /* "debug", "info", "warn", "error" */
 const char *log_level_name(enum log_level level);
-/* False: it is none of these names. */
+/* False: not the name of a level. */
 bool log_level_parse(const char *name, enum log_level *ret_level);
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As log_line(LOG_ERROR), with ": " and the text of the current errno. */

@@ -5,7 +5,7 @@
 
 #define SHOWN_BYTES 4u /* \xNN */
 
-/* Of the control character that `from` begins with, in bytes; 0: it is none. */
+/* Of the control character that `from` begins with, in bytes; 0: not a control character. */
 static size_t control_length(struct bytes from)
 {
     unsigned char first = (unsigned char)from.ptr[0];

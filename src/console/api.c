@@ -44,7 +44,7 @@ static void write_name(const struct account *account, void *context)
     json_write_string(names->out->to, account_name(account));
 }
 
-/* Who is signed in, and what there is for him. */
+/* The session, and what it may see. */
 static enum http_step show_session(struct api_call *call)
 {
     const struct console_options *options = &call->console->options;

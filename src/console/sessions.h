@@ -1,4 +1,4 @@
-/* Who is signed in to the console, and the links by which operators sign in. Inside of console/ only; the caller
+/* Sessions of the console, and the links by which operators sign in. Inside of console/ only; the caller
  * holds the console's lock.
  *
  * (1) A session ends when nothing was asked in it for SESSION_IDLE_MS, after SESSION_MAX_MS in any case, and when
@@ -47,7 +47,7 @@ void signed_in_end(struct session *session);
 struct session *signed_in_find(struct sessions *sessions, struct bytes cookie, uint64_t now_ms);
 
 void link_make(struct sessions *sessions, char ret_secret[SECRET_SIZE], uint64_t now_ms);
-/* Uses it up. False: it is none, or too old. */
+/* Uses it up. False: unknown, or too old. */
 bool link_use(struct sessions *sessions, struct bytes secret, uint64_t now_ms);
 
 #endif

@@ -122,7 +122,7 @@ static void set_request(const struct fetch_client *client, struct arena *arena,
         curl->easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
-/* Whom it talks to, how long, and who reads the answer. */
+/* The server, the time limit, and the reader of the answer. */
 static void set_options(struct fetch_client *client)
 {
     const struct curl_library *curl = client->curl;

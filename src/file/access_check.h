@@ -9,7 +9,7 @@
 /* S-1-5-21-a-b-c-RID: five numbers. */
 #define TOKEN_SID_BYTES (8u + 4u * 5u)
 
-/* Who asks: its own SID and its primary group's, which own what it makes. Beside these it is one of Everyone,
+/* The caller: its own SID and its primary group's, which own what it makes. Beside these it is one of Everyone,
  * Authenticated Users, Network and BUILTIN\Users. It may pass through every directory (SeChangeNotifyPrivilege, as
  * everybody has it by default) and has no other privilege: it never reads or sets a SACL. */
 struct access_token {

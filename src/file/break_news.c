@@ -75,22 +75,22 @@ bool break_listener_find(const struct guid *space, const struct guid *key, uint6
     return at != NULL;
 }
 
-struct told {
+struct break_report {
     struct decision_news news;
     struct break_news asked;
 };
 
 static void tell(struct decision_news *news)
 {
-    const struct told *told = (const struct told *)(const void *)news;
+    const struct break_report *report = (const struct break_report *)(const void *)news;
 
     bool is_first = true;
 
     lock_take(&room.lock);
-    for (struct break_listener *at = *list_of(&told->asked.key); at; at = at->next) {
-        if (!is_of(at, &told->asked.space, &told->asked.key))
+    for (struct break_listener *at = *list_of(&report->asked.key); at; at = at->next) {
+        if (!is_of(at, &report->asked.space, &report->asked.key))
             continue;
-        at->asked(at, &told->asked, is_first);
+        at->asked(at, &report->asked, is_first);
         is_first = false;
     }
     lock_give(&room.lock);
@@ -98,9 +98,9 @@ static void tell(struct decision_news *news)
 
 void break_news_add(struct decision *d, const struct break_news *news)
 {
-    struct told *told = arena_alloc(d->arena, sizeof *told);
+    struct break_report *report = arena_alloc(d->arena, sizeof *report);
 
-    told->news.tell = tell;
-    told->asked = *news;
-    decision_tell(d, &told->news);
+    report->news.tell = tell;
+    report->asked = *news;
+    decision_tell(d, &report->news);
 }

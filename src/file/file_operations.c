@@ -32,7 +32,7 @@ static enum error refuse_kept_read_only(const struct file *file, const struct sm
     return cleared ? OK : file_refuse_read_only(file);
 }
 
-/* What setting properties may change, as watchers are told. */
+/* The changes that setting properties reports to watchers. */
 #define CHANGE_SET (CHANGE_ATTRIBUTES | CHANGE_CREATION | CHANGE_LAST_WRITE | CHANGE_SECURITY)
 
 /* rest: Set-File-Properties; semantics 8.1 */

@@ -118,8 +118,8 @@ struct gate_answer {
     bool is_overdue; /* the server's own, since the client gives none: to the break of this epoch */
     uint16_t epoch;
 };
-/* What was asked of it meanwhile, it is told next. MS-SMB2 3.3.5.22
- * returns OK, E_ResourceNotFound: nothing was asked; E_InvalidInput: that is more than it was told */
+/* A break that was asked for meanwhile is sent next. MS-SMB2 3.3.5.22
+ * returns OK, E_ResourceNotFound: nothing was asked; E_InvalidInput: more than the break allowed */
 enum error gate_acknowledge(struct file_gate *gate, const struct gate_answer *answer);
 
 /* ---- a client that is away, and comes back: gate_away.c ---- */

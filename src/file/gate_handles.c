@@ -250,7 +250,7 @@ enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool
 
 /* ---- caching ---- */
 
-/* What it is told next. Another break takes handles away first, and what was read when that is answered: as
+/* The next break sent. Another break takes handles away first, and what was read when that is answered: as
  * Windows' server does it (smbtorture, smb2.lease.breaking3). */
 static uint8_t next_step(const struct caching_entry *entry)
 {
@@ -271,10 +271,10 @@ enum error gate_acknowledge(struct file_gate *gate, const struct gate_answer *an
     if (!caching_is_breaking(entry) || (answer->is_overdue && answer->epoch != entry->epoch))
         return E_ResourceNotFound;
     if (entry->caching.is_oplock)
-        keeps &= entry->told;
-    if (keeps & ~entry->told)
+        keeps &= entry->reported;
+    if (keeps & ~entry->reported)
         return E_InvalidInput;
-    entry->caching.holds = entry->told = keeps;
+    entry->caching.holds = entry->reported = keeps;
     entry->caching.breaks_to &= keeps;
     if (entry->caching.breaks_to != keeps)
         gate_tell(gate, entry, next_step(entry));

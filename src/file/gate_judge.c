@@ -27,7 +27,7 @@ void gate_tell(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
                                      .to = to,
                                      .epoch = holder->epoch };
 
-    holder->told = to;
+    holder->reported = to;
     if (holder->caching.holds == CACHING_READ)
         holder->caching.holds = to;
     gate->is_changed = true;

@@ -18,7 +18,7 @@
  * asked of them is committed as ever (service/waiting.h), and reaches them by break_news.h. A caller
  * whose client has gone away just stops.
  *
- * Who waits for what before it answers is the caller's to choose. d->seen is what was read and committed. An
+ * What is waited for before the answer is the caller's choice. d->seen is what was read and committed. An
  * attempt whose `lasts` is true changed what a crash must not undo (a name, a property); without that it
  * changed only what is open, which no crash outlives.
  *

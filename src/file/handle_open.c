@@ -216,7 +216,7 @@ static enum error settle_descriptor(struct decision *d, const struct handle_open
                              &ret_permission->descriptor);
 }
 
-/* Who makes it gets what it desires. */
+/* Its creator gets the access it desires. */
 static enum error new_node(struct decision *d, struct handle_open *open)
 {
     struct file_state *state = file_state(d);
@@ -271,7 +271,7 @@ static enum error open_new(struct decision *d, struct handle_open *open)
         e = handle_gate(d, state->part, state->place.entry.id, &state->file, &gate);
     if (e)
         return e;
-    gate->is_read_only = false; /* not for the one who makes it */
+    gate->is_read_only = false; /* not for its creator */
     open->action = OPENED_NEW;
     open->lasts = true;
     e = pass(d, open, gate);

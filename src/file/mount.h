@@ -12,7 +12,7 @@
 struct mount {
     struct bytes account, share; /* names */
     struct guid space;           /* of the share that was there when it was connected */
-    /* Who asks; NULL: a superuser, to whom security descriptors do not matter. */
+    /* The caller; NULL: a superuser, to whom security descriptors do not apply. */
     const struct access_token *token;
 };
 

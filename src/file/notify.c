@@ -37,7 +37,7 @@ void watcher_add(struct watcher *watcher)
 {
     struct watcher **list = list_of(&watcher->space, watcher->directory);
 
-    assert(watcher->told);
+    assert(watcher->changed);
     lock_take(&room.lock);
     watcher->next = *list;
     watcher->link = list;
@@ -208,15 +208,15 @@ static void tell_those_of(const struct change *change, size_t i)
     bool is_parent = i + 1 == way->count;
 
     for (struct watcher *at = *list_of(&change->space, directory); at; at = at->next) {
-        struct change_news told = { .action = change->action,
+        struct change_news news = { .action = change->action,
                                     .path = bytes_from(way->path, way->starts[i]) };
 
         if (!watches(at, &change->space, directory) || !(at->filter & change->filter) ||
             !(at->is_recursive || is_parent))
             continue;
         if (change->action == CHANGE_RENAMED_OLD)
-            told.new_path = path_from(&change->new_way, directory);
-        at->told(at, &told);
+            news.new_path = path_from(&change->new_way, directory);
+        at->changed(at, &news);
     }
 }
 
@@ -303,12 +303,12 @@ struct gone {
 static void tell_gone(struct decision_news *news)
 {
     const struct gone *gone = (const struct gone *)(const void *)news;
-    const struct change_news told = { .action = CHANGE_WATCHED_GONE };
+    const struct change_news change = { .action = CHANGE_WATCHED_GONE };
 
     lock_take(&room.lock);
     for (struct watcher *at = *list_of(&gone->space, gone->directory); at; at = at->next)
         if (watches(at, &gone->space, gone->directory))
-            at->told(at, &told);
+            at->changed(at, &change);
     lock_give(&room.lock);
 }
 

@@ -1,16 +1,16 @@
-/* What changes in directories, told to those who watch them: in this process, whoever makes the change, a
- * client of SMB or an operation of REST (decision: 358). A change is told once, after its commit has been
- * applied, by whoever has committed it. MS-FSA 2.1.5.11, MS-FSCC 2.4.42, 2.7.1
+/* Reports changes in directories to their watchers: in this process, whoever makes the change, a
+ * client of SMB or an operation of REST (decision: 358). A change is reported once, after its commit has been
+ * applied, by the thread that has committed it. MS-FSA 2.1.5.11, MS-FSCC 2.4.42, 2.7.1
  *
- * (1) What a watcher is told has been committed. It is told of all changes that are decided after it was
+ * (1) Every reported change has been committed. A watcher gets all changes that are decided after it was
  *     added, and perhaps of some that were decided before and committed after.
- * (2) Changes of one directory are told in the order in which they were committed, as far as they are
- *     decided one after the other: two that are committed at the same time are told in either order.
- * (3) A watcher is called on the thread that has committed, under the registry's lock: it notes what it was
- *     told, posts to its own thread, and returns. It may neither block nor call anything of this file.
+ * (2) Changes of one directory are reported in the order in which they were committed, as far as they are
+ *     decided one after the other: two that are committed at the same time are reported in either order.
+ * (3) A watcher is called on the thread that has committed, under the registry's lock: it notes the
+ *     change, posts to its own thread, and returns. It may neither block nor call anything of this file.
  * (4) After watcher_remove() has returned it is not being called, and will not be.
  *
- * Where nobody watches anything of a share, a change costs one look at a number. Any thread. */
+ * Without watchers of the share a change costs one load of a counter. Any thread. */
 #ifndef LAGRA_FILE_NOTIFY_H
 #define LAGRA_FILE_NOTIFY_H
 
@@ -34,7 +34,7 @@ enum change_action {
     CHANGE_ADDED = 1,
     CHANGE_REMOVED = 2,
     CHANGE_MODIFIED = 3,
-    CHANGE_RENAMED_OLD = 4, /* followed by RENAMED_NEW, in the same call of told() */
+    CHANGE_RENAMED_OLD = 4, /* followed by RENAMED_NEW, in the same call of changed() */
     CHANGE_RENAMED_NEW = 5,
     CHANGE_WATCHED_GONE = 0x100, /* the directory itself is deleted, or is to be: the watch ends */
 };
@@ -49,9 +49,9 @@ struct change_news {
 struct watcher {
     struct guid space;  /* of the share */
     uint64_t directory; /* its node */
-    uint32_t filter;    /* CHANGE_*: those in none of which it falls are not told */
+    uint32_t filter;    /* CHANGE_*: the changes that it wants */
     bool is_recursive;  /* what is below its directories too */
-    void (*told)(struct watcher *watcher, const struct change_news *news);
+    void (*changed)(struct watcher *watcher, const struct change_news *news);
     struct watcher *next, **link; /* the registry's */
 };
 void watcher_add(struct watcher *watcher);
@@ -59,9 +59,9 @@ void watcher_remove(struct watcher *watcher);
 
 /* ---- by what changes something, in its decision ---- */
 
-/* Tells, once the changes of the decision are committed, those who watch the directory that the place is in,
+/* Reports, once the changes of the decision are committed, to the watchers of the directory that the place is in,
  * or one above it. place: as tree_find() has it, with the way from the root, or as tree_find_id() has it; its
- * way is then found here, if anybody watches. The root itself is in no directory: nobody is told. filter:
+ * way is then found here, if anybody watches. The root itself is in no directory: not reported. filter:
  * CHANGE_*, of which one has to be watched. No part is added.
  * returns OK, as decision_fail_store() */
 enum error notify_change(struct decision *d, const struct tree_place *place,
@@ -70,7 +70,7 @@ enum error notify_change(struct decision *d, const struct tree_place *place,
 enum error notify_name(struct decision *d, const struct tree_place *place,
                        enum change_action action);
 /* It had the name `from`, and has the name `to`. In another directory it is removed from the one and added to
- * the other. Where it has the name that it had, nobody is told. MS-FSA 2.1.5.15.12 */
+ * the other. A rename to the same name is not reported. MS-FSA 2.1.5.15.12 */
 enum error notify_rename(struct decision *d, const struct tree_place *from,
                          const struct tree_place *to);
 /* The directory is deleted, or is to be. */

@@ -1,7 +1,7 @@
 /* See open_record.h.
  *
  *   "g"         u8 1; u8 1 if a delete is pending; varint lock count;
- *               varint caching count; each: 16 raw key, u8 holds + 8 if an oplock, u8 breaks_to, u8 told,
+ *               varint caching count; each: 16 raw key, u8 holds + 8 if an oplock, u8 breaks_to, u8 reported,
  *               varint epoch;
  *               varint open count; each, by id: varint id, varint epoch, u8 access, u8 share,
  *               varint caching + 1 (0: none), u8 1 persists + 2 deletes + 4 away + 8 * meets;
@@ -65,11 +65,11 @@ static bool decode_caching(struct decoder *in, struct caching_entry *ret_entry)
     caching->is_oplock = holds & CACHING_OPLOCK;
     caching->holds = holds & CACHING_ALL;
     caching->breaks_to = decode_u8(in);
-    ret_entry->told = decode_u8(in);
+    ret_entry->reported = decode_u8(in);
     counted = decode_u64(in);
     ret_entry->epoch = (uint16_t)counted;
     return holds <= (CACHING_ALL | CACHING_OPLOCK) && counted <= UINT16_MAX &&
-           !(ret_entry->told & ~caching->holds) && !(caching->breaks_to & ~ret_entry->told);
+           !(ret_entry->reported & ~caching->holds) && !(caching->breaks_to & ~ret_entry->reported);
 }
 
 static bool decode_cachings(struct decoder *in, struct arena *arena, struct open_set *set)
@@ -247,7 +247,7 @@ static void encode_caching(struct text *out, const struct caching_entry *at)
     encode_fixed(out, at->key.b, sizeof at->key.b);
     encode_u8(out, (uint8_t)(caching->holds | (caching->is_oplock ? CACHING_OPLOCK : 0)));
     encode_u8(out, caching->breaks_to);
-    encode_u8(out, at->told);
+    encode_u8(out, at->reported);
     encode_u64(out, at->epoch);
 }
 

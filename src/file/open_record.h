@@ -50,22 +50,22 @@ struct open_entry {
 };
 
 /* The caching of a client, for one open (an oplock) or for all opens with one lease key. A break is under way
- * while its client has been told that it may keep less than it holds. What is asked of it meanwhile
- * (caching.breaks_to) it is told when it has answered. */
+ * while a break has been sent to its client. What is asked of it meanwhile
+ * (caching.breaks_to) is sent when it has answered. */
 struct caching_entry {
     struct guid key;
     struct file_caching caching;
-    uint8_t told;   /* CACHING_*: `holds`, but while a break is under way */
-    uint16_t epoch; /* of a lease: one more with each grant and each break. MS-SMB2 3.3.5.9.11 */
+    uint8_t reported; /* CACHING_*: `holds`, or while a break is under way, what it may keep */
+    uint16_t epoch;   /* of a lease: one more with each grant and each break. MS-SMB2 3.3.5.9.11 */
 };
 static inline bool caching_is_breaking(const struct caching_entry *entry)
 {
-    return entry->told != entry->caching.holds;
+    return entry->reported != entry->caching.holds;
 }
 /* It has this from now on, and nothing is asked of it. */
 static inline void caching_settle(struct caching_entry *entry, uint8_t holds)
 {
-    entry->caching.holds = entry->caching.breaks_to = entry->told = holds;
+    entry->caching.holds = entry->caching.breaks_to = entry->reported = holds;
 }
 
 /* All opens of a node that count. In the arena. */

@@ -76,7 +76,7 @@ void pending_file_delete(struct decision *d, const struct pending_file *pending)
 
 /* ---- while it is pending ---- */
 
-/* As tree_find_id() has it: who watches its directory is told of it. */
+/* As tree_find_id() has it, to report to watchers of its directory. */
 static void take_place(struct decision *d, const struct tree_node *node, struct tree_place *place)
 {
     struct tree_name *name = arena_array(d->arena, 1, sizeof *name);
@@ -89,7 +89,7 @@ static void take_place(struct decision *d, const struct tree_node *node, struct 
     place->entry.kind = node->kind;
 }
 
-/* Reads the file that has this node. returns OK, E_NoPendingCopyOperation: there is none; as a read */
+/* Reads the file that has this node. returns OK, E_NoPendingCopyOperation, as a read */
 static enum error read_node(struct decision *d, struct file_state *state)
 {
     const struct partition *at = &d->parts[0].partition;

@@ -32,7 +32,7 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
 enum error permission_find(struct decision *d, struct guid space, uint64_t number,
                            struct bytes *ret_descriptor);
 /* The same of a key that a request names.
- * returns  OK, E_InvalidHeaderValue: it is none, E_FileInvalidPermissionKey: the share has none of it, as
+  * returns  OK, E_InvalidHeaderValue: malformed, E_FileInvalidPermissionKey: the share has no such permission, as
  *          decision_fail_store(). decision: 308 */
 enum error permission_find_key(struct decision *d, struct guid space, struct bytes key,
                                uint64_t *ret_number, struct bytes *ret_descriptor);

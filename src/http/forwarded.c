@@ -135,7 +135,7 @@ static bool read_protos(struct bytes list, unsigned *count, struct forwarded *fo
     return true;
 }
 
-/* Which of several is whose cannot be told. */
+/* With several it is unknown which is whose. */
 static bool read_host(struct bytes host, struct forwarded *forwarded)
 {
     if (forwarded->host.ptr || !http_is_host(host))

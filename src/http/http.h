@@ -161,7 +161,7 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
 /* Somebody was authenticated on this connection: when the server is full, it is closed for
  * new connections only after all on which nobody was. Worker. */
 void exchange_authenticate(struct exchange *exchange);
-/* What is asked for on this connection is an account's, told by its address: connections of several take turns, however
+/* What is asked for on this connection is an account's, identified by its address: connections of several take turns, however
  * many each has. Worker. */
 void exchange_serves_for(struct exchange *exchange, const void *whose);
 

@@ -179,7 +179,7 @@ struct live *exchange_begin(struct http_connection *connection)
 
 /* ---- behind a proxy ---- */
 
-/* Who asks is the client; who it is counts for the limit of one address, too. */
+/* The client's address counts for the limit by address, too. */
 static void serve_client(struct live *live, const struct forwarded *forwarded)
 {
     struct request *request = &live->exchange.request;

@@ -43,7 +43,7 @@ struct connection {
     bool is_forwarded_tls; /* and it came to the proxy by TLS */
     bool
         speaks_for_others; /* the peer is a trusted proxy: what it asks for may be on behalf of others */
-    bool refused;          /* to read: admitted only to be told so */
+    bool refused;          /* to read: admitted only to be answered so */
     uint64_t accepted_ms; /* constant */
     /* Under server->lock. */
     struct connection *next; /* of all that are as trusted, in the order of their accept */
@@ -107,7 +107,7 @@ const void *connection_place(const struct connection *connection);
 /* Is served by the worker of that place (of the same server) from its next post on: posted() is called there. To be
  * posted by the caller. */
 void connection_move(struct connection *connection, const void *place);
-/* What it asks for is an account's, or something else's that is told by its address: those that ask for the same share the
+/* What it asks for is an account's, or something else's, identified by its address: those that ask for the same share the
  * turns of a worker with one another, and not with others. NULL: nothing is known, as at the beginning. */
 void connection_serves_for(struct connection *connection, const void *whose);
 /* Somebody has been authenticated on it: it is closed for a new one only after all others. */

@@ -17,7 +17,7 @@
  * What a server does itself:
  *   - each connection goes to the worker that has the fewest
  *   - of too many connections, idle ones are closed for new ones: first those on which nobody was
- *     authenticated. If none is idle, a new one is passed to the protocol as refused, to be told so
+ *     authenticated. If none is idle, a new one is passed to the protocol as refused, to be answered so
  *     and closed
  *   - the same among the connections of one address, if there is a limit for that
  *   - a proxy may introduce its client, by the PROXY protocol (struct net_proxies)

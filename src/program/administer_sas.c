@@ -255,7 +255,7 @@ static bool sign_here(struct arena *arena, const struct signing *signing, struct
     if (has_key)
         *ret_signature = base64_encode(arena, bytes_of(signature, sizeof signature));
     else
-        fprintf(stderr, "lagra: the account's name is none, or its key is no base64\n");
+        fprintf(stderr, "lagra: the account's name is invalid, or its key is not base64\n");
     accounts_free(accounts);
     return has_key;
 }

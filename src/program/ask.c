@@ -20,7 +20,7 @@ static bool complain(const char *location, const char *what)
     return false;
 }
 
-/* False: said why the socket is none that can be asked. */
+/* False after saying why the socket cannot be used. */
 static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
 {
     char *path = admin_socket_path(location);

@@ -19,7 +19,7 @@
 #include "program/ask.h"
 #include "program/progress.h"
 
-/* The server is told so often that the backup goes on (admin/backup_hold.h). */
+/* How often the server hears that the backup goes on (admin/backup_hold.h). */
 #define RENEW_MS     5000
 #define NICE         10
 #define RATE_MAX_MIB (1u << 20)

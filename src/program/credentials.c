@@ -234,7 +234,7 @@ bool credentials_open_stored(const struct options *options, bool loopback, struc
         return false;
     if (credentials->named)
         return true;
-    /* Who has made accounts in the store needs no other beyond this machine. */
+    /* With accounts in the store no other is needed beyond this machine. */
     if (count > 0 && !loopback && !options->allow_development_account)
         return true;
     return add_development(options, loopback, credentials->accounts);

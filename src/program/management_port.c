@@ -34,7 +34,7 @@ static char *read_token(const char *path)
     return NULL;
 }
 
-/* False after saying why not: who may ask beyond this machine has to be said. */
+/* False after saying why not: beyond this machine a token is required. */
 static bool open_token(const struct options *options, struct bytes *ret_token)
 {
     *ret_token = bytes_from_string(NULL);

@@ -18,7 +18,7 @@ unsigned management_descriptors(const struct options *options);
  * says where it is. False after saying on stderr why not. */
 bool management_start(const struct options *options, const struct certificate *certificate,
                       const struct management *of, struct management_port *ret_port);
-/* Who counts what accounts keep: now and then where metrics or a limit want it, else when he is asked. NULL after saying
+/* Counts what accounts keep: now and then where metrics or a limit want it, else when asked. NULL after saying
  * on stderr why not. */
 struct usage_survey *usage_start(const struct options *options,
                                  const struct endpoint_set *endpoints, struct store *store,

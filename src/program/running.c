@@ -51,7 +51,7 @@ bool running_awaits_header(const struct options *options, const char *host)
 {
     uint8_t address[ADDRESS_SIZE];
 
-    /* From one of the addresses of loopback who asks comes from the first. */
+    /* A client that asks an address of loopback comes from 127.0.0.1. */
     host = host_is_loopback(host) && !strchr(host, ':') ? "127.0.0.1" : running_reached_at(host);
     return address_parse(bytes_from_string(host), address) &&
            address_list_has(&options->proxies.introducing, address);

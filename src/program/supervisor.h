@@ -1,4 +1,4 @@
-/* What systemd is told of a service of Type=notify: READY=1, RELOADING=1, STOPPING=1. man: sd_notify(3) */
+/* Notifications to systemd of a service of Type=notify: READY=1, RELOADING=1, STOPPING=1. man: sd_notify(3) */
 #ifndef LAGRA_PROGRAM_SUPERVISOR_H
 #define LAGRA_PROGRAM_SUPERVISOR_H
 

@@ -67,7 +67,7 @@ size_t access_event_texts(const struct call *call, const struct response *respon
                           struct bytes texts[EVENT_TEXTS]);
 /* Puts them behind the struct. */
 void access_event_put(struct access_event *event, const struct bytes texts[EVENT_TEXTS]);
-/* Who asked for it. */
+/* The caller. */
 void access_event_identify(struct access_event *event, const struct call *call);
 
 /* event_format of all three logs. */

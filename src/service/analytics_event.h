@@ -1,4 +1,4 @@
-/* What Storage Analytics is told of a request: a struct that its worker leaves in its ring (base/event_log.h) when the
+/* A request as Storage Analytics sees it: a struct that its worker leaves in its ring (base/event_log.h) when the
  * request is over, where its account asked for logs or metrics of the service (struct service_properties). What becomes
  * of it: analytics/analytics.h.
  * rest: Storage-Analytics-Log-Format, Storage-Analytics-Logged-Operations-and-Status-Messages */

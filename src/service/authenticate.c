@@ -41,7 +41,7 @@ static enum error admit_to_account(struct call *call)
     return hindrances & ACCOUNT_IS_LIMITED ? limits_admit(call) : OK;
 }
 
-/* What follows from who asks. */
+/* What follows from the identity. */
 static enum error admit(struct call *call)
 {
     struct identity *identity = &call->input.identity;

@@ -147,7 +147,7 @@ enum error deciding_outcome(struct decision *d, enum store_result result)
     return decision_fail_store(d, result);
 }
 
-/* Once each: what is told must be true. */
+/* Once each: what is reported must be true. */
 void deciding_settled(struct decision *d)
 {
     struct decision_news *in_order = NULL;
@@ -236,7 +236,7 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
 
 /* ---- the loop ---- */
 
-/* Waits until what is asked of others, or told to them, is there to stay.
+/* Waits until what is asked of others, or reported to them, is there to stay.
  * returns OK, DECIDE_AGAIN: it was lost */
 static enum error await_settled(struct decision *d)
 {

@@ -45,10 +45,10 @@ enum error deciding_check(struct decision *d);
 enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of);
 /* Is there nothing to commit? */
 bool deciding_is_empty(const struct decision *d);
-/* Commits the changes of all parts. The decision's news are told, or kept for deciding_settled(). */
+/* Commits the changes of all parts. The decision's news are reported, or kept for deciding_settled(). */
 enum error deciding_commit(struct decision *d);
 /* What was committed is settled, or nobody looks for its outcome any more: tells the news of a store that settles
- * later (store_limits()). Those of others have been told with the commit. */
+ * later (store_limits()). Those of others have been reported with the commit. */
 void deciding_settled(struct decision *d);
 /* Does a commit that succeeded have to be settled before others act on it? */
 bool deciding_settles_later(const struct decision *d);

@@ -37,7 +37,7 @@ static enum error check_lease_rule(struct decision *d)
     return E_InternalError;
 }
 
-/* May who asks do this, on the state that was found? */
+/* May the caller do this, on the state that was found? */
 static enum error check_permission(struct decision *d)
 {
     struct permit_facts facts = { .known = true, .exists = d->subject.exists };
@@ -55,7 +55,7 @@ static enum error check_permission(struct decision *d)
     return e;
 }
 
-/* Is it not known what is there? Then nobody can say who may see it, nor who may not. decision: 682 */
+/* True if the state is unknown: then nothing can be said of permissions either. decision: 682 */
 static bool is_unknown(enum error e)
 {
     return decision_is_unfinished(e) || (e && error_status(e) >= 500);

@@ -248,7 +248,7 @@ struct service {
      * returns  OK, or as decision_fail_store(), or what refuses it whatever else is permitted */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
     /* What the operation of a HEAD of a resource found, as the source of a copy. *ret_facts is zeroed.
-     * returns OK; E_InvalidUri: it is none. NULL: nothing of the service is */
+     * returns OK; E_InvalidUri: malformed. NULL: nothing of the service is */
     enum error (*source)(const struct operation *operation, const struct result *result,
                          struct source_facts *ret_facts);
     /* Behind operation_check() and before decide, and behind a decide that succeeded: what the service's

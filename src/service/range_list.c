@@ -59,7 +59,7 @@ static void append(struct whole *all, const struct content_range *range)
     all->ranges[all->count++] = *range;
 }
 
-/* Adds a range behind those there are, as whole units: one that has bytes is none that was cleared.
+/* Adds a range behind those there are, as whole units: one that has bytes was not cleared.
  * Two that touch are one. */
 static void add(struct whole *all, const struct content_range *found)
 {

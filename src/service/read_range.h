@@ -10,7 +10,7 @@ struct read_range {
     bool is_given;
     uint64_t first, last;
     bool md5, crc64; /* of the range: wanted */
-    /* Who asked for the sum, as the problem says it when the range is too long for it. */
+    /* The header that asked for the hash, named by the error when the range is too long for it. */
     struct {
         const char *name;
         struct bytes value;

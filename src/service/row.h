@@ -30,7 +30,7 @@
 /* Policies and service properties. */
 #define XML_BODY_MAX (UINT64_C(256) << 10)
 
-/* Who may: of an account SAS the resource type and letters, of a service SAS the letters, the
+/* Permissions: of an account SAS the resource type and letters, of a service SAS the letters, the
  * letters that create only; what a token's owner needs; the least that a container is opened to for
  * anybody to read it. See auth/rights.h. */
 #define ANY          RIGHTS_ANY

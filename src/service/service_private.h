@@ -403,7 +403,7 @@ void request_log(const struct flow *flow);
 
 /* ---- Storage Analytics: analytics_event.c ---- */
 
-/* A part of a batch that was answered, and what logs are told of it once the batch is over. */
+/* A part of a batch that was answered, and what is logged of it once the batch is over. */
 struct logged_part {
     struct logged_part *next;
     const struct work *part;
@@ -417,7 +417,7 @@ void analytics_begins(struct flow *flow);
 /* The event of a part of a batch that was answered; ptr NULL: its account does not want to know. */
 struct bytes analytics_of_part(const struct work *whole, const struct work *part,
                                const struct response *response);
-/* The request is over: it is told to Storage Analytics, if its account asked for that, and so are its parts. */
+/* The request is over: it is reported to Storage Analytics, if its account asked for that, and so are its parts. */
 void analytics_log(const struct flow *flow, uint64_t now_ns);
 
 /* ---- logs of requests: access_log.c ---- */

@@ -154,7 +154,7 @@ static enum nt_status find_session(struct smb_request *request)
         return status;
     if (request->message->sealed_for)
         session->has_sealed = true;
-    /* The client logs on again, and is told why it cannot. decision: 380 */
+    /* The client logs on again, and gets the reason as the answer. decision: 380 */
     if (session->state == SESSION_VALID && account_is_disabled(session->of))
         session_end(session);
     return session->state == SESSION_VALID || request->row->needs == NEEDS_NOTHING

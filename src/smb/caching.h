@@ -46,7 +46,7 @@ struct smb_caching {
     struct smb_caching *next_lease;
     struct smb_connection *connection;
     uint64_t node; /* once an open has it */
-    bool is_known; /* to the client: an open with it was answered. It is told of no break before */
+    bool is_known; /* to the client: an open with it was answered. No break is sent before */
     struct lease_asked lease;
     bool is_breaking;            /* until the client acknowledges it here, or it is overdue */
     uint16_t epoch;              /* of that break */

@@ -30,7 +30,7 @@ struct kept {
 };
 
 struct smb_watch {
-    struct watcher watcher; /* first: told through it */
+    struct watcher watcher; /* first: changed() is called with it */
     struct smb_connection *connection;
     struct smb_watch *next; /* of the connection */
     struct notify *waiting; /* the oldest first */
@@ -42,7 +42,7 @@ struct smb_watch {
     bool is_gone; /* the directory is */
 };
 
-/* ---- told: any thread ---- */
+/* ---- changes come: any thread ---- */
 
 /* returns false: it would be too much, of this watch or of all */
 static bool make_room(struct smb_watch *watch, size_t size)
@@ -80,7 +80,7 @@ static void keep(struct smb_watch *watch, uint32_t action, struct bytes path)
 
     lock_assert_held(&watch->lock);
     if (watch->has_overflowed || !make_room(watch, watch->size + more)) {
-        watch->has_overflowed = true; /* what is kept is not told any more */
+        watch->has_overflowed = true; /* the changes kept are dropped */
         forget(watch);
         return;
     }
@@ -89,7 +89,7 @@ static void keep(struct smb_watch *watch, uint32_t action, struct bytes path)
     watch->size += more;
 }
 
-static void told(struct watcher *watcher, const struct change_news *news)
+static void changed(struct watcher *watcher, const struct change_news *news)
 {
     struct smb_watch *watch = (struct smb_watch *)(void *)watcher;
     struct smb_connection *connection = watch->connection;
@@ -200,7 +200,7 @@ static void begin_watch(struct smb_open *open, uint32_t room, uint32_t filter, b
         .directory = open->handle.node,
         .filter = filter,
         .is_recursive = is_recursive,
-        .told = told,
+        .changed = changed,
     };
     watch->next = connection->watches;
     connection->watches = watch;

@@ -31,7 +31,7 @@ struct signer *session_signer(const struct smb_session *session,
                               const struct smb_connection *connection);
 /* It lives on without that connection. */
 bool session_outlives(const struct smb_session *session, const struct smb_connection *connection);
-/* The connection by which its client is told of something. */
+/* The connection on which its client gets notifications. */
 struct smb_connection *session_way(const struct smb_session *session);
 /* It shares a session with others. */
 bool connection_is_joined(const struct smb_connection *connection);

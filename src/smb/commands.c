@@ -3,7 +3,7 @@
  *   needs        SESSION, TREE, FILE: each has those before it
  *   compounding  ALONE, COMPOUND, LAST (which may wait long, so nothing may follow)
  *   answered     COMMITTED, SEEN, LASTING: enum smb_lasting
- *   effect       CHANGES: it may change something, or who may do what: it goes to the audit log
+ *   effect       CHANGES: it may change something, or permissions: it goes to the audit log
  *   file         offset of the FileId in the body
  *   pays for     offsets of the lengths in the body that its credits are to cover
  * ms-smb2: 2.2.3 to 2.2.39, 3.3.5.2.5 */

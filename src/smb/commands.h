@@ -14,7 +14,7 @@ enum smb_step {
     STEP_ANSWER, /* with request->status: it is done */
     STEP_DECIDE, /* request->attempt, and commit what it changes: then row->decided */
     STEP_HOLD,   /* parked until request_wake() or request_cancel(): then row->go_on */
-    STEP_AWAIT,  /* the same, but it comes soon, so the client is not told */
+    STEP_AWAIT,  /* the same, but it comes soon, so no interim answer is sent */
     STEP_WAIT,   /* until the waiter of request_arm() is woken: then row->go_on */
     STEP_FETCH, /* until the store has fetched what is missing, or row->load has run in the pool: then
                   * row->go_on */

@@ -132,7 +132,7 @@ void smb_connection_end(struct smb_connection *connection)
 
 /* ---- in and out ---- */
 
-/* What its own messages and others have told it, before the next message is looked at. */
+/* Handles what has come from its own messages and from others, before the next message is looked at. */
 static void send_news(struct smb_connection *connection)
 {
     if (atomic_exchange(&connection->breaks_come, false))

@@ -39,7 +39,7 @@ struct copy_chunk {
 
 /* ---- keys ---- */
 
-/* It says which open it is; who presents it must have that open in his own session. */
+/* It names an open, which must be one of the session that presents it. */
 enum smb_step resume_key_begin(struct smb_request *request, struct ioctl *ioctl)
 {
     struct wire_writer w;

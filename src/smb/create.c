@@ -64,7 +64,7 @@ static enum nt_status read_fixed(struct wire_reader *r, struct create *create)
     return wire_ok(r) && path_size % 2 == 0 ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
 }
 
-/* Of who comes back to an open nothing of this is looked at. */
+/* On a reconnect none of this is looked at. */
 static enum nt_status check_fixed(struct create *create)
 {
     struct handle_open *open = &create->open;

@@ -239,7 +239,7 @@ static void put_ids(struct list *list, const struct smb_open *open)
     wire_put_zeros(list->w, 16);
 }
 
-/* What of it was granted; nothing to who has come back, but by a create that is sent once more.
+/* What of it was granted; nothing on a reconnect, but by a create that is sent once more.
  * ms-smb2: 2.2.14.2.3, 2.2.14.2.12 */
 static void put_durable(struct list *list, const struct create_contexts *contexts,
                         const struct smb_durable *durable)

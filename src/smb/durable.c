@@ -12,7 +12,7 @@
 #define KEPT_VERSION 1
 #define KEPT_SIZE    192
 
-/* One context alone, but that who comes back by DHnC may ask by DHnQ, too, which is ignored.
+/* One context alone, except that a reconnect by DHnC may have a DHnQ, too, which is ignored.
  * ms-smb2: 3.3.5.9.6, 3.3.5.9.7, 3.3.5.9.10, 3.3.5.9.12 */
 enum nt_status durable_check(const struct durable_asked *asked)
 {
@@ -104,7 +104,7 @@ bool durable_decode(struct bytes from, struct durable_kept *ret_kept)
     return true;
 }
 
-/* ---- who may come back ---- */
+/* ---- which reconnects are allowed ---- */
 
 /* Either context comes back to an open of either kind: one that was asked for by DHnQ has a GUID of zeros. Only
  * DH2C can say that it means a persistent one. */

@@ -64,7 +64,7 @@ struct bytes durable_encode(struct arena *arena, const struct durable_kept *kept
 /* false: malformed. ret_kept points into it */
 bool durable_decode(struct bytes from, struct durable_kept *ret_kept);
 
-/* Who comes back. */
+/* The reconnecting client. */
 struct durable_return {
     const struct durable_asked *asked;
     struct guid client;

@@ -59,7 +59,7 @@ static void failed(struct smb_connection *connection)
     log_line(LOG_INFO, "SMB logon of %.*s refused", BYTES_ARG(connection->peer));
 }
 
-/* Whether who has shown his key may use the connection. decision: 364, 380 */
+/* Whether an authenticated client may use the connection. decision: 364, 380 */
 static enum nt_status check_account(const struct smb_connection *connection,
                                     const struct account *account)
 {

@@ -54,15 +54,15 @@ struct smb_connection {
     bool ends;                    /* smb_connection_end() was called */
     bool has_ended;               /* host->ended() was called */
     bool is_broken;               /* a step found that it has to be closed */
-    unsigned depth;               /* of calls into the machine: the end is told by the outermost */
+    unsigned depth;               /* of calls into the machine: the outermost reports the end */
     struct smb_caching *cachings; /* linked by next */
     struct smb_caching
         *leases[LEASE_BUCKETS]; /* those of leases, by their keys; linked by next_lease */
-    atomic_bool breaks_come;    /* one of them was told to break */
+    atomic_bool breaks_come;    /* one of them has a break to send */
     struct lease_news *lease_news, *last_lease_news; /* under the service's lock: clients.h */
     atomic_bool leases_come;                         /* there are such */
     struct smb_watch *watches;                       /* linked by next */
-    atomic_bool changes_come;                        /* one of them was told a change */
+    atomic_bool changes_come;                        /* one of them has a change to report */
     atomic_size_t changes_bytes;                     /* that they keep */
     /* From any thread: requests that were woken, the last first; whether sessions are to be ended. */
     _Atomic(struct smb_request *) woken;
@@ -77,7 +77,7 @@ struct smb_connection {
 bool smb_break(struct smb_connection *connection, const char *why);
 /* Any thread: has the owner run it. The request, unless NULL, may go on from then on: touch it no more. */
 void smb_post(struct smb_connection *connection, struct smb_request *request);
-/* Not the owner: has it look at what it was told, and waits with its end until that is over. It has not ended when
+/* Not the owner: has it look at breaks and changes that have come, and waits with its end until that is over. It has not ended when
  * this is called. */
 void smb_post_news(struct smb_connection *connection);
 

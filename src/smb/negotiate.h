@@ -17,7 +17,7 @@
 /* dialects: as they come, two bytes each. returns SMB_NO_DIALECT: none that the server has */
 enum smb_dialect negotiate_dialect(struct bytes dialects);
 
-/* The message is an SMB1 negotiation: gets a request that answers it. returns false: it is none, or comes too
+/* The message is an SMB1 negotiation: gets a request that answers it. returns false: it is not one, or comes too
  * late. ms-smb2: 3.3.5.3 */
 bool negotiate_smb1(struct smb_message *message, struct bytes bytes);
 

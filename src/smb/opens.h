@@ -101,7 +101,7 @@ struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *
 
 /* Requests that wait for changes are answered with STATUS_NOTIFY_CLEANUP. */
 void watch_end(struct smb_open *open);
-/* Answers those that have been told something. */
+/* Answers the watches to which changes have been reported. */
 void watches_answer(struct smb_connection *connection);
 
 #endif

@@ -211,7 +211,7 @@ static enum request_state ask_others(struct smb_request *request)
     return e ? decided(request, e) : OTHERS;
 }
 
-/* From now on it may take long: the client is told, and may cancel it. ms-smb2: 3.3.4.2
+/* From now on it may take long: the client gets an interim answer, and may cancel it. ms-smb2: 3.3.4.2
  * returns STATUS_SUCCESS, or why it cannot wait */
 static enum nt_status park(struct smb_request *request)
 {

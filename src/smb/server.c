@@ -308,7 +308,7 @@ static enum turn step(struct smb_link *link)
     }
     if (sent == 0 && smb_connection_has_room(link->machine))
         received = receive(link);
-    else /* who has gone reads no answers: what he asked for before need not be waited for */
+    else /* a client that has gone reads no answers: its requests need not be waited for */
         received = link->connection.ended ? RECEIVES_NO_MORE : RECEIVES_LATER;
     if (received == RECEIVES_LATER)
         return wait(link);

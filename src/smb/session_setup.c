@@ -68,7 +68,7 @@ static enum nt_status logged_on(struct smb_session *session, struct smb_request 
 {
     enum nt_status status = STATUS_SUCCESS;
 
-    /* Who logs on again stays who he was, with the keys of the first time. ms-smb2: 3.3.5.5.2 */
+    /* A session that logs on again keeps its account and the keys of the first time. ms-smb2: 3.3.5.5.2 */
     if (session->state == SESSION_VALID) {
         if (!is_account_of(session, account_name(spnego_account(session->logon))))
             status = STATUS_ACCESS_DENIED;

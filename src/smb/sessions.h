@@ -37,7 +37,7 @@ struct smb_session {
     const struct account *of;                              /* the same */
     bool requires_signing;
     bool seals;                     /* all of it is sealed: SESSION_FLAG_ENCRYPT_DATA */
-    bool has_sealed;                /* a sealed message has come: so what is told is sealed */
+    bool has_sealed;                /* a sealed message has come: breaks are sent sealed, too */
     struct signer *signer;          /* NULL: not valid yet */
     struct sealer *sealer, *opener; /* NULL: it cannot */
     struct smb_tree *trees;

@@ -21,7 +21,7 @@ struct tree_connect {
     struct mount_find find;
 };
 
-/* The last part of \\server\share. ptr NULL: it is none. */
+/* The last part of \\server\share. ptr NULL: malformed. */
 static struct bytes share_of_path(struct bytes path)
 {
     struct bytes server, share, rest;

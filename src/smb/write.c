@@ -38,7 +38,7 @@ enum smb_step smb_write_begin(struct smb_request *request, struct wire_reader *r
         return smb_refuse(request, STATUS_INVALID_DEVICE_REQUEST);
     if (!(open->handle.granted & (MAY_WRITE_DATA | MAY_APPEND_DATA)))
         return smb_refuse(request, STATUS_ACCESS_DENIED);
-    /* Who may only append writes at the end, wherever he says. MS-FSA 2.1.5.4 */
+    /* A handle with FILE_APPEND_DATA alone writes at the end, whatever the offset. MS-FSA 2.1.5.4 */
     write->write = (struct handle_write){
         .mount = &request->tree->mount,
         .handle = &open->handle,

@@ -10,7 +10,7 @@
 struct archive;
 
 /* folder: of one backup. *ret_problem: as store_open_embedded().
- * returns STORE_OK, STORE_NOT_FOUND: it is none, STORE_CORRUPT, STORE_IO */
+ * returns STORE_OK, STORE_NOT_FOUND: not an archive, STORE_CORRUPT, STORE_IO */
 enum store_result archive_open(const char *folder, struct archive **ret_archive,
                                const char **ret_problem);
 void archive_close(struct archive *archive);

@@ -39,7 +39,7 @@ struct asker *asker_new(const struct account_place *place, const char *ca_path,
     if (place->key.ptr && accounts_put_stored(asker->accounts, &stored) == ACCOUNT_PUT)
         asker->account = accounts_find(asker->accounts, place->account);
     if (place->key.ptr && !asker->account)
-        *ret_problem = "the account's name is none, or its key is no base64";
+        *ret_problem = "the account's name is invalid, or its key is not base64";
     if (!*ret_problem)
         return asker;
     asker_free(asker);

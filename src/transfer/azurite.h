@@ -50,14 +50,14 @@ bool azurite_collect(struct azurite *a, const char *collection, const char *cons
 /* Members of an object, as json_object_pick(); false: said that it is damaged. */
 bool azurite_pick(struct azurite *a, struct bytes object, const char *const names[], size_t count,
                   struct json_member *ret_members);
-/* A text, which may be empty; ptr NULL: it is none. */
+/* A text, which may be empty; ptr NULL: not a text. */
 struct bytes azurite_text(const struct json_member *member);
 uint64_t azurite_number(const struct json_member *member);
 /* {"name": "value"} as x-ms-meta-.. headers. */
 void azurite_add_metadata(struct azurite *a, struct item *item, const struct json_member *metadata);
 /* Access policies as XML; ptr NULL: there are none. */
 struct bytes azurite_policies(struct azurite *a, const struct json_member *list);
-/* Adds a part, from {"id", "offset", "count"}. False: it is none. */
+/* Adds a part, from {"id", "offset", "count"}. False: malformed. */
 bool azurite_add_part(struct azurite *a, struct text *parts, uint64_t at,
                       const struct json_member *persistency, uint64_t *ret_count);
 

@@ -89,7 +89,7 @@ void item_hash_alike(struct arena *arena, const struct item *item, unsigned stat
 
 /* Without the line's end. False: a value is no UTF-8. */
 bool item_write_json(struct text *to, const struct item *item);
-/* NULL: the line is none of an item; *ret_problem, static. */
+/* NULL: the line is not one of an item; *ret_problem, static. */
 struct item *item_read_json(struct arena *arena, struct bytes line, const char **ret_problem);
 
 #endif

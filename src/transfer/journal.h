@@ -1,6 +1,6 @@
 /* Inside of transfer/ only: what is copied already, in a file that outlives the process. An item is added when the sink has
  * made it, so what is in it is there; what was made and is not in it, because the process was killed in between, is made
- * again. A record that was torn is none. Records are added by any thread. */
+ * again. A torn record is ignored. Records are added by any thread. */
 #ifndef LAGRA_TRANSFER_JOURNAL_H
 #define LAGRA_TRANSFER_JOURNAL_H
 

@@ -7,7 +7,7 @@
 
 /* Opens a file by its path, "a/b/c", below the folder. makes: with the folders above it, emptied, to be written.
  *
- * returns -1: errno; EINVAL for a path that is none */
+ * returns -1: errno; EINVAL: not a valid path */
 int safe_path_open(int folder, struct bytes path, bool makes);
 /* A path for a name of which a part may be any bytes: parts as they are where they are safe, else %XX. A name too long, or
  * one that lies where a folder is, gets another one by its hash (is_plain false). */

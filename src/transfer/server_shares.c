@@ -120,7 +120,7 @@ static bool take_entry(struct share_listing *l, const struct xml_node *node)
     else if (!bytes_is(node->name, "File"))
         return true;
     if (name.len == 0 || memchr(name.ptr, '/', name.len))
-        return worker_problem(worker, "share %.*s: its listing has a name that is none",
+        return worker_problem(worker, "share %.*s: its listing has an invalid name",
                               BYTES_ARG(l->share));
     item.name = arena_printf(l->arena, "%.*s%s%.*s", BYTES_ARG(l->directory),
                              l->directory.len > 0 ? "/" : "", BYTES_ARG(name));

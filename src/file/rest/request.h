@@ -24,7 +24,7 @@ struct bytes file_marker(struct arena *arena, struct bytes name);
 struct bytes file_marker_name(struct arena *arena, struct bytes marker);
 
 /* The version of a deleted share, which is the instant of its deletion, as it is recorded of containers:
- * 16 hexadecimal digits of 100 ns since 1601. And back; false: it is none. share_operations.c */
+ * 16 hexadecimal digits of 100 ns since 1601. And back; false: malformed. share_operations.c */
 struct bytes share_version_text(struct arena *arena, instant deleted);
 bool share_version_parse(struct bytes text, instant *ret_deleted);
 

@@ -200,7 +200,7 @@ void states_release(struct states *states)
     lock_release(&states->lock);
 }
 
-/* Who writes while a state begins finds it here, or had written before its snapshot was taken. */
+/* A writer finds a state that begins here, or has written before its snapshot was taken. */
 void states_wrote(struct states *states, rocksdb_writebatch_t *writes)
 {
     struct bytes data;

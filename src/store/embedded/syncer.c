@@ -167,7 +167,7 @@ static bool wait_for_work(struct syncer *syncer, bool *ret_stopping)
         dirty = has_work(syncer, is_late || syncer->stopping);
         if (!held && (dirty || syncer->stopping))
             break;
-        /* Who is woken meanwhile and finds no work begins to wait anew: none but syncer_wrote_at_leisure() does that, once
+        /* A thread that is woken meanwhile and finds no work waits anew: none but syncer_wrote_at_leisure() does that, once
          * between two syncs. */
         is_late = !lock_wait(&syncer->lock, &syncer->work,
                              held        ? GATE_POLL_MS
@@ -273,7 +273,7 @@ static void hurry(struct syncer *syncer)
         pthread_cond_signal(&syncer->work);
 }
 
-/* Either the first that is written sees who waits already, or who comes to wait sees that it was written: both
+/* Either the first that is written sees a waiter, or the waiter sees that it was written: both
  * look under the lock, when their own is done. */
 void syncer_wrote_at_leisure(struct syncer *syncer)
 {

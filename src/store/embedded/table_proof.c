@@ -239,7 +239,7 @@ static int compare_inodes(const void *left, const void *right)
     return 0;
 }
 
-/* NULL: it is none of them, or one that was written since in the inode of one that was deleted. */
+/* NULL: not one of them, or one that was written since in the inode of one that was deleted. */
 static struct unproven *find(const struct table_proof *proof, const struct stat *status)
 {
     const struct unproven key = { .inode = status->st_ino };

@@ -178,7 +178,7 @@ static void apply_tasks(struct memory_store *store, struct bytes prefix,
     key_release(&key);
 }
 
-/* After the commit, without a lock: wakes who waits for it. */
+/* After the commit, without a lock: wakes its waiters. */
 static void tell_waiter_of_tasks(struct memory_store *store, const struct commit_part *parts,
                                  size_t count)
 {

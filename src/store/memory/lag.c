@@ -32,7 +32,7 @@ static void drop(struct memory_store *store, struct sample *sample)
     free(sample->snapshot);
 }
 
-/* Those that nobody is shown who asks at `now` or later. */
+/* Those not shown to readers from `now` on. */
 static void drop_old(struct memory_store *store, struct memory_lag *lag, instant now)
 {
     size_t old = 0;

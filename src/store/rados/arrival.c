@@ -12,7 +12,7 @@ struct arrival {
     bool has_come;         /* under lock */
     struct waiter *waiter; /* under lock */
     bool is_telling;       /* under lock: it is being woken */
-    pthread_cond_t told;
+    pthread_cond_t woken;
     struct port_op *op; /* NULL: none */
 };
 
@@ -21,7 +21,7 @@ struct arrival *arrival_new(void)
     struct arrival *arrival = xcalloc(1, sizeof *arrival);
 
     arrival->holders = 2;
-    lock_condition_init(&arrival->told);
+    lock_condition_init(&arrival->woken);
     lock_init(&arrival->lock, RANK_SYNCER);
     return arrival;
 }
@@ -38,7 +38,7 @@ static void let_go(struct arrival *arrival)
         return;
     if (arrival->op)
         port_op_free(arrival->op);
-    pthread_cond_destroy(&arrival->told);
+    pthread_cond_destroy(&arrival->woken);
     lock_release(&arrival->lock);
     free(arrival);
 }
@@ -58,7 +58,7 @@ void arrival_tell(struct arrival *arrival)
         waiter->wake(waiter);
         lock_take(&arrival->lock);
         arrival->is_telling = false;
-        pthread_cond_broadcast(&arrival->told);
+        pthread_cond_broadcast(&arrival->woken);
     }
     let_go(arrival);
 }
@@ -68,7 +68,7 @@ void arrival_cancel(struct arrival *arrival)
     lock_take(&arrival->lock);
     arrival->waiter = NULL;
     while (arrival->is_telling)
-        lock_wait(&arrival->lock, &arrival->told, -1);
+        lock_wait(&arrival->lock, &arrival->woken, -1);
     lock_give(&arrival->lock);
 }
 

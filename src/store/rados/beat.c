@@ -157,7 +157,7 @@ static void set_own(struct beat *beat, struct port_op *op)
     port_set(op, beat_key(op->arena, beat->options.incarnation), beat_write(op->arena, &row));
 }
 
-/* Who has been retired while it did not beat finds that out. */
+/* Finds out whether it was retired while it did not beat. */
 static void write_own(struct beat *beat)
 {
     struct port_op *op = arrival_op();

@@ -14,9 +14,9 @@
 /* So long the cluster may leave a heartbeat without an answer: OSDs that are lost are noticed, and others take over,
  * within some seconds. */
 #define BEAT_PATIENCE_MS 5000u
-/* Who has not written it for so long may be dead, by the clock. */
+/* Without a heartbeat for so long, by the clock, a front end may be dead. */
 #define BEAT_DEAD_TICKS  (60 * TICKS_PER_SECOND)
-/* Who has not written it while looks of this front end went through for so long is dead (departed.h): a cluster that
+/* Without a heartbeat while looks of this front end went through for so long it is dead (departed.h): a cluster that
  * does not answer kills nobody. */
 #define BEAT_DEAD_MS     60000u
 /* A look that comes later than this after the one before it says nothing of others. */

@@ -1,4 +1,4 @@
-/* Commits of the store: what they wait for first, the references of pieces, spaces that are dropped, and what is told
+/* Commits of the store: what they wait for first, the references of pieces, spaces that are dropped, and what is reported
  * when the outcome is known. */
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static void raise_stripes(struct commit *c)
         rados_raise_newest(c->members[i].stripe, c->now);
 }
 
-/* Who comes too late would so again, unless what is pending is shown. */
+/* A commit that came too late would again, unless what is pending is shown. */
 static void note_conflict(struct commit *c)
 {
     for (size_t i = 0; i < c->count; i++)
@@ -88,7 +88,7 @@ static void space_sealed(struct waiter *waiter)
     seal_next(c);
 }
 
-/* Before it is answered; who dies here leaves it to the task. */
+/* Before it is answered; after a crash here the task does it. */
 static void seal_next(struct commit *c)
 {
     if (c->sealed == c->dropped_count) {
@@ -335,7 +335,7 @@ enum store_result rados_commit(struct store *base, const struct commit_part *par
         fail(c, result);
     else
         start(c);
-    if (access.may_block) /* what cannot be known is told by the sequence */
+    if (access.may_block) /* what cannot be known is answered by the sequence */
         result = outcomes_await(rados->outcomes, sequence);
     if (result == STORE_UNKNOWN)
         result = STORE_OK;

@@ -1,6 +1,6 @@
 /* Front ends that have died, and what they have left.
  *
- * Who writes no heartbeat is taken for dead by any other (beat.h), in one op on the object of all front ends: unless it
+ * A front end without heartbeats is taken for dead by any other (beat.h), in one op on the object of all front ends: unless it
  * has written one meanwhile, its row there goes, and another says that it is retired. From then on it reserves no numbers
  * for pieces, and when it wakes up and writes a heartbeat it learns that it is to end. The numbers that it has reserved are
  * known, so the work is bounded: each is looked for (leftovers.h), and once more a day later, for those pieces that
@@ -15,7 +15,7 @@
 /* Between the end of the first look and the second. */
 #define DEPARTED_AGAIN_TICKS (24 * 3600 * TICKS_PER_SECOND)
 
-/* Takes a front end for dead, by its heartbeat as it was seen last. False: it could not be told whether that was done. */
+/* Takes a front end for dead, by its heartbeat as it was seen last. False: whether that was done is unknown. */
 bool departed_retire(struct port *records, uint32_t incarnation, const struct beat_row *seen);
 
 struct departed {

@@ -31,7 +31,7 @@ struct bytes intent_end(struct arena *arena, uint32_t incarnation);
 /* The first number of the intent that a number is of. */
 uint64_t intent_first(uint64_t number);
 
-/* The incarnation of a row of a kind that has nothing else in its key. False: it is none. */
+/* The incarnation of a row of a kind that has nothing else in its key. False: malformed. */
 bool front_end_of_key(struct bytes key, uint32_t *ret_incarnation);
 
 struct intent {

@@ -41,7 +41,7 @@ struct inspection {
     inspect_say *say;
     void *context;
     struct names shards;
-    struct suspects *suspects; /* NULL: they were told before */
+    struct suspects *suspects; /* NULL: they were reported before */
     /* Of one shard: */
     const char *object;
     struct guid space;

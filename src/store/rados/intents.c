@@ -109,11 +109,11 @@ static void reserved(struct port_op *op)
     intents->waiting = NULL;
     lock_give(&intents->lock);
     while (waiting) {
-        struct waiting *told = waiting;
+        struct waiting *first = waiting;
 
-        waiting = told->next;
-        arrival_tell(told->arrival);
-        free(told);
+        waiting = first->next;
+        arrival_tell(first->arrival);
+        free(first);
     }
     lock_take(&intents->lock);
     answered(intents);

@@ -33,7 +33,7 @@ struct collecting {
 
 /* ---- one piece ---- */
 
-/* Whether the owner is locked is told, where the fate is not known for that. */
+/* Reports whether the owner is locked, where the fate is unknown because of that. */
 static enum leftover_fate look(struct shards *shards, const struct partition *owner,
                                uint32_t incarnation, uint64_t number, bool *ret_is_locked)
 {
@@ -54,7 +54,7 @@ static enum leftover_fate look(struct shards *shards, const struct partition *ow
         fate = PIECE_LEFT;
     else if (op->result || shard_bounds_read(port_value(bounds_row), &bounds) ||
              partition_header_read(port_value(header_row), &header))
-        log_line(LOG_ERROR, "shard %s: it cannot be told what refers to a piece", object);
+        log_line(LOG_ERROR, "shard %s: what refers to a piece is unknown", object);
     else if (row->row_count > 0)
         fate = PIECE_REFERRED;
     else if (partition_is_locked(&header))

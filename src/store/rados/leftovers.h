@@ -22,7 +22,7 @@ struct leftovers {
     bool is_fenced; /* the front end is another, and dead: it is fenced */
 };
 
-/* Looks for these pieces of a front end, at most INTENT_NUMBERS of them. False: of one it could not be told, logged; to be
+/* Looks for these pieces of a front end, at most INTENT_NUMBERS of them. False: of one it is unknown, logged; to be
  * done again. May be done twice, by two front ends at once. */
 bool leftovers_collect(const struct leftovers *leftovers, uint32_t incarnation,
                        const uint64_t *numbers, size_t count);

@@ -9,7 +9,7 @@
 
 #define STEP_MS 250
 
-/* Somebody who waits; from the first to be woken to the last, since all have the same limit. */
+/* A waiter; from the first to be woken to the last, since all have the same limit. */
 struct wait {
     struct waiter waiter; /* first: of the arrival */
     struct patience *patience;
@@ -56,7 +56,7 @@ static void come(struct waiter *waiter)
     outer = wait->outer;
     lock_give(&patience->lock);
     if (!is_first)
-        return; /* whoever has unlisted it frees it, and wakes who waits */
+        return; /* whoever has unlisted it frees it, and wakes the waiter */
     if (!is_arming)
         free(wait);
     outer->wake(outer);

@@ -10,7 +10,7 @@
 struct reading {
     struct reading *next; /* the newest first */
     struct arrival *arrival;
-    struct waiter *waiter; /* who waits for it */
+    struct waiter *waiter; /* for it */
     uint32_t offset, length;
     char object[PIECE_OBJECT_SIZE];
 };

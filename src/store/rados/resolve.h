@@ -8,7 +8,7 @@
  *   open     it is not, and the primary is as it was seen: it may still be decided
  *   dead     it is not, and the primary has changed: it never will be; roll back
  *
- * Who needs a partition that stays open makes it dead, by a change of the primary's version.
+ * A commit that needs a partition that stays open makes it dead, by a change of the primary's version.
  * tests/rados/model/commit.pml has the rules. Any thread. */
 #ifndef LAGRA_STORE_RADOS_RESOLVE_H
 #define LAGRA_STORE_RADOS_RESOLVE_H

@@ -77,7 +77,7 @@ struct row_name {
     instant due;             /* of a task */
     struct guid id;          /* of a task */
 };
-/* False: not of that form. Of the kinds of one partition that are no records only the partition is told. */
+/* False: not of that form. Of kinds that are not records only the partition is returned. */
 bool row_key_read(struct bytes key, struct arena *arena, struct row_name *ret_name);
 /* A number in hex digits, at most 16. False: it has others. */
 bool row_key_hex(struct bytes digits, uint64_t *ret_value);
@@ -88,7 +88,7 @@ unsigned space_lanes(const struct guid *space);
 unsigned partition_lane(const struct guid *space, struct bytes partition_key);
 void shard_name(const struct guid *space, unsigned lane, uint64_t number,
                 char ret_name[SHARD_NAME_SIZE]);
-/* The space in a name of a shard. False: it is none. */
+/* The space in a shard's name. False: malformed. */
 bool shard_name_space(const char *name, struct guid *ret_space);
 
 #endif

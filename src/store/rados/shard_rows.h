@@ -43,7 +43,7 @@ struct bytes shard_bounds_write(struct arena *arena, const struct shard_bounds *
 enum store_result shard_bounds_read(struct bytes row, struct shard_bounds *ret_bounds);
 bool shard_bounds_have(const struct shard_bounds *bounds, struct bytes partition_key);
 
-/* Who tried a commit: a front end, and the number of the commit in it, from 1. */
+/* The author of a commit: a front end, and the number of the commit in it, from 1. */
 struct attempt {
     uint32_t incarnation;
     uint64_t number;

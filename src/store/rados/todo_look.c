@@ -35,7 +35,7 @@ struct look {
     struct arena *arena;
     struct named_hint *hints;
     struct looked *shards;
-    instant over; /* tasks due by then are added no more, once the shards are told so */
+    instant over; /* tasks due by then are added no more, once the shards have it */
     bool is_complete, has_failed;
     struct todo_entry **entries;
     size_t count, capacity;

@@ -14,7 +14,7 @@
 
 struct transaction;
 
-/* What its owner is told. Called once each, by threads of the port, perhaps before transaction_start() returns. */
+/* Reported to its owner. Called once each, by threads of the port, perhaps before transaction_start() returns. */
 struct transaction_owner {
     /* The result: as that of a shard_commit, never STORE_BUSY. */
     void (*decided)(struct transaction_owner *owner, enum store_result result);

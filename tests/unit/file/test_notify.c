@@ -31,7 +31,7 @@ static void watch(struct watching *w, uint64_t directory, uint32_t filter, bool 
                                          .directory = directory,
                                          .filter = filter,
                                          .is_recursive = is_recursive,
-                                         .told = told } };
+                                         .changed = told } };
     watcher_add(&w->watcher);
 }
 

@@ -61,7 +61,7 @@ static void caches_end_with_it(void **state)
 {
     struct world *w = *state;
     struct caching_entry caching = {
-        .caching = { .holds = CACHING_READ, .breaks_to = CACHING_READ }, .told = CACHING_READ
+        .caching = { .holds = CACHING_READ, .breaks_to = CACHING_READ }, .reported = CACHING_READ
     };
     struct open_entry open = { .id = clock_now(),
                                .epoch = open_epoch(),
@@ -105,7 +105,7 @@ static void tells_its_end(void **state)
 {
     struct world *w = *state;
     struct watcher watcher = {
-        .space = w->space, .directory = TREE_ROOT, .filter = CHANGE_LAST_WRITE, .told = hear
+        .space = w->space, .directory = TREE_ROOT, .filter = CHANGE_LAST_WRITE, .changed = hear
     };
 
     heard[0] = '\0';
@@ -121,7 +121,7 @@ static void tells_that_it_is_aborted(void **state)
 {
     struct world *w = *state;
     struct watcher watcher = {
-        .space = w->space, .directory = TREE_ROOT, .filter = CHANGE_SIZE, .told = hear
+        .space = w->space, .directory = TREE_ROOT, .filter = CHANGE_SIZE, .changed = hear
     };
 
     heard[0] = '\0';
@@ -135,7 +135,7 @@ static void tells_that_it_is_there(void **state)
 {
     struct world *w = *state;
     struct watcher watcher = {
-        .space = w->space, .directory = TREE_ROOT, .filter = CHANGE_LAST_WRITE, .told = hear
+        .space = w->space, .directory = TREE_ROOT, .filter = CHANGE_LAST_WRITE, .changed = hear
     };
 
     heard[0] = '\0';
