@@ -32,6 +32,7 @@ struct call {
     const struct account *account; /* not NULL unless nobody was authenticated */
     struct bytes account_name;     /* without "-secondary" */
     bool secondary;                /* named with -secondary: reads only */
+    bool account_is_elsewhere;     /* than in the host or the path, which begins behind it */
     bool is_limited;               /* its account has limits, and it was let in: limits.c */
     bool website;          /* by the host of static websites: a page is asked for, by anybody */
     bool no_public_access; /* containers cannot be opened to the public */

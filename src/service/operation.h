@@ -221,6 +221,9 @@ struct service {
     enum etag_form etags; /* that it gives out */
     /* The headers of an ETag. NULL: no row has one. */
     void (*answer_etag)(struct answer *a, struct etag etag, instant modified);
+    /* The account of a request that is known to name it neither in its host nor in its path, but elsewhere; ptr NULL: of any
+     * other. NULL in a service without such ones. */
+    struct bytes (*account_elsewhere)(const struct call *call);
     size_t resource_size; /* of its own type that begins with struct resource */
     /* The same of struct subject_state: of a service with transactions, whose locate()
      * fills one; plain values, copied from part to part. */

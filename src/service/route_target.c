@@ -113,7 +113,10 @@ enum error route_account(struct call *call)
     call->website = names_website(call);
     account = account_of_host(call);
     in_path = !account.ptr;
-    if (in_path)
+    if (in_path && call->endpoint->service->account_elsewhere)
+        account = call->endpoint->service->account_elsewhere(call);
+    call->account_is_elsewhere = in_path && account.ptr;
+    if (!account.ptr)
         bytes_cut(bytes_from(call->request->path, 1), '/', &account, &path);
     call->url_prefix = url_prefix(call, in_path ? account : bytes_of(NULL, 0));
     find_account(call, account, in_path ? accounts_find : accounts_find_host);
@@ -124,7 +127,7 @@ enum error route_account(struct call *call)
 enum error route_target(struct call *call)
 {
     struct bytes path = bytes_from(call->request->path, 1), account;
-    bool in_path = !account_of_host(call).ptr;
+    bool in_path = !account_of_host(call).ptr && !call->account_is_elsewhere;
 
     if (in_path)
         bytes_cut(path, '/', &account, &path);

@@ -1,10 +1,10 @@
 // Files through the official SDK: create, properties, metadata, deletion.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refused } from './setup.mjs';
+import { account, refused } from './setup.mjs';
 import { rawRefused } from './raw.mjs';
-import { FileSASPermissions, ShareSASPermissions, generateFileSASQueryParameters } from '@azure/storage-file-share';
-import { atHost, credential, newShare, rawFile, url } from './shares-setup.mjs';
+import { FileSASPermissions, ShareClient, ShareSASPermissions, generateFileSASQueryParameters } from '@azure/storage-file-share';
+import { atHost, credential, newShare, once, rawFile, url } from './shares-setup.mjs';
 
 const TIB = 2 ** 40;
 
@@ -170,6 +170,30 @@ test('Rename File over another: only if it is said; its attribute and both lease
     const leased = await rawFile('PUT', `/${share.name}/c2?comp=rename`,
         { 'x-ms-file-rename-source': `${url}/${share.name}/c`, 'x-ms-source-lease-id': '11111111-2222-3333-4444-555555555555' });
     assert.equal(leased.status, 412);
+});
+
+test('Rename by the SDK where the path names the account, which it leaves out of the destination (decision 690)', async (t) => {
+    const share = await newShare(t);
+    const root = share.rootDirectoryClient;
+    assert.equal(new URL(share.url).pathname, `/${account.name}/${share.name}`);
+    await share.createDirectory('d');
+    const { fileClient: file } = await root.createFile('f', 1);
+    await file.rename('d/g');
+    assert.deepEqual([await file.exists(), await share.getDirectoryClient('d').getFileClient('g').exists()], [false, true]);
+    await share.getDirectoryClient('d').rename('e');
+    const signed = (letters) => new ShareClient(share.generateSasUrl({ permissions: ShareSASPermissions.parse(letters),
+        expiresOn: new Date(Date.now() + 3600000) }), undefined, once).getDirectoryClient('e').getFileClient('g');
+    await refused(signed('r').rename('h'), 403, 'AuthorizationPermissionMismatch');
+    await signed('rw').rename('h');
+    assert.equal(await root.getFileClient('h').exists(), true);
+    const without = (source, query = 'comp=rename') => rawFile('PUT', '', { 'x-ms-file-rename-source': source }, '',
+        { target: `/${share.name}/i?${query}` });
+    const base = share.url.slice(0, -`/${share.name}`.length);
+    for (const source of [`${base}/other/h`, `${base.replace(account.name, 'other')}/${share.name}/h`, `${base}/${share.name.slice(1)}/h`,
+        `http://elsewhere/${account.name}/${share.name}/h`, `${base}/${share.name}`.replace(`/${account.name}`, '')])
+        await rawRefused(without(source), 403, 'AuthenticationFailed');
+    await rawRefused(without(`${base}/${share.name}/h`, 'timeout=5'), 403, 'AuthenticationFailed');
+    assert.equal((await without(`${base}/${share.name}/h`)).status, 200);
 });
 
 test('Rename: the source is a directory or file of the same share', async (t) => {

@@ -27,7 +27,7 @@ export async function newShare(t, options) {
 const { lookup } = dns;
 dns.lookup = (name, ...rest) => lookup(name.endsWith('.localhost') ? 'localhost' : name, ...rest);
 
-/** The same share where the host names the account, for what the client does in no other place: rename. */
+/** The same share where the host names the account: else what a rename returns of the client's is of no use. */
 export function atHost(share) {
     const { port } = new URL(url);
     return new ShareServiceClient(`http://${account.name}.file.localhost:${port}`, credential, once)

@@ -228,6 +228,7 @@ const struct service file_service = {
     .task_handler_count = sizeof task_handlers / sizeof task_handlers[0],
     .levels = levels,
     .answer_etag = answer_etag,
+    .account_elsewhere = rename_account,
     .resource_size = sizeof(struct file_resource),
     .read_resource = file_read_resource,
     .names = file_signed_names,

@@ -31,6 +31,37 @@ static struct bytes own_path(const struct call *call, const struct url *url)
     return bytes_equal(first, account) ? rest : bytes_of(NULL, 0);
 }
 
+static bool is_rename(struct bytes query)
+{
+    struct bytes pair, name, value;
+
+    while (query.len > 0) {
+        bytes_cut(query, '&', &pair, &query);
+        bytes_cut(pair, '=', &name, &value);
+        if (bytes_is_nocase(name, "comp"))
+            return bytes_is_nocase(value, "rename");
+    }
+    return false;
+}
+
+/* A path that begins with the source's share, and not with its account, is of no rename unless the account was left out,
+ * as a rename stays in its share. */
+struct bytes rename_account(const struct call *call)
+{
+    static const struct bytes nothing = { NULL, 0 };
+    struct bytes source = call_header(call, source_name), account, share, first, rest;
+    struct url url;
+
+    if (!source.ptr || !is_rename(call->request->query) || !url_parse(source, &url) ||
+        !bytes_equal_nocase(url.authority, call->request->authority))
+        return nothing;
+    bytes_cut(bytes_from(url.path, 1), '/', &account, &rest);
+    bytes_cut(rest, '/', &share, &rest);
+    bytes_cut(bytes_from(call->request->path, 1), '/', &first, &rest);
+    return first.len > 0 && bytes_equal(first, share) && !bytes_equal(first, account) ? account
+                                                                                      : nothing;
+}
+
 /* A SAS in the URL of the source must be that of the request, which is then for the whole share.
  * decision: 328 */
 static enum error check_signature(struct call *call, struct bytes query)

@@ -11,6 +11,10 @@
  * rest: Authorize-with-Azure-Active-Directory, x-ms-file-request-intent */
 enum error file_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
+/* The account of a rename whose path begins with the share, as that of its source does behind the account; ptr NULL: of any
+ * other request. rename.c; decision: 690 */
+struct bytes rename_account(const struct call *call);
+
 /* A header that is "true" or "false"; false when it was not sent. E_InvalidHeaderValue */
 enum error file_read_flag(struct call *call, const char *name, bool *ret_flag);
 
