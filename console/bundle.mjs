@@ -38,7 +38,16 @@ async function bundle() {
         plugins: [withoutArrow],
     });
 
-    return { files: outputFiles.map(({ path: file, contents }) => ({ name: path.basename(file), content: Buffer.from(contents) })),
+    const outputs = new Map(Object.entries(metafile.outputs).map(([name, output]) => [path.basename(name), output]));
+    /** What is loaded with a file, and with what that loads: the page names all of them, so that none waits for another. */
+    const loadedWith = (name, found = new Set()) => {
+        for (const { path: file, kind } of outputs.get(name).imports)
+            if (kind === 'import-statement' && !found.has(path.basename(file)))
+                loadedWith(path.basename(file), found.add(path.basename(file)));
+        return found;
+    };
+
+    return { loadedWith, files: outputFiles.map(({ path: file, contents }) => ({ name: path.basename(file), content: Buffer.from(contents) })),
         inputs: Object.keys(metafile.inputs) };
 }
 
@@ -77,12 +86,13 @@ function cOf(files) {
     return lines.join('\n');
 }
 
-const { files, inputs } = await bundle();
+const { files, inputs, loadedWith } = await bundle();
 const style = asset('style.css');
 const icon = asset('icon.svg');
 const entry = files.find(({ name }) => name.startsWith('app-'));
 const page = readFileSync(path.join(HERE, 'src/index.html'), 'utf8')
-    .replaceAll('{app}', entry.name).replaceAll('{style}', style.name).replaceAll('{icon}', icon.name);
+    .replaceAll('{app}', entry.name).replaceAll('{style}', style.name).replaceAll('{icon}', icon.name)
+    .replace('{loaded}', [...loadedWith(entry.name)].map((name) => `<link rel="modulepreload" href="${name}">`).join('\n'));
 const all = [{ name: 'index.html', content: Buffer.from(page) }, { name: 'licenses.txt', content: licensesOf(inputs) }, style, icon, ...files]
     .map(({ name, content }) => ({ name, packed: gzipSync(content, { level: 9 }) }));
 const size = all.reduce((sum, { packed }) => sum + packed.length, 0);
