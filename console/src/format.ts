@@ -17,3 +17,6 @@ export function bytes(count: number | undefined): string {
 export const number = (value: number) => (value < 10 ? HUNDREDTHS : WHOLE).format(value);
 export const time = (at: Date | undefined) => at ? TIMES.format(at) : '';
 export const duration = (microseconds: number) => microseconds >= 1000000 ? `${number(microseconds / 1000000)} s` : `${number(microseconds / 1000)} ms`;
+
+const AGO = new Intl.RelativeTimeFormat(undefined);
+export const minutesAgo = (minutes: number) => AGO.format(-Math.round(minutes), 'minute');

@@ -51,11 +51,11 @@ export default function Server({ session }: PageProps) {
             <Table label="Listeners" head={['Service', 'Address', 'TLS']} empty="None.">
                 {value.listeners.map(({ name, host, port, tls }) => <tr key={name}><td>{name}</td><td>{host}:{port}</td><td>{tls ? 'yes' : 'no'}</td></tr>)}
             </Table>
+            <Configuration />
             <Scrub />
             <Backup />
         </>}
         <h2>Rules of faults</h2>
         <p>{session.faults ? <a href={hrefOf('faults')}>Which requests fail, for tests of clients</a> : <>None: they take <code>--testing</code>.</>}</p>
-        <Configuration />
     </>;
 }

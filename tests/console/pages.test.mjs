@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { run } from '../lib/program.mjs';
 import { account, closeBrowser, fill, isAccessible, openPage, picture, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
 
@@ -54,12 +55,30 @@ test('a link signs in once, and goes from the address', async (t) => {
     await sees(other, 'The link was used');
 });
 
+/** What makes plots worth a picture: for two minutes more and less of everything. */
+async function someLoad(visitor) {
+    const { query } = (await visitor.ask('sas', { account })).json;
+    const ask = async (service, method, target, { body, headers, accept } = {}) => (await visitor.fetch(`/console/data/${service}/${account}${target}${target.includes('?') ? '&' : '?'}${query}`,
+        { method, body, headers: { 'x-ms-version': '2021-12-02', ...headers, ...(accept && { Accept: accept }) } })).text;
+    await ask('blob', 'PUT', '/photos?restype=container');
+    await ask('queue', 'PUT', '/work');
+    const began = performance.now();
+    for (let i = 0; performance.now() - began < 120000; i++) {
+        const seconds = (performance.now() - began) / 1000;
+        const put = ask('blob', 'PUT', `/photos/${i % 100}`, { body: 'x'.repeat((i % 64) << 10), headers: { 'x-ms-blob-type': 'BlockBlob' } });
+        await Promise.all([put, ask('queue', 'GET', '/work/messages?peekonly=true'), ask('table', 'GET', '/Tables', { accept: 'application/json' }), ask('file', 'GET', '/?comp=list')].slice(0, 1 + i % 4));
+        await delay(20 + 60 * (1 + Math.sin(seconds / 9)));
+    }
+}
+
 test('the overview shows what the server does, in light and dark, on a wide screen and a phone', async (t) => {
     const { url } = await startServer(t);
     const visitor = new Visitor(url);
     await visitor.signIn();
     for (let i = 0; i < 20; i++)
         await visitor.fetch(await visitor.data('blob', i % 2 ? '/' : '/none/none', i % 2 ? 'comp=list' : ''));
+    if (process.env.CONSOLE_PICTURES)
+        await someLoad(visitor);
     for (const look of [{}, { dark: true }, { width: 360, height: 740 }]) {
         const page = await openPage(t, look);
         await signInByKey(page, url);

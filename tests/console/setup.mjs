@@ -12,6 +12,7 @@ import { DEVELOPMENT } from '../lib/sign.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const require = createRequire(path.join(HERE, '../../console/package.json'));
+const LONG_WAIT_MS = 1800000;
 const ROW_PX = 34; /* of console/src/scroller.tsx */
 const PICTURES = process.env.CONSOLE_PICTURES;
 
@@ -85,7 +86,8 @@ export async function openPage(t, { width = 1280, height = 900, dark = false } =
     const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
     assert.ok(existsSync(executablePath), `${executablePath} is missing: tools/prepare test installs it`);
     // In a container its own sandbox needs rights that root has given up.
-    browser ??= await puppeteer.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--lang=en-GB'] });
+    // What is waited for on a page is one call of its protocol, and may take as long as LONG_WAIT_MS.
+    browser ??= await puppeteer.launch({ executablePath, protocolTimeout: LONG_WAIT_MS, args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', '--lang=en-GB'] });
     const context = await browser.createBrowserContext();
     const page = await context.newPage();
     const problems = [];
@@ -153,7 +155,7 @@ export async function scrollToEnd(page) {
         const box = document.querySelector('.long');
         box.scrollTop = box.scrollHeight;
         return document.querySelector('.count').innerText.endsWith('in all');
-    }, { polling: 'raf', timeout: 600000 });
+    }, { polling: 'raf', timeout: LONG_WAIT_MS });
 }
 
 /** What scripts of a page hold when their garbage is collected, in MiB. */
