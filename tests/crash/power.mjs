@@ -15,6 +15,7 @@ import { Server } from '../lib/server.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
 import { FileCampaign } from './files.mjs';
 import { QueueCampaign } from './queues.mjs';
+import { SmbCampaign } from './smb.mjs';
 import { TableCampaign } from './tables.mjs';
 
 const { values: options } = parseArgs({
@@ -69,7 +70,7 @@ async function cutAndLook(cuts, env, Kind) {
     const random = randomFrom(SEED);
 
     return withDisk(async (disk) => {
-        const server = await Server.start({ location: path.join(disk.mountPoint, 'data'), env });
+        const server = await Server.start({ location: path.join(disk.mountPoint, 'data'), env, args: Kind.args ?? [] });
         const campaign = new Kind(server, random);
 
         await campaign.create();
@@ -114,8 +115,9 @@ if (why) {
 } else {
     const total = { passed: 0, failed: 0 };
 
-    for (const [what, Kind] of [['blobs', Campaign], ['messages', QueueCampaign], ['transactions', TableCampaign], ['files', FileCampaign]]) {
-        const safe = await cutAndLook(CUTS, {}, Kind);
+    for (const [what, Kind] of [['blobs', Campaign], ['messages', QueueCampaign], ['transactions', TableCampaign], ['files', FileCampaign],
+        ['writes by SMB', SmbCampaign]]) {
+        const safe = await cutAndLook(options.soak || options.cuts ? CUTS : Kind.cuts ?? CUTS, {}, Kind);
         const unsafe = await cutAndLook(UNSAFE_CUTS, { LAGRA_UNSAFE_NO_SYNC: '1' }, Kind);
 
         if (safe.wrong)

@@ -18,6 +18,7 @@ NO_MESSAGE = 0xFFFFFFFFFFFFFFFF  # the message id of a break
 OPLOCK_LEASE = 0xFF
 OPLOCK_BATCH = 0x09
 PERSISTS = 0x2
+WRITE_THROUGH = 0x1
 
 # What impacket says of itself, which has handles that persist, too.
 smb3.SMB2_GLOBAL_CAP_ENCRYPTION |= smb3structs.SMB2_GLOBAL_CAP_PERSISTENT_HANDLES
@@ -107,8 +108,9 @@ class Client:
         body["FileID"] = self.opens.pop(name)
         return self.ask(smb3structs.SMB2_CLOSE, body)[0], {}
 
-    def write(self, name, offset, text):
+    def write(self, name, offset, text, through=False):
         body = smb3structs.SMB2Write()
+        body["Flags"] = WRITE_THROUGH if through else 0
         body["FileID"] = self.opens[name]
         body["Length"] = len(text)
         body["Offset"] = offset
