@@ -267,6 +267,14 @@ void __wrap_exchange_authenticate(struct exchange *exchange)
         __real_exchange_authenticate(exchange);
 }
 
+void __real_exchange_serves_for(struct exchange *exchange, const void *whose);
+void __wrap_exchange_serves_for(struct exchange *exchange, const void *whose);
+void __wrap_exchange_serves_for(struct exchange *exchange, const void *whose)
+{
+    if (!direct(exchange))
+        __real_exchange_serves_for(exchange, whose);
+}
+
 /* The requests of clients, each while it waits for its front end. */
 static struct sent *waiting[SLOTS_MAX];
 
