@@ -50,9 +50,9 @@ enum error account_admit(const struct account *account, enum account_way way, ui
                          uint64_t *ret_wait_ns);
 /* ---- what it keeps ---- */
 
-/* Somebody counts the bytes of an account (service/usage.h), and has found so many. What came in since he began is added
- * to that, until he counts again: so what is deleted meanwhile is still counted, and what is copied on the server is
- * not. One who counts at a time. */
+/* A count of an account's bytes (service/usage.h) begins, and has found so many. What came in since it began is added to
+ * that until the next count: so what is deleted meanwhile is still counted, and what is copied on the server is not. One
+ * count at a time. */
 void account_usage_begins(const struct account *account);
 void account_usage_found(const struct account *account, uint64_t bytes);
 /* So many bytes come that it is to keep. False: it has as many as it may keep, or would have more; what is refused is not

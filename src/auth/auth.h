@@ -1,5 +1,5 @@
 /* Authentication: the sender of a request as a typed identity: Shared Key, Shared Key Lite, shared
- * access signatures, bearer tokens (trust.h), nobody. Whether who asks may do what he asks for is
+ * access signatures, bearer tokens (trust.h), nobody. Permissions are
  * not judged here, but by permit.h.
  *
  * (1) A signed request is admitted only when its signature was made with a key of the account that

@@ -12,7 +12,7 @@ enum identity_kind {
     IDENTITY_ANONYMOUS,   /* nothing was presented */
     IDENTITY_ACCOUNT_KEY, /* signed with a key of the account that is addressed */
     IDENTITY_SAS,         /* a shared access signature whose signature is right */
-    IDENTITY_BEARER,      /* a token of somebody who is known by his id */
+    IDENTITY_BEARER,      /* a bearer token, which names an object id */
 };
 
 enum sas_kind {

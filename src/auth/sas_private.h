@@ -66,8 +66,8 @@ enum error sas_check_form(const struct sas_fields *fields, const struct auth_tar
 struct bytes sas_string(struct arena *arena, const struct request *request,
                         const struct sas_fields *fields, const struct auth_target *target);
 
-/* Authenticates by the SAS of the query: as authenticate(). user: who presents it, by his token;
- * NULL: nobody says who he is. */
+/* Authenticates by the SAS of the query: as authenticate(). user: the bearer token's, where one is sent along;
+ * NULL: none. */
 enum error sas_authenticate(const struct request *request, const struct auth_target *target,
                             const struct principal *user, instant now, struct arena *arena,
                             struct identity *ret_identity, struct bytes *ret_detail);

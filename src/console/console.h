@@ -5,8 +5,8 @@
  *   ..   /console/api/..       what the pages ask the server itself (api.c)
  *   ..   /console/data/SERVICE/..  a request to that service, relayed (relay.c)
  *
- * (1) Who signs in is an operator, by a link that `lagra console` prints, or the holder of an account's key. He
- *     has a session (sessions.h): a cookie, and a token that his pages send along.
+ * (1) Who signs in is an operator, by a link that `lagra console` prints, or the holder of an account's key. Either
+ *     has a session (sessions.h): a cookie, and a token that its pages send along.
  * (2) A request that another site's page makes is refused, and so is one by a name that a stranger's DNS may
  *     have pointed at this machine (guard.h).
  * (3) What the pages do to data they do by requests of the services with a shared access signature, as other

@@ -50,7 +50,7 @@ static bool is_entitled(const struct session *session)
                               bytes_of(session->proof, sizeof session->proof));
 }
 
-/* Whoever asks has looked at the clock before he had the lock. */
+/* The caller has read the clock before it took the lock. */
 static uint64_t passed_ms(uint64_t since_ms, uint64_t now_ms)
 {
     return now_ms > since_ms ? now_ms - since_ms : 0;

@@ -1,4 +1,4 @@
-/* See fetch.h. Over libcurl's multi interface, so that the caller pulls the bytes at his own pace:
+/* See fetch.h. Over libcurl's multi interface, so that the caller pulls the bytes at its own pace:
  * what has come lies in a buffer, and the transfer pauses while that is full. */
 #include "fetch/head.h"
 

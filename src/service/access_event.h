@@ -21,7 +21,7 @@ enum event_text {
     TEXT_CLIENT,
     TEXT_CLIENT_REQUEST,
     TEXT_TRACE,
-    TEXT_OWNER,  /* of a bearer token: his id */
+    TEXT_OWNER,  /* of a bearer token: its object id */
     TEXT_POLICY, /* of a SAS */
     TEXT_ETAG,   /* as answered, with its quotes */
     EVENT_TEXTS,

@@ -6,7 +6,7 @@
  *   variant     a header, or header=value, or several with '&', that picks the row among those of
  *               one selector; the first row that fits is taken
  *   effect      READS, WRITES
- *   MAY         who may, by what he presents
+ *   MAY         permissions, by kind of credential
  *   if_, class_ which conditional headers are accepted, and how they are answered
  *   lease, etag, body and the most bytes that it may have, success statuses (0: there is none, every request is
  *               refused): struct operation

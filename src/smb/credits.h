@@ -4,8 +4,8 @@
  *   high   every id from here on has not been granted
  *
  * (1) An id is taken once.
- * (2) high - low <= SMB_CREDITS_MAX: who leaves an id out gets no further ones in the end, until he sends
- *     it.
+ * (2) high - low <= SMB_CREDITS_MAX: a client that leaves an id out gets no further ones in the end, until it
+ *     sends it.
  * ms-smb2: 3.3.1.1, 3.3.5.2.3 */
 #ifndef LAGRA_SMB_CREDITS_H
 #define LAGRA_SMB_CREDITS_H

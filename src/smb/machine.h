@@ -68,7 +68,7 @@ struct smb_connection {
     _Atomic(struct smb_request *) woken;
     atomic_bool sessions_end;
     atomic_uint posters; /* threads inside smb_post() */
-    /* From any thread: who wants it to be of his thread, and the place of that. NULL: nobody */
+    /* From any thread: the request that wants it on its own thread, and the place of that. NULL: none */
     _Atomic(struct smb_request *) called_by;
     _Atomic(const void *) called_to;
 };

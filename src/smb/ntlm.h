@@ -1,4 +1,4 @@
-/* NTLMv2, the side that is asked: who a client is, by either key of the account that he names.
+/* NTLMv2, the server's side: authenticates a client by either key of the account that it names.
  * The password is the text of the key, in base64 as the portal shows it. NTLMv1, LM, anonymous
  * and guests are refused.
  *
@@ -17,8 +17,8 @@
 /* How far an authentication is, by this layer or the one above (spnego.h). */
 enum spnego_step {
     SPNEGO_MORE,      /* the client has to answer the token: STATUS_MORE_PROCESSING_REQUIRED */
-    SPNEGO_DONE,      /* the client is who he says; there may be a last token */
-    SPNEGO_REFUSED,   /* he is not, or by no method that we take: STATUS_LOGON_FAILURE */
+    SPNEGO_DONE,      /* the client is authenticated; there may be a last token */
+    SPNEGO_REFUSED,   /* it is not, or by no method that we take: STATUS_LOGON_FAILURE */
     SPNEGO_MALFORMED, /* STATUS_INVALID_PARAMETER */
 };
 
@@ -27,7 +27,7 @@ struct ntlm;
 /* Does a token begin as NTLM's do? */
 bool ntlm_is_token(struct bytes token);
 
-/* accounts   looked at when the client names his; outlives the acceptor
+/* accounts   looked up when the client names its own; outlives the acceptor
  * challenge  random */
 struct ntlm *ntlm_new(const struct accounts *accounts,
                       const uint8_t challenge[NTLM_CHALLENGE_SIZE]);

@@ -7,7 +7,7 @@
 
 /* For net_start(); context: a struct smb_service */
 extern const struct net_protocol smb_protocol;
-/* Deadlines as they suit clients that keep files open: who is authenticated may be idle for a day, if his machine
+/* Deadlines as they suit clients that keep files open: after log-on a connection may be idle for a day, if its machine
  * is there (keepalive); before log-on it has a minute. */
 extern const struct net_limits smb_limits_default;
 

@@ -6,9 +6,9 @@
  *     answer) -> done NegTokenInit(another method first)  -> NegTokenResp(NTLM, request-mic) ->
  *     ..(NTLM's first) -> as above
  *
- * (1) The list of methods is signed by both sides when the client signs it; he has to when the
- *     method is not the one that he preferred, so that nobody between takes better ones off the
- *     list. rfc: 4178 5 rfc: 4178 4; ms-spng: 2.2.1, 3.2.5 */
+ * (1) The list of methods is signed by both sides when the client signs it; it has to when the
+ *     method is not the one that it preferred, so that a man in the middle cannot remove better
+ *     ones. rfc: 4178 5 rfc: 4178 4; ms-spng: 2.2.1, 3.2.5 */
 #ifndef LAGRA_SMB_SPNEGO_H
 #define LAGRA_SMB_SPNEGO_H
 

@@ -1,5 +1,5 @@
-/* The entities that who asks may see and write: all, or those that his SAS names by a first and a
- * last key. rest: Create-service-SAS "Restrict access to table entities"; decision: 145. Pure. */
+/* The entities that the caller may see and write: all, or those between the first and the last key of
+ * its SAS. rest: Create-service-SAS "Restrict access to table entities"; decision: 145. Pure. */
 #ifndef LAGRA_TABLE_KEY_LIMITS_H
 #define LAGRA_TABLE_KEY_LIMITS_H
 

@@ -1,6 +1,6 @@
 /* Sealing the shards of a space that was dropped: from then on nothing is read there, and nothing committed. It is
  * done after the commit that drops the space and before that is answered, and again by a task of the engine, should
- * the front end die in between. Who has read the space's id before may commit to it until then, as if he had been
+ * the front end die in between. A commit that has read the space's id before may come through until then, as if it had been
  * faster. Sealed shards stay: none is made again under its name. decision: 481 */
 #ifndef LAGRA_STORE_RADOS_SEAL_H
 #define LAGRA_STORE_RADOS_SEAL_H

@@ -186,7 +186,7 @@ static bool all_hinted(struct shard *shard)
 
 /* Sends what is left of the group, else the next one, if any. What is left goes alone: with others it
  * might be refused for their sake again and again. The caller has made the shard busy, and holds no lock. A
- * group that does not fit the bounds is looked at first: they may be old, and nobody is woken in a call of his own. */
+ * group that does not fit the bounds is looked at first: they may be old, and no waiter is woken in its own call. */
 static void proceed(struct shard *shard)
 {
     bool is_idle;
