@@ -126,30 +126,30 @@ static void end_overdue(struct smb_caching *caching)
         request_hurry(request);
 }
 
-/* ---- told: any thread ---- */
+/* ---- breaks come: any thread ---- */
 
 /* A break, and whether this connection sends it. */
-struct told {
+struct pending_break {
     uint8_t holds, to; /* CACHING_* */
     uint16_t epoch;
     bool sends;
 };
 
-#define TOLD       (UINT32_C(1) << 31)
-#define TOLD_SENDS (UINT32_C(1) << 30)
+#define PENDING       (UINT32_C(1) << 31)
+#define PENDING_SENDS (UINT32_C(1) << 30)
 
-static uint32_t pack(const struct told *told)
+static uint32_t pack(const struct pending_break *pending)
 {
-    return TOLD | (told->sends ? TOLD_SENDS : 0) | (uint32_t)told->epoch << 8 |
-           (uint32_t)told->holds << 4 | told->to;
+    return PENDING | (pending->sends ? PENDING_SENDS : 0) | (uint32_t)pending->epoch << 8 |
+           (uint32_t)pending->holds << 4 | pending->to;
 }
 
-static struct told unpack(uint32_t packed)
+static struct pending_break unpack(uint32_t packed)
 {
-    return (struct told){ .holds = packed >> 4 & CACHING_ALL,
-                          .to = packed & CACHING_ALL,
-                          .epoch = (uint16_t)(packed >> 8),
-                          .sends = packed & TOLD_SENDS };
+    return (struct pending_break){ .holds = packed >> 4 & CACHING_ALL,
+                                   .to = packed & CACHING_ALL,
+                                   .epoch = (uint16_t)(packed >> 8),
+                                   .sends = packed & PENDING_SENDS };
 }
 
 /* Has the connection call caching_send_breaks(). */
@@ -164,15 +164,15 @@ static void look(struct smb_connection *connection)
 static void asked(struct break_listener *listener, const struct break_news *news, bool is_first)
 {
     struct smb_caching *caching = (struct smb_caching *)(void *)listener;
-    struct told told = {
+    struct pending_break pending = {
         .holds = news->holds, .to = news->to, .epoch = news->epoch, .sends = is_first
     };
-    uint32_t before = atomic_load(&caching->told);
+    uint32_t before = atomic_load(&caching->pending);
 
     do {
-        told.holds = before ? unpack(before).holds : news->holds;
-        told.sends = is_first || unpack(before).sends;
-    } while (!atomic_compare_exchange_weak(&caching->told, &before, pack(&told)));
+        pending.holds = before ? unpack(before).holds : news->holds;
+        pending.sends = is_first || unpack(before).sends;
+    } while (!atomic_compare_exchange_weak(&caching->pending, &before, pack(&pending)));
     look(caching->connection);
 }
 
@@ -286,7 +286,7 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
             .key = *key,
             .asked = asked,
         };
-        atomic_init(&caching->told, 0);
+        atomic_init(&caching->pending, 0);
         list(caching);
         break_listener_add(&caching->listener);
     }
@@ -319,21 +319,21 @@ void caching_known(struct smb_caching *caching)
     if (caching->is_known)
         return;
     caching->is_known = true;
-    if (atomic_load(&caching->told))
+    if (atomic_load(&caching->pending))
         look(caching->connection);
 }
 
 /* ---- breaks ---- */
 
-static void put_lease_break(const struct smb_caching *caching, const struct told *told,
+static void put_lease_break(const struct smb_caching *caching, const struct pending_break *pending,
                             bool is_answered, struct wire_writer *w)
 {
     wire_put_u16(w, 44); /* StructureSize */
-    wire_put_u16(w, caching->lease.version == 2 ? told->epoch : 0);
+    wire_put_u16(w, caching->lease.version == 2 ? pending->epoch : 0);
     wire_put_u32(w, is_answered ? NOTIFY_ACK : 0);
     wire_put_guid(w, &caching->lease.key);
-    wire_put_u32(w, told->holds);
-    wire_put_u32(w, told->to);
+    wire_put_u32(w, pending->holds);
+    wire_put_u32(w, pending->to);
     wire_put_zeros(w, 4 + 4 + 4); /* BreakReason and hints */
 }
 
@@ -347,7 +347,7 @@ static void put_oplock_break(const struct smb_open *open, uint8_t to, struct wir
 }
 
 static void send_break(const struct smb_caching *caching, const struct smb_open *open,
-                       const struct told *told, bool is_answered)
+                       const struct pending_break *pending, bool is_answered)
 {
     struct smb_session *session = open->tree->session;
     struct arena *arena = arena_new(4096);
@@ -357,20 +357,20 @@ static void send_break(const struct smb_caching *caching, const struct smb_open 
     text_init(&text, arena, 64);
     wire_writer_init(&w, &text);
     if (caching->lease.is_lease) {
-        put_lease_break(caching, told, is_answered, &w);
+        put_lease_break(caching, pending, is_answered, &w);
         assert(text.len == LEASE_BREAK_SIZE);
-        lease_tell(session, (const uint8_t *)text.ptr);
+        client_break_lease(session, (const uint8_t *)text.ptr);
     } else {
-        put_oplock_break(open, told->to, &w);
+        put_oplock_break(open, pending->to, &w);
         smb_tell(session_way(session), session, SMB_OPLOCK_BREAK, text_bytes(&text));
     }
     arena_free(arena);
 }
 
 /* The client is asked for its answer unless it only read. */
-static void begin_break(struct smb_caching *caching, const struct told *told)
+static void begin_break(struct smb_caching *caching, const struct pending_break *pending)
 {
-    bool is_answered = told->holds & (CACHING_WRITE | CACHING_HANDLE);
+    bool is_answered = pending->holds & (CACHING_WRITE | CACHING_HANDLE);
     struct smb_open *open = caching_open(caching);
 
     if (!open)
@@ -378,9 +378,9 @@ static void begin_break(struct smb_caching *caching, const struct told *told)
     end_overdue(caching);
     caching->breaks++;
     caching->is_breaking = is_answered;
-    caching->epoch = told->epoch;
-    if (told->sends)
-        send_break(caching, open, told, is_answered);
+    caching->epoch = pending->epoch;
+    if (pending->sends)
+        send_break(caching, open, pending, is_answered);
     if (is_answered)
         smb_run(request_of_own(open, &overdue));
 }
@@ -398,11 +398,11 @@ void caching_send_breaks(struct smb_connection *connection)
     struct smb_caching *caching = connection->cachings;
 
     while (caching) {
-        uint32_t packed = caching->is_known ? atomic_exchange(&caching->told, 0) : 0;
-        struct told told = unpack(packed);
+        uint32_t packed = caching->is_known ? atomic_exchange(&caching->pending, 0) : 0;
+        struct pending_break pending = unpack(packed);
 
         if (packed)
-            begin_break(caching, &told);
+            begin_break(caching, &pending);
         caching = packed ? connection->cachings : caching->next; /* the list may have changed */
     }
 }

@@ -1,9 +1,9 @@
 /* What a client caches of files that it has open: an oplock of one open, or a lease that opens share, also those of
  * other connections with the client's GUID. What it holds is known to the gate alone (file/gate.h). What it is asked
  * to give up comes by file/break_news.h, from any thread: the connection with the oldest open of the lease has
- * the client told (clients.h), which acknowledges it by whichever it likes. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
+ * the break sent (clients.h), and the client acknowledges it on whichever it likes. ms-smb2: 3.3.4.6, 3.3.4.7, 3.3.5.22
  *
- *             told (another thread)                    acknowledged by the client, or overdue
+ *             asked (another thread)                   acknowledged by the client, or overdue
  *   HOLDS ---------------------------> BREAKING ------------------------------------------> HOLDS less
  *     ^            caching_send_breaks()     |
  *     +--------------------------------------+  where the client does not answer: reading alone is lost
@@ -41,7 +41,7 @@ struct lease_asked {
 };
 
 struct smb_caching {
-    struct break_listener listener;   /* first: told through it */
+    struct break_listener listener;   /* first: asked() is called with it */
     struct smb_caching *next, **link; /* what points to it */
     struct smb_caching *next_lease;
     struct smb_connection *connection;
@@ -54,7 +54,7 @@ struct smb_caching {
     unsigned breaks;             /* how many there were */
     struct smb_open *opens;      /* that have it, or are being opened; the oldest first */
     struct smb_open *newest;     /* of them */
-    _Atomic uint32_t told;       /* 0: nothing; else struct told */
+    _Atomic uint32_t pending;    /* 0: nothing; else struct pending_break */
 };
 
 /* For an open that is being opened: that of its lease, which may be there already, or a new one. Held by the
@@ -73,7 +73,7 @@ struct smb_caching *caching_find(struct smb_connection *connection, const struct
 struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key);
 /* The client's acknowledgement of break number `number` was taken. */
 void caching_acknowledged(struct smb_caching *caching, unsigned number);
-/* Sends what was told. Owner's thread. */
+/* Sends pending breaks. Owner's thread. */
 void caching_send_breaks(struct smb_connection *connection);
 
 #endif

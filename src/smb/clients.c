@@ -1,5 +1,5 @@
-/* See clients.h. What is to be told lies in a list of the connection that its session began on, under the service's
- * lock: it is added for sessions that are listed alone, so a connection whose sessions have ended gets no more. */
+/* See clients.h. A break lies in a list of the connection that its session began on, under the service's
+ * lock: it is added for listed sessions only, so a connection whose sessions have ended gets no more. */
 #include "smb/clients.h"
 #include "smb/channels.h"
 
@@ -8,11 +8,11 @@
 
 #include "smb/service.h"
 
-struct lease_news {
-    struct lease_news *next; /* of the connection */
+struct client_break {
+    struct client_break *next; /* of the connection */
     struct smb_client of;
-    bool is_sealed;    /* nobody else's is told plainly what this session is told sealed */
-    uint64_t place;    /* of the session that is asked to tell it */
+    bool is_sealed;    /* the lease's session seals: so does the one that sends it */
+    uint64_t place;    /* of the session that is asked to send it */
     uint64_t of_lease; /* that of the one that has the lease */
     unsigned refused;  /* so many could not */
     uint8_t body[LEASE_BREAK_SIZE];
@@ -21,9 +21,9 @@ struct lease_news {
 /* ---- whose turn it is ---- */
 
 /* NULL: nobody. */
-static struct smb_session *next_session(struct smb_service *service, struct lease_news *news)
+static struct smb_session *next_session(struct smb_service *service, struct client_break *news)
 {
-    if (news->refused >= LEASE_TELLERS_MAX) {
+    if (news->refused >= CLIENT_REFUSALS_MAX) {
         if (news->place >= news->of_lease)
             return NULL;
         news->place = news->of_lease - 1;
@@ -32,7 +32,7 @@ static struct smb_session *next_session(struct smb_service *service, struct leas
 }
 
 /* returns false: it cannot. Owner's thread */
-static bool tell(struct smb_session *session, struct lease_news *news)
+static bool send_it(struct smb_session *session, struct client_break *news)
 {
     struct smb_connection *way = session_way(session);
 
@@ -44,17 +44,17 @@ static bool tell(struct smb_session *session, struct lease_news *news)
     return true;
 }
 
-static void hand_over(struct smb_connection *connection, struct lease_news *news)
+static void hand_over(struct smb_connection *connection, struct client_break *news)
 {
     news->next = NULL;
-    *(connection->lease_news ? &connection->last_lease_news->next : &connection->lease_news) = news;
-    connection->last_lease_news = news;
-    atomic_store(&connection->leases_come, true);
+    *(connection->first_break ? &connection->last_break->next : &connection->first_break) = news;
+    connection->last_break = news;
+    atomic_store(&connection->client_breaks_come, true);
     atomic_fetch_add(&connection->posters, 1);
 }
 
 /* On from the session that it is at. `here` is the connection of the calling thread. */
-static void pass_on(struct smb_connection *here, struct lease_news *news)
+static void pass_on(struct smb_connection *here, struct client_break *news)
 {
     struct smb_service *service = here->service;
     struct smb_connection *there = NULL;
@@ -70,7 +70,7 @@ static void pass_on(struct smb_connection *here, struct lease_news *news)
                 hand_over(there, news);
         }
         lock_give(&service->lock);
-    } while (session && there == here && !tell(session, news) && ++news->refused);
+    } while (session && there == here && !send_it(session, news) && ++news->refused);
     if (!session) {
         free(news); /* the client has gone */
     } else if (there != here) {
@@ -79,9 +79,9 @@ static void pass_on(struct smb_connection *here, struct lease_news *news)
     }
 }
 
-void lease_tell(struct smb_session *session, const uint8_t *body)
+void client_break_lease(struct smb_session *session, const uint8_t *body)
 {
-    struct lease_news *news = xcalloc(1, sizeof *news);
+    struct client_break *news = xcalloc(1, sizeof *news);
 
     news->of.guid = session->connection->agreed.client_guid;
     news->of.dialect = session->connection->agreed.dialect;
@@ -101,21 +101,21 @@ static struct smb_session *session_at(const struct smb_connection *connection, u
     return session;
 }
 
-void leases_told(struct smb_connection *connection)
+void client_breaks_send(struct smb_connection *connection)
 {
-    struct lease_news *news;
+    struct client_break *news;
 
-    if (!atomic_exchange(&connection->leases_come, false))
+    if (!atomic_exchange(&connection->client_breaks_come, false))
         return;
     lock_take(&connection->service->lock);
-    news = connection->lease_news;
-    connection->lease_news = NULL;
+    news = connection->first_break;
+    connection->first_break = NULL;
     lock_give(&connection->service->lock);
     while (news) {
-        struct lease_news *next = news->next;
+        struct client_break *next = news->next;
         struct smb_session *session = session_at(connection, news->place);
 
-        if (!session || !tell(session, news)) {
+        if (!session || !send_it(session, news)) {
             news->refused++;
             pass_on(connection, news);
         }

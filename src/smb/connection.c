@@ -23,7 +23,7 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
     credits_init(&connection->window);
     atomic_init(&connection->woken, NULL);
     atomic_init(&connection->breaks_come, false);
-    atomic_init(&connection->leases_come, false);
+    atomic_init(&connection->client_breaks_come, false);
     atomic_init(&connection->sessions_end, false);
     atomic_init(&connection->posters, 0);
     atomic_init(&connection->called_by, NULL);
@@ -61,7 +61,7 @@ static void settle(struct smb_connection *connection)
         return;
     while (atomic_load(&connection->posters) > 0)
         sched_yield();
-    leases_told(connection); /* by others: it has no session any more */
+    client_breaks_send(connection); /* by others: it has no session any more */
     connection->has_ended = true;
     connection->host->ended(connection->host);
 }
@@ -137,7 +137,7 @@ static void send_news(struct smb_connection *connection)
 {
     if (atomic_exchange(&connection->breaks_come, false))
         caching_send_breaks(connection);
-    leases_told(connection);
+    client_breaks_send(connection);
     watches_answer(connection);
 }
 

@@ -59,11 +59,11 @@ struct smb_connection {
     struct smb_caching
         *leases[LEASE_BUCKETS]; /* those of leases, by their keys; linked by next_lease */
     atomic_bool breaks_come;    /* one of them has a break to send */
-    struct lease_news *lease_news, *last_lease_news; /* under the service's lock: clients.h */
-    atomic_bool leases_come;                         /* there are such */
-    struct smb_watch *watches;                       /* linked by next */
-    atomic_bool changes_come;                        /* one of them has a change to report */
-    atomic_size_t changes_bytes;                     /* that they keep */
+    struct client_break *first_break, *last_break; /* under the service's lock: clients.h */
+    atomic_bool client_breaks_come;                /* there are such */
+    struct smb_watch *watches;                     /* linked by next */
+    atomic_bool changes_come;                      /* one of them has a change to report */
+    atomic_size_t changes_bytes;                   /* that they keep */
     /* From any thread: requests that were woken, the last first; whether sessions are to be ended. */
     _Atomic(struct smb_request *) woken;
     atomic_bool sessions_end;

@@ -291,7 +291,7 @@ static void who_cannot_be_told_is_passed_over(void **state)
 /* Rule: many who cannot keep nobody from being told: the session that has the lease is asked soon. */
 static void not_all_are_asked(void **state)
 {
-    struct client *many[LEASE_TELLERS_MAX + 2], *d, *newer;
+    struct client *many[CLIENT_REFUSALS_MAX + 2], *d, *newer;
     const size_t count = sizeof many / sizeof *many;
     struct breaking breaking;
     struct open_file f;
@@ -300,8 +300,8 @@ static void not_all_are_asked(void **state)
         many[i] = client_begin(*state, SMB_311);
     d = client_begin(*state, SMB_311);
     newer = client_begin(*state, SMB_311);
-    client_seal(many[LEASE_TELLERS_MAX], true); /* it could, but is not asked */
-    assert_int_equal(client_mount(many[LEASE_TELLERS_MAX], "share"), 0);
+    client_seal(many[CLIENT_REFUSALS_MAX], true); /* it could, but is not asked */
+    assert_int_equal(client_mount(many[CLIENT_REFUSALS_MAX], "share"), 0);
     client_seal(d, true);
     opens_with(d, 1, RWH, 0, RWH, 1, &f);
     breaking = breaks(*state);
