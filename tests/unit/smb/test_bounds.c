@@ -50,6 +50,41 @@ static void bounds_opens(void **state)
     client_free(c);
 }
 
+/* So many contexts of a create, of no meaning. */
+static struct bytes contexts(struct client *c, unsigned count)
+{
+    struct text text;
+    struct wire_writer w;
+
+    text_init(&text, client_arena(c), 1024);
+    wire_writer_init(&w, &text);
+    for (unsigned i = 1; i <= count; i++) {
+        wire_put_u32(&w, i < count ? 24 : 0);
+        wire_put_u16(&w, 16);
+        wire_put_u16(&w, 4);
+        wire_put_zeros(&w, 2 + 2 + 4);
+        wire_put(&w, bytes_from_string("none"));
+        wire_put_zeros(&w, 4);
+    }
+    return text_bytes(&text);
+}
+
+/* A create has SMB_CONTEXTS_MAX contexts at most. */
+static void bounds_contexts(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311);
+    struct open_file file;
+
+    for (unsigned count = SMB_CONTEXTS_MAX; count <= SMB_CONTEXTS_MAX + 1; count++) {
+        const struct creating creating = { .contexts = contexts(c, count) };
+        enum nt_status wanted =
+            count <= SMB_CONTEXTS_MAX ? STATUS_SUCCESS : STATUS_INVALID_PARAMETER;
+
+        assert_int_equal(client_create(c, "contexts", &creating, &file), nt_status_value(wanted));
+    }
+    client_free(c);
+}
+
 /* Adds a WRITE of so many zeros. */
 static void put_write(struct wire_writer *w, const struct open_file *file, uint32_t size)
 {
@@ -330,6 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_opens),
+        cmocka_unit_test(bounds_contexts),
         cmocka_unit_test(bounds_bytes_of_a_command),
         cmocka_unit_test(bounds_bytes_of_a_compound),
         cmocka_unit_test(bounds_bytes_unsent),
