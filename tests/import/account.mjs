@@ -47,15 +47,19 @@ export function accountSas() {
  *  the host */
 export class Asker {
     #connection;
-    #host;
+    #ports;
     #service;
 
     static async open(ports, service) {
         const asker = new Asker();
         asker.#service = service;
-        asker.#host = `${ports.host ?? HOST}:${ports[service]}`;
-        asker.#connection = await Connection.open(ports.host ?? HOST, ports[service]);
+        asker.#ports = ports;
+        await asker.#connect();
         return asker;
+    }
+
+    async #connect() {
+        this.#connection = await Connection.open(this.#ports.host ?? HOST, this.#ports[this.#service]);
     }
 
     close() {
@@ -64,11 +68,17 @@ export class Asker {
 
     async ask(method, path, headers = {}, body = Buffer.alloc(0)) {
         const service = this.#service;
-        const answer = await this.#connection.exchange(sign({
+        const exchange = () => this.#connection.exchange(sign({
             method, target: `/${DEVELOPMENT.account}${path}`,
-            headers: [['Host', this.#host], ['Content-Length', `${body.length}`],
+            headers: [['Host', `${this.#ports.host ?? HOST}:${this.#ports[service]}`], ['Content-Length', `${body.length}`],
                 ...(service === 'table' ? [['Accept', 'application/json;odata=fullmetadata']] : []), ...Object.entries(headers)],
         }, { service, version: service === 'table' ? '2019-02-02' : '2021-12-02' }), body);
+        // A server closes a connection that waits for long, as one does here where the machine is busy.
+        const answer = await exchange().catch((error) => {
+            if (method !== 'GET')
+                throw error;
+            return this.#connect().then(exchange);
+        });
         if (answer.status >= 300)
             throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`);
         return answer;

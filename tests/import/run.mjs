@@ -2,7 +2,9 @@
 // An import of many blobs, entities and messages from Azurite, from its server and from its folder, killed three times on each
 // way; what came is checked byte for byte. And how long the blobs take alone, beside azcopy. docs/import.md
 //
-//   run.mjs [--blobs N] [--entities N] [--messages N] [--filled FOLDER] [--rounds N]
+//   run.mjs [compare] [server] [folder] [--blobs N] [--entities N] [--messages N] [--filled FOLDER] [--rounds N]
+//
+// All three parts, or those that are named.
 //
 //   --filled  a data folder of Azurite with so many, of which a copy is served; it is made first if it is not there
 //   --rounds  of the comparison with azcopy, in turn; 0: none
@@ -26,12 +28,17 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const AZCOPY = path.join(HERE, '../../bench/node_modules/@azure-tools/azcopy-linux/dist/bin/azcopy_linux_amd64');
 const JOURNAL_HEAD_BYTES = 47, JOURNAL_ENTRY_BYTES = 32;
 
-const { values: options } = parseArgs({
+const PARTS = ['compare', 'server', 'folder'];
+const { values: options, positionals: named } = parseArgs({
+    allowPositionals: true,
     options: {
         blobs: { type: 'string', default: '100000' }, entities: { type: 'string', default: '10000' },
         messages: { type: 'string', default: '1000' }, filled: { type: 'string' }, rounds: { type: 'string', default: '1' },
     },
 });
+if (named.some((part) => !PARTS.includes(part)))
+    throw new Error(`the parts are ${PARTS.join(', ')}`);
+const isWanted = (part) => named.length === 0 || named.includes(part);
 const counts = { blobs: Number(options.blobs), entities: Number(options.entities), messages: Number(options.messages) };
 /* Of a journal's entries: among the blobs, and when these are there. */
 const KILLS = [Math.floor(counts.blobs / 4), Math.floor(counts.blobs * 2 / 3), counts.blobs + Math.floor(counts.messages / 2)];
@@ -137,15 +144,18 @@ try {
         cpSync(options.filled, source, { recursive: true });
     else
         await makeFolder(source, counts);
-    const azurite = await startAzurite(source);
+    const azurite = isWanted('compare') || isWanted('server') ? await startAzurite(source) : undefined;
     try {
-        await compare(azurite, Number(options.rounds));
-        await importThroughKills("Azurite's server",
-            { words: ['--receive-messages'], from: azurite.connectionString('blob', 'queue', 'table') });
+        if (isWanted('compare'))
+            await compare(azurite, Number(options.rounds));
+        if (isWanted('server'))
+            await importThroughKills("Azurite's server",
+                { words: ['--receive-messages'], from: azurite.connectionString('blob', 'queue', 'table') });
     } finally {
-        await azurite.stop();
+        await azurite?.stop();
     }
-    await importThroughKills("Azurite's folder", { words: ['--azurite', source] });
+    if (isWanted('folder'))
+        await importThroughKills("Azurite's folder", { words: ['--azurite', source] });
     console.log('import: all passed');
 } finally {
     await delay(100);
