@@ -23,6 +23,8 @@
 #define DEAD_NS     (70 * SECOND_NS)
 /* In the place of a day, after which a dead front end's pieces are looked for once more. */
 #define AGAIN_S     100u
+/* One that goes on finds out within that time that it has been taken for dead. */
+#define CALM_NS     (20 * SECOND_NS)
 
 struct front {
     struct port *inner; /* of the cluster */
@@ -272,7 +274,7 @@ bool fronts_go_on(void)
     if (!is_calm)
         calm_ns = world->now_ns;
     sched_sleep(stop.front > 0 ? LOOK_NS : STEP_NS);
-    return !is_calm;
+    return world->now_ns - calm_ns < CALM_NS;
 }
 
 uint64_t fronts_calm_ns(void)

@@ -25,20 +25,20 @@ const COMMIT = [
         'a locked header is changed by settle and roll back only'),
 ];
 
-const SPLIT = [
-    ...holds('split', 'SPLITTERS=1 WRITERS=2', 'SPLITTERS=1 WRITERS=1 PARTICIPANTS=1', 'SPLITTERS=1 PARTICIPANTS=1 READERS=1',
-        'SPLITTERS=1 WRITERS=2 READERS=1', 'SPLITTERS=2 WRITERS=1', 'SPLITTERS=2 PARTICIPANTS=1', 'SPLITTERS=2 WRITERS=1 READERS=1'),
-    without('split', 'OP_WITHOUT_BOUNDS', 'SPLITTERS=1 WRITERS=1', 'each op on a shard compares its bounds row'),
-    without('split', 'SETTLE_WITHOUT_BOUNDS', 'SPLITTERS=1 PARTICIPANTS=1', 'settle compares it too, and its changes are logged'),
-    without('split', 'READ_WITHOUT_BOUNDS', 'SPLITTERS=1 WRITERS=1 READERS=1', 'a read (a held one, the fate of a lock) compares it too'),
-    without('split', 'DROP_LOG', 'SPLITTERS=1 WRITERS=1', 'changes are logged while the shard is split'),
-    without('split', 'CONSTANT_MARKS', 'SPLITTERS=1 WRITERS=2', 'each change of a row has a mark of its own'),
-    without('split', 'WRITE_WHILE_FROZEN', 'SPLITTERS=1 WRITERS=1', 'writers wait while the shard is frozen'),
-    without('split', 'NO_LAST_CATCH_UP', 'SPLITTERS=1 WRITERS=1', 'what was logged before the freeze is copied after it'),
-    without('split', 'COPY_WITHOUT_TOKEN', 'SPLITTERS=2 WRITERS=1', 'writes into the new shard compare the token of the one that fills it'),
-    without('split', 'RESUME_TRUSTS_LOG', 'SPLITTERS=2 WRITERS=1', 'who resumes copies all logged rows again'),
-    without('split', 'KNOWN_BEFORE_COPIED', 'SPLITTERS=2 WRITERS=1', 'a mark is known when its row has been written, not before'),
-    without('split', 'SLOTS_STAY', 'SPLITTERS=1 PARTICIPANTS=1', 'slots of what moved are emptied with the change'),
+const MOVE = [
+    ...holds('move', 'MOVERS=1 WRITERS=2', 'MOVERS=1 WRITERS=1 PARTICIPANTS=1', 'MOVERS=1 PARTICIPANTS=1 READERS=1',
+        'MOVERS=2 WRITERS=1 READERS=1', 'MOVERS=2 PARTICIPANTS=1', 'MOVERS=2 WRITERS=2', 'MOVERS=2 LOOKERS=1', 'ONE_MOVE MOVERS=2 LOOKERS=1', 'MOVERS=2 ZOMBIES=1'),
+    without('move', 'OP_WITHOUT_BOUNDS', 'MOVERS=1 WRITERS=1', 'each op on a shard compares its bounds'),
+    without('move', 'READ_WITHOUT_BOUNDS', 'MOVERS=1 WRITERS=1 READERS=1', 'a read compares them too'),
+    without('move', 'WRITE_WHILE_MOVING', 'MOVERS=1 WRITERS=1', 'nobody writes to a partition that is being moved'),
+    without('move', 'BEGIN_WITH_LOCKS', 'MOVERS=1 PARTICIPANTS=1', 'a move begins by an op that compares that nothing is locked'),
+    without('move', 'FILL_WITHOUT_BOUNDS', 'MOVERS=2 WRITERS=1', 'the op that fills compares the bounds of the other'),
+    without('move', 'HAND_OVER_UNFILLED', 'MOVERS=1 READERS=1', 'the other is filled before the shard is handed over'),
+    without('move', 'HAND_OVER_WITHOUT_BOUNDS', 'MOVERS=2 WRITERS=1', 'the op that hands over compares the bounds'),
+    without('move', 'FENCES_STAY', 'MOVERS=1 ZOMBIES=1', 'fences go along'),
+    without('move', 'HINT_AFTER', 'MOVERS=2 LOOKERS=1', 'the hint is written before the task is there'),
+    without('move', 'HINTED_BEFORE_MADE', 'ONE_MOVE MOVERS=1 LOOKERS=1', 'a new shard is there before hints name it'),
+    without('move', 'FILL_WITHOUT_LOOKED', 'MOVERS=1 LOOKERS=1', 'the op that fills compares up to when tasks have been looked for there'),
 ];
 
 const HOLD = [
@@ -72,4 +72,4 @@ const TASKS = [
     without('todo', 'LOOK_BEFORE_MARK', '', 'the mark moves before the look'),
 ];
 
-export const CHECKS = [...TASKS, ...FENCE, ...HOLD, ...SPLIT, ...COMMIT];
+export const CHECKS = [...TASKS, ...FENCE, ...HOLD, ...MOVE, ...COMMIT];
