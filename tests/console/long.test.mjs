@@ -105,9 +105,9 @@ async function makeBlobs(server, url, count) {
     assert.equal(JSON.parse(stdout).failed, 0, stdout);
 }
 
-// What the browser holds: the process that draws the page (its resident memory, of which some 110 MiB are an empty page's and
-// the browser's own program), looked at all along; and all of the browser's processes (the memory that they share counted once),
-// above what an empty page takes. Scripts hold what DevTools say behind a collection of garbage (JSHeapUsedSize).
+// What the browser holds: the process that draws the page, without the files of the browser's program that are mapped there,
+// looked at all along; and all of the browser's processes (the memory that they share counted once), above what an empty
+// page takes. Scripts hold what DevTools say behind a collection of garbage (JSHeapUsedSize).
 test('a million blobs are listed, filtered and scrolled through, and the browser holds less than 300 MiB', async (t) => {
     const { url, server } = await startServer(t, { args: ['--inMemoryPersistence'] });
     await makeBlobs(server, url, MILLION);

@@ -191,12 +191,13 @@ function processesOfBrowser() {
 }
 
 /** Looks at what the browser's pages take, in MiB, of memory: most(), the most that one of the processes that draw them had
- *  resident, ten times a second; browser(), what all processes have now, shares of what is shared. */
+ *  of its own, without the browser's program (some 120 MiB, which all of them share), ten times a second; browser(), what all
+ *  processes have now, shares of what is shared. */
 export function watchMemory(t) {
     let most = 0;
     const renderers = processesOfBrowser().filter(([, , ...args]) => args.includes('--type=renderer')).map(([pid]) => pid);
     const look = () => {
-        most = Math.max(most, ...renderers.map((pid) => kernelMiB(pid, 'status', 'VmRSS')));
+        most = Math.max(most, ...renderers.map((pid) => kernelMiB(pid, 'status', 'RssAnon') + kernelMiB(pid, 'status', 'RssShmem')));
     };
     const timer = setInterval(look, 100);
     t.after(() => clearInterval(timer));
