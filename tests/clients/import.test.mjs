@@ -423,12 +423,12 @@ test('export to a folder, and import of it', async (t) => {
     const photos = from.blobs.getContainerClient('photos');
     for (const name of ['b/c', 'b', 'B', 'd', 'd/e', 'nul%00', 'con.', '%', '%/x', '.', 'f//g', '\u{1F600}/'.repeat(100) + 'x'])
         await photos.getBlockBlobClient(name === '.' ? '.x' : name).upload(name, Buffer.byteLength(name));
-    for (const kill of [2, 12]) {
+    for (const kill of [2, 100]) {
         const { signal } = await lagra(folder, ['export', ...words], { from, kill });
         assert.equal(signal, 'SIGKILL');
     }
     const out = await done(folder, ['export', ...words], { from });
-    assert.ok(out.skipped >= 11, `${out.skipped} had been copied`); // one entry says that a queue was begun
+    assert.ok(out.skipped >= 100 - 1 - 70, `${out.skipped} had been copied`); // one entry says that a queue was begun, and each of its messages is one
     const again = await lagra(folder, ['export', ...words], { from });
     assert.equal(again.code, 1);
     assert.match(again.errors, /out: it has an export already/);
