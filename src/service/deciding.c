@@ -71,12 +71,12 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
 {
     enum error e;
 
-    if (++d->attempts > DECIDING_ATTEMPTS_MAX) {
+    arena_rewind(d->arena, d->attempt);
+    begin(d);
+    if (++d->attempts > DECIDING_ATTEMPTS_MAX) { /* it rests on nothing that the last one read */
         episode_refused(EPISODE_CONFLICTS);
         return E_ServerBusy;
     }
-    arena_rewind(d->arena, d->attempt);
-    begin(d);
     assert(d->part_count == 0 && changes_empty(d->changes));
     e = or_wait(d, attempt(d, of));
     assert(e != DECIDE_BLOCKING || !d->access.may_block);

@@ -344,6 +344,28 @@ static void news_are_true(void **state)
     end(f);
 }
 
+/* Rule: a decision whose commits are lost each time is given up, and what it answers then waits for none of them: else it
+ * would be made again for ever. */
+static void lost_each_time(void **state)
+{
+    struct fixture *f = *state;
+    struct store *late =
+        store_open_late(store_open_memory(), (struct late_options){ .lost_commits = 100 });
+    struct problem problem;
+    struct decision d;
+
+    (void)begin(f, 0);
+    d = decision_on(f, late, &problem);
+    d.attempts = DECIDING_ATTEMPTS_MAX - 3;
+    told = 0;
+    assert_int_equal(deciding_run(&d, has_news, NULL), E_ServerBusy);
+    assert_int_equal(d.attempts, DECIDING_ATTEMPTS_MAX + 1);
+    assert_int_equal(d.seen, d.seen_before);
+    assert_int_equal(told, 0);
+    store_close(late);
+    end(f);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
 
 int main(void)
@@ -355,6 +377,7 @@ int main(void)
         TEST(dropped_spaces_are_no_damage),
         TEST(malformed_bodies_keep_their_problem),
         TEST(news_are_true),
+        TEST(lost_each_time),
         TEST(returns_are_noticed),
     };
 
