@@ -55,28 +55,76 @@ static void raise(uint64_t *value, uint64_t to)
         *value = to;
 }
 
-static void add_table(struct manifest *manifest, struct manifest_table table)
+/* A table that an edit adds or removes. */
+struct table_edit {
+    struct manifest_table table; /* removed: number and level alone */
+    size_t order;
+    bool removes;
+};
+
+struct reading {
+    struct manifest *manifest;
+    struct table_edit *edits;
+    size_t count, capacity;
+};
+
+static void add_edit(struct reading *reading, bool removes, struct manifest_table table)
 {
-    if (manifest->table_count == manifest->table_capacity) {
-        manifest->table_capacity = manifest->table_capacity > 0 ? 2 * manifest->table_capacity : 16;
-        manifest->tables =
-            xrealloc(manifest->tables, manifest->table_capacity * sizeof manifest->tables[0]);
+    if (reading->count == reading->capacity) {
+        reading->capacity = reading->capacity > 0 ? 2 * reading->capacity : 64;
+        reading->edits = xrealloc(reading->edits, reading->capacity * sizeof reading->edits[0]);
     }
-    manifest->tables[manifest->table_count++] = table;
+    reading->edits[reading->count] =
+        (struct table_edit){ .table = table, .order = reading->count, .removes = removes };
+    reading->count++;
 }
 
-/* False: it has no such table. */
-static bool remove_table(struct manifest *manifest, uint64_t level, uint64_t number)
+static int compare_u64(uint64_t a, uint64_t b)
 {
-    for (size_t i = 0; i < manifest->table_count; i++)
-        if (manifest->tables[i].number == number && manifest->tables[i].level == level) {
-            manifest->tables[i] = manifest->tables[--manifest->table_count];
-            return true;
-        }
-    return false;
+    return (a > b) - (a < b);
 }
 
-static bool read_new_file(struct manifest *manifest, struct bytes *from)
+/* By number, then by level, then as they were read. */
+static int compare_edits(const void *left, const void *right)
+{
+    const struct table_edit *a = left, *b = right;
+    int result = compare_u64(a->table.number, b->table.number);
+
+    if (result == 0)
+        result = compare_u64(a->table.level, b->table.level);
+    return result != 0 ? result : compare_u64(a->order, b->order);
+}
+
+static bool is_same_table(const struct table_edit *a, const struct table_edit *b)
+{
+    return a->table.number == b->table.number && a->table.level == b->table.level;
+}
+
+/* Lists the tables that are left after all edits, by number. Sorted, since looking each removed one up among thousands
+ * would take as long as the product of both. False: one is added twice, or removed and not there. */
+static bool settle_tables(struct reading *reading)
+{
+    struct manifest *manifest = reading->manifest;
+    struct table_edit *edits = reading->edits;
+
+    if (reading->count == 0)
+        return true;
+    qsort(edits, reading->count, sizeof edits[0], compare_edits);
+    manifest->tables = xcalloc(reading->count, sizeof manifest->tables[0]);
+    for (size_t i = 0; i < reading->count; i++) {
+        bool is_first = i == 0 || !is_same_table(&edits[i - 1], &edits[i]);
+
+        if (edits[i].removes == (is_first || edits[i - 1].removes))
+            return false;
+        if (edits[i].removes)
+            manifest->table_count--;
+        else
+            manifest->tables[manifest->table_count++] = edits[i].table;
+    }
+    return true;
+}
+
+static bool read_new_file(struct reading *reading, struct bytes *from)
 {
     struct manifest_table table = { 0 };
     struct bytes key, field;
@@ -95,7 +143,7 @@ static bool read_new_file(struct manifest *manifest, struct bytes *from)
         if (!read_string(from, &field))
             return false;
         if (tag == FIELD_MIN_LOG && field.len == 8) {
-            raise(&manifest->first_log, le64_get(field.ptr));
+            raise(&reading->manifest->first_log, le64_get(field.ptr));
         } else if (tag == FIELD_CRC && field.len == 4) {
             table.crc = be32_get(field.ptr);
             has_crc = true;
@@ -105,8 +153,8 @@ static bool read_new_file(struct manifest *manifest, struct bytes *from)
     }
     if (!has_crc)
         return false;
-    raise(&manifest->last_sequence, largest);
-    add_table(manifest, table);
+    raise(&reading->manifest->last_sequence, largest);
+    add_edit(reading, false, table);
     return true;
 }
 
@@ -188,16 +236,26 @@ static bool read_simple(struct manifest *manifest, uint64_t tag, struct bytes *f
     }
 }
 
-static bool read_field(struct manifest *manifest, uint64_t tag, struct bytes *from)
+static bool read_deleted_file(struct reading *reading, struct bytes *from)
 {
+    struct manifest_table table = { 0 };
+
+    if (!varint_take(from, &table.level) || !varint_take(from, &table.number))
+        return false;
+    add_edit(reading, true, table);
+    return true;
+}
+
+static bool read_field(struct reading *reading, uint64_t tag, struct bytes *from)
+{
+    struct manifest *manifest = reading->manifest;
     struct bytes string;
-    uint64_t level, number;
+    uint64_t level;
 
     if (tag == TAG_NEW_FILE_4)
-        return read_new_file(manifest, from);
+        return read_new_file(reading, from);
     if (tag == TAG_DELETED_FILE)
-        return varint_take(from, &level) && varint_take(from, &number) &&
-               remove_table(manifest, level, number);
+        return read_deleted_file(reading, from);
     if (tag == TAG_COMPACT_CURSOR)
         return varint_take(from, &level) && read_string(from, &string);
     if (!(tag & TAG_SKIPPABLE))
@@ -211,12 +269,12 @@ static bool read_field(struct manifest *manifest, uint64_t tag, struct bytes *fr
     return true;
 }
 
-static bool apply(struct manifest *manifest, struct bytes edit)
+static bool apply(struct reading *reading, struct bytes edit)
 {
     while (edit.len > 0) {
         uint64_t tag;
 
-        if (!varint_take(&edit, &tag) || !read_field(manifest, tag, &edit))
+        if (!varint_take(&edit, &tag) || !read_field(reading, tag, &edit))
             return false;
     }
     return true;
@@ -224,6 +282,7 @@ static bool apply(struct manifest *manifest, struct bytes edit)
 
 enum store_result manifest_read(int fd, uint64_t limit, struct manifest *ret_manifest)
 {
+    struct reading reading = { .manifest = ret_manifest };
     struct record_log log;
     struct bytes edit;
     enum record_log_result got;
@@ -232,10 +291,12 @@ enum store_result manifest_read(int fd, uint64_t limit, struct manifest *ret_man
     *ret_manifest = (struct manifest){ 0 };
     record_log_init(&log, fd, limit);
     while ((got = record_log_next(&log, &edit)) == RECORD_LOG_RECORD && understood)
-        understood = apply(ret_manifest, edit);
+        understood = apply(&reading, edit);
     ret_manifest->size = log.whole_end;
     ret_manifest->torn = got != RECORD_LOG_END;
     record_log_release(&log);
+    understood = understood && settle_tables(&reading);
+    free(reading.edits);
     if (got == RECORD_LOG_IO)
         return STORE_IO;
     return understood && ret_manifest->has_next_file ? STORE_OK : STORE_CORRUPT;

@@ -24,9 +24,8 @@ struct manifest_log {
 };
 
 struct manifest {
-    struct manifest_table *tables;
+    struct manifest_table *tables; /* by number */
     size_t table_count;
-    size_t table_capacity;
     struct manifest_log *logs;
     size_t log_count;
     size_t log_capacity;
