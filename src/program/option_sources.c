@@ -456,19 +456,23 @@ static void print_setting(void *context, const char *name, const char *value, co
     printf("%-26s %-26s %s\n", name, value, named);
 }
 
-void settings_print(const struct option_settings *settings, const struct options *options,
-                    bool json)
+static void print_json(const struct option_settings *settings, const struct options *options)
 {
     struct arena *arena = arena_new(PRINTED_MAX);
     struct text list;
     struct json_writer writer = { .to = &list };
 
     text_init(&list, arena, 4096);
-    if (json) {
-        settings_write(settings, options, &writer);
-        printf("%.*s\n", BYTES_ARG(text_bytes(&list)));
-    } else {
-        each_setting(settings, options, print_setting, NULL);
-    }
+    settings_write(settings, options, &writer);
+    printf("%.*s\n", BYTES_ARG(text_bytes(&list)));
     arena_free(arena);
+}
+
+void settings_print(const struct option_settings *settings, const struct options *options,
+                    bool json)
+{
+    if (json)
+        print_json(settings, options);
+    else
+        each_setting(settings, options, print_setting, NULL);
 }
