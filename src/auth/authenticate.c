@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/encode.h"
+#include "base/url.h"
 
 static enum error refuse(struct bytes *ret_detail, const char *detail)
 {
@@ -19,11 +20,9 @@ static enum error refuse(struct bytes *ret_detail, const char *detail)
 /* A name may be percent-encoded. */
 static bool has_signature(struct arena *arena, struct bytes query)
 {
-    struct bytes pair, name, value;
+    struct bytes name, value;
 
-    while (query.len > 0) {
-        bytes_cut(query, '&', &pair, &query);
-        bytes_cut(pair, '=', &name, &value);
+    while (url_take_parameter(&query, &name, &value)) {
         name = query_decode(arena, name);
         if (bytes_is_nocase(name, "sig"))
             return true;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/encode.h"
+#include "base/url.h"
 
 static const struct bytes secondary_suffix = BYTES("-secondary");
 
@@ -68,7 +69,7 @@ static struct bytes decoded(struct arena *arena, struct bytes text)
 static size_t read_parameters(struct arena *arena, struct bytes query,
                               struct parameter **ret_parameters)
 {
-    struct bytes pair, name, value;
+    struct bytes name, value;
     size_t count = 1;
     struct parameter *parameters;
 
@@ -78,11 +79,9 @@ static size_t read_parameters(struct arena *arena, struct bytes query,
     for (size_t i = 0; i < query.len; i++)
         count += query.ptr[i] == '&';
     parameters = arena_array(arena, count, sizeof *parameters);
-    for (count = 0; query.len > 0;) {
-        bytes_cut(query, '&', &pair, &query);
-        if (pair.len == 0)
+    for (count = 0; url_take_parameter(&query, &name, &value);) {
+        if (name.len == 0 && !value.ptr)
             continue;
-        bytes_cut(pair, '=', &name, &value);
         parameters[count].name = arena_copy_lower(arena, decoded(arena, name));
         parameters[count++].value = decoded(arena, value);
     }

@@ -2,6 +2,7 @@
 #include "auth/sas_private.h"
 
 #include "base/encode.h"
+#include "base/url.h"
 
 static const struct bytes names[SAS_FIELDS] = {
     [SAS_VERSION] = BYTES("sv"),
@@ -77,11 +78,9 @@ static enum sas_kind kind_of(const struct sas_fields *fields)
 bool sas_fields_read(struct arena *arena, struct bytes query, struct sas_fields *ret_fields)
 {
     struct sas_fields fields = { .kind = SAS_SERVICE };
-    struct bytes pair, name, value;
+    struct bytes name, value;
 
-    while (query.len > 0) {
-        bytes_cut(query, '&', &pair, &query);
-        bytes_cut(pair, '=', &name, &value);
+    while (url_take_parameter(&query, &name, &value)) {
         if (!read_field(arena, name, value, &fields))
             return false;
     }

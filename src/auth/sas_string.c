@@ -8,6 +8,7 @@
 #include <assert.h>
 
 #include "base/encode.h"
+#include "base/url.h"
 
 struct writer {
     struct text out;
@@ -138,11 +139,9 @@ static void add_signed_headers(struct writer *w)
 /* The value of a query's parameter, decoded; ptr NULL: it is not there. */
 static struct bytes parameter_of(struct arena *arena, struct bytes query, struct bytes wanted)
 {
-    struct bytes pair, name, value;
+    struct bytes name, value;
 
-    while (query.len > 0) {
-        bytes_cut(query, '&', &pair, &query);
-        bytes_cut(pair, '=', &name, &value);
+    while (url_take_parameter(&query, &name, &value)) {
         name = query_decode(arena, name);
         if (name.ptr && bytes_equal_nocase(name, wanted))
             return value.ptr ? query_decode(arena, value) : bytes_from_string("");

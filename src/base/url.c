@@ -121,6 +121,17 @@ struct bytes url_without(struct arena *arena, struct bytes text, const char *nam
     return text_bytes(&out);
 }
 
+bool url_take_parameter(struct bytes *query, struct bytes *ret_name, struct bytes *ret_value)
+{
+    struct bytes parameter;
+
+    if (query->len == 0)
+        return false;
+    bytes_cut(*query, '&', &parameter, query);
+    bytes_cut(parameter, '=', ret_name, ret_value);
+    return true;
+}
+
 /* "127.0.0.1.example" is a name that anybody may point anywhere. */
 static bool is_loopback_address(struct bytes host)
 {

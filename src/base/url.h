@@ -21,6 +21,9 @@ bool url_parse(struct bytes text, struct url *ret_url);
 /* The URL without its parameters of this name (lower case; names in URLs may have any), the rest as
  * it is. */
 struct bytes url_without(struct arena *arena, struct bytes text, const char *name);
+/* Takes the first parameter off a query: *ret_name before its '=', *ret_value behind it (ptr NULL: it has none). Neither is
+ * decoded. Between "&&" is one of an empty name and no value, behind the last '&' is none. False: there are no more. */
+bool url_take_parameter(struct bytes *query, struct bytes *ret_name, struct bytes *ret_value);
 /* A loopback name or address: localhost, *.localhost, 127.0.0.0/8, ::1. Says nothing of what it
  * resolves to. */
 bool url_host_is_local(struct bytes host);

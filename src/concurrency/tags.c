@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/encode.h"
+#include "base/url.h"
 
 bool tags_may_have(char c)
 {
@@ -44,14 +45,11 @@ enum error tags_add(struct tags *tags, struct bytes name, struct bytes value)
 enum error tags_from_query(struct arena *arena, struct bytes text, struct tags *ret_tags)
 {
     struct tags tags = { .count = 0 };
-    struct bytes rest = text;
+    struct bytes rest = text, name, value;
 
-    while (rest.len > 0) {
-        struct bytes pair, name, value;
+    while (url_take_parameter(&rest, &name, &value)) {
         enum error e;
 
-        bytes_cut(rest, '&', &pair, &rest);
-        bytes_cut(pair, '=', &name, &value);
         if (!value.ptr)
             return E_InvalidTag;
         name = query_decode(arena, name);

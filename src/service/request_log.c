@@ -2,18 +2,17 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/url.h"
 #include "service/service_private.h"
 
 /* The query as it was sent, but for the signature of a SAS, which opens what it was signed for. A
  * name that is percent-encoded may be "sig" too. */
 static void add_query(struct text *to, struct bytes query)
 {
-    struct bytes one, name, value;
+    struct bytes name, value;
     const char *before = "?";
 
-    while (query.len > 0) {
-        bytes_cut(query, '&', &one, &query);
-        bytes_cut(one, '=', &name, &value);
+    while (url_take_parameter(&query, &name, &value)) {
         if (value.ptr && (bytes_is_nocase(name, "sig") || memchr(name.ptr, '%', name.len)))
             value = bytes_from_string("***");
         text_printf(to, "%s%.*s%s%.*s", before, BYTES_ARG(name), value.ptr ? "=" : "",

@@ -3,6 +3,7 @@
 #include "service/service_private.h"
 
 #include "base/encode.h"
+#include "base/url.h"
 
 /* What a request without x-ms-version gets: the newest that the clients of today send.
  * decision: 9 */
@@ -93,7 +94,7 @@ static enum error add_parameter(struct call *call, struct query_parameter *param
 /* What a page of a website is asked with is its own business. */
 static enum error read_query(struct call *call)
 {
-    struct bytes rest = call->request->query;
+    struct bytes rest = call->request->query, name, value;
     size_t count = count_parameters(rest);
     struct query_parameter *parameters;
 
@@ -106,14 +107,11 @@ static enum error read_query(struct call *call)
                          PARAMETERS_MAX);
     parameters = arena_array(call->arena, count, sizeof *parameters);
     call->query = parameters;
-    while (rest.len > 0) {
-        struct bytes pair, name, value;
+    while (url_take_parameter(&rest, &name, &value)) {
         enum error e;
 
-        bytes_cut(rest, '&', &pair, &rest);
-        if (pair.len == 0)
+        if (name.len == 0 && !value.ptr)
             continue;
-        bytes_cut(pair, '=', &name, &value);
         name = query_decode(call->arena, name);
         value = value.ptr ? query_decode(call->arena, value) : bytes_from_string("");
         if (!name.ptr || !value.ptr || !bytes_is_utf8(name) || !bytes_is_utf8(value))

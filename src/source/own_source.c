@@ -1,6 +1,7 @@
 /* See own_source.h. */
 #include "source/own_source.h"
 
+#include "base/url.h"
 #include "service/deciding.h"
 
 /* ---- errors ---- */
@@ -40,13 +41,9 @@ static enum error fail_own(struct gathering *g, const struct copy_source *source
 /* Has the URL a signature of its own? Then the source is read with its rights. */
 static bool is_signed(const struct copy_source *source)
 {
-    struct bytes query = source->url.query;
+    struct bytes query = source->url.query, name, value;
 
-    while (query.len > 0) {
-        struct bytes pair, name, value;
-
-        bytes_cut(query, '&', &pair, &query);
-        bytes_cut(pair, '=', &name, &value);
+    while (url_take_parameter(&query, &name, &value)) {
         if (bytes_is_nocase(name, "sig"))
             return true;
     }

@@ -12,13 +12,10 @@
 /* The query's only snapshot. */
 static bool read_snapshot(struct arena *arena, struct bytes query, instant *ret_snapshot)
 {
+    struct bytes name, value;
     bool found = false;
 
-    while (query.ptr) {
-        struct bytes parameter, name, value;
-
-        bytes_cut(query, '&', &parameter, &query);
-        bytes_cut(parameter, '=', &name, &value);
+    while (url_take_parameter(&query, &name, &value)) {
         if (!bytes_is_nocase(name, "snapshot"))
             continue;
         value = query_decode(arena, value);

@@ -33,11 +33,9 @@ static struct bytes own_path(const struct call *call, const struct url *url)
 
 static bool is_rename(struct bytes query)
 {
-    struct bytes pair, name, value;
+    struct bytes name, value;
 
-    while (query.len > 0) {
-        bytes_cut(query, '&', &pair, &query);
-        bytes_cut(pair, '=', &name, &value);
+    while (url_take_parameter(&query, &name, &value)) {
         if (bytes_is_nocase(name, "comp"))
             return bytes_is_nocase(value, "rename");
     }
@@ -66,14 +64,12 @@ struct bytes rename_account(const struct call *call)
  * decision: 328 */
 static enum error check_signature(struct call *call, struct bytes query)
 {
-    struct bytes pair, name, value;
+    struct bytes name, value;
 
     if (bytes_is(call_query(call, "sr"), "f"))
         return call_fail(call, E_AuthorizationPermissionMismatch,
                          "A signature for one file does not permit the renaming of another.");
-    while (query.len > 0) {
-        bytes_cut(query, '&', &pair, &query);
-        bytes_cut(pair, '=', &name, &value);
+    while (url_take_parameter(&query, &name, &value)) {
         if (!bytes_is_nocase(name, "sig"))
             continue;
         value = percent_decode(call->arena, value);

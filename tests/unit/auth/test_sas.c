@@ -215,6 +215,26 @@ static void encryption_scopes_are_told(void **state)
     }
 }
 
+/* Rule: nothing between two "&" is no parameter, before, between and behind those of a SAS. */
+static void empty_parameters_are_passed_over(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VECTORS; i++) {
+        struct bytes query, first, rest;
+        struct probe probe;
+
+        if (!is_admitted(&sas_vectors[i]))
+            continue;
+        make_probe(&sas_vectors[i], &probe);
+        query = probe.request.query;
+        bytes_cut(query, '&', &first, &rest);
+        probe.request.query =
+            arena_printf(arena, "&&%.*s&&%.*s&", BYTES_ARG(first), BYTES_ARG(rest));
+        if (ask_at(&probe, in_time()))
+            fail_msg("%.*s", BYTES_ARG(probe.request.query));
+    }
+}
+
 /* The query without, or with another, n-th parameter; ptr NULL: there are not so many. */
 static struct bytes changed_query(struct bytes query, unsigned n, bool drop, struct bytes *ret_name)
 {
@@ -448,11 +468,17 @@ static void overrides_are_headers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(strings_are_the_clients),  cmocka_unit_test(signed_ones_are_taken),
-        cmocka_unit_test(times_are_to_the_tick),    cmocka_unit_test(encryption_scopes_are_told),
-        cmocka_unit_test(every_field_is_signed),    cmocka_unit_test(unsigned_fields_are_refused),
-        cmocka_unit_test(others_are_not_opened),    cmocka_unit_test(snapshots),
-        cmocka_unit_test(protocol_address_service), cmocka_unit_test(malformed_ones_are_refused),
+        cmocka_unit_test(strings_are_the_clients),
+        cmocka_unit_test(signed_ones_are_taken),
+        cmocka_unit_test(times_are_to_the_tick),
+        cmocka_unit_test(encryption_scopes_are_told),
+        cmocka_unit_test(empty_parameters_are_passed_over),
+        cmocka_unit_test(every_field_is_signed),
+        cmocka_unit_test(unsigned_fields_are_refused),
+        cmocka_unit_test(others_are_not_opened),
+        cmocka_unit_test(snapshots),
+        cmocka_unit_test(protocol_address_service),
+        cmocka_unit_test(malformed_ones_are_refused),
         cmocka_unit_test(overrides_are_headers),
     };
 

@@ -96,6 +96,38 @@ static void test_without(void **state)
     arena_free(arena);
 }
 
+/* Parameters as they were sent: "=" after the first is a value's, none after the last "&". */
+static void test_parameters(void **state)
+{
+    static const struct {
+        const char *query;
+        const char *names[4], *values[4]; /* NULL: it has none */
+    } rows[] = {
+        { "", { NULL }, { NULL } },
+        { "a", { "a" }, { NULL } },
+        { "a=", { "a" }, { "" } },
+        { "a=b=c&d%3D=%26", { "a", "d%3D" }, { "b=c", "%26" } },
+        { "&a=1&&b&", { "", "a", "", "b" }, { NULL, "1", NULL, NULL } },
+        { "=v&&", { "", "" }, { "v", NULL } },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct bytes query = bytes_from_string(rows[i].query), name, value;
+        size_t count = 0;
+
+        for (; url_take_parameter(&query, &name, &value); count++) {
+            assert_true(count < 4 && rows[i].names[count]);
+            assert_text(name, rows[i].names[count]);
+            if (rows[i].values[count])
+                assert_text(value, rows[i].values[count]);
+            else
+                assert_null(value.ptr);
+        }
+        assert_true(count == 4 || !rows[i].names[count]);
+    }
+}
+
 static void test_local(void **state)
 {
     (void)state;
@@ -110,9 +142,8 @@ static void test_local(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_without),
+        cmocka_unit_test(test_parts),   cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_without), cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_local),
     };
 
