@@ -1,6 +1,7 @@
 // What differs between a recorded answer and ours, as short texts that differences.json can name.
 
 import { errorCode } from '../lib/errors.mjs';
+import { batchDifferences } from './batches.mjs';
 import { odataDifferences } from './odata.mjs';
 import { elementsOf, shapeOf, valuesOf } from './xml.mjs';
 
@@ -156,7 +157,9 @@ export function differencesOf(exchange, answer, etags, options) {
     if (first.length > 0)
         return first;
     return [
-        ...compareHeaders(exchange, answer, options), ...compareBodies(exchange, answer, options),
+        ...compareHeaders(exchange, answer, options),
+        ...batchDifferences(exchange, answer, (inner, ours) => differencesOf(inner, ours, etags, options)) ??
+            compareBodies(exchange, answer, options),
         ...etags.compare(exchange, answer),
     ];
 }

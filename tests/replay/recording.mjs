@@ -10,6 +10,7 @@
 // folders: what such a test does by the dfs service is not replayed, nor what it then asks of
 // blobs.
 
+import { batchPartsOf } from './batches.mjs';
 import { fileHeadersOf, fileOperationOf } from './files.mjs';
 import { messageBodyOf, queueOperationOf } from './queues.mjs';
 import { describeTable, tableOperationOf, tableRequestOf } from './tables.mjs';
@@ -62,7 +63,7 @@ export function groupsOf(file, service) {
             respBody: typeof exchange.respBody === 'string' ? exchange.respBody : null,
         });
         exchange.error = exchange.respHeaders['x-ms-error-code']
-            ?? /<Code>(\w+)<\/Code>/.exec(exchange.respBody ?? '')?.[1];
+            ?? (exchange.status < 300 ? undefined : /<Code>(\w+)<\/Code>/.exec(exchange.respBody ?? '')?.[1]);
         if (service === 'table')
             describeTable(exchange);
         groups.set(name, [...(groups.get(name) ?? []), exchange]);
@@ -326,8 +327,8 @@ export function requestOf(run, n) {
 
     if (exchange.svc === 'table')
         return tableRequest(exchange, run);
-    if (exchange.parameter('comp') === 'batch')
-        throw new NotRecorded('the requests inside a batch are signed for the real service');
+    if (exchange.parameter('comp') === 'batch' && !batchPartsOf(exchange))
+        throw new NotRecorded('the requests inside a batch were not recorded');
     const recorded = exchange.reqHeaders ?? guessedHeaders(exchange, later);
     const body = bodyOf(exchange, later);
     // Where the bytes were made up, the sum that was right is made anew.

@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { Connection } from '../lib/http.mjs';
 import { Control, Server } from '../lib/server.mjs';
 import { containerSas, shareSas } from '../lib/sas.mjs';
+import { batchOf, batchPartsOf } from './batches.mjs';
 import { filesBefore } from './files.mjs';
 import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
 import { tablesBefore, withRecordedUrl } from './tables.mjs';
@@ -101,6 +102,14 @@ class Replay {
             this.#connection = null;
         }
         return answer;
+    }
+
+    /** The requests inside a batch, as its body. */
+    signParts(request, parts) {
+        const { body, type } = batchOf(parts, this.#server.account, this.#clockMs);
+
+        request.body = body;
+        request.headers = request.headers.map(([name, value]) => [name, name === 'content-type' ? type : value]);
     }
 
     /** An answer with the account's URL as it was recorded. */
@@ -301,8 +310,8 @@ async function exchangeAgain(replay, given, run, n, made) {
     const apply = ([name, value]) => [name, given.apply(name, value, exchange, replay.nowMs)];
     const source = sourceOf(exchange);
 
-    if (exchange.parameter('sig'))
-        throw new NotRecorded('shared access signatures are not built');
+    if (exchange.parameter('comp') === 'batch')
+        replay.signParts(request, batchPartsOf(exchange));
     request.query = request.query.map(apply);
     request.path = given.applyPath(request.path);
     request.headers = request.headers.map(apply);
