@@ -233,10 +233,13 @@ function describe({ code, signal, error }) {
     return error ? error.message : signal ? `signal ${signal}` : `exit code ${code}`;
 }
 
+const IDLE_MS = 5000;
+
 /** The control requests of a gates build (src/base/gate.h), on a connection of their own. */
 export class Control {
     #server;
     #connection = null;
+    #usedAt = 0;
 
     /** server: { host, port, secure } */
     constructor(server) {
@@ -244,10 +247,14 @@ export class Control {
     }
 
     async #ask(method, target) {
+        // One that was idle may be closed by the server just now.
+        if (performance.now() - this.#usedAt > IDLE_MS)
+            this.close();
         this.#connection ??= await Connection.open(this.#server.host, this.#server.port, this.#server.secure);
         const host = `${this.#server.host}:${this.#server.port}`;
         const headers = [['Host', host], ['Content-Length', '0']];
         const answer = await this.#connection.exchange({ method, target, headers });
+        this.#usedAt = performance.now();
         if (answer.status !== 200 && answer.status !== 202 && answer.status !== 204)
             throw new Error(`${method} ${target}: ${answer.status}; is this a gates build?`);
         return answer.body.toString('latin1').trim();
@@ -293,9 +300,8 @@ export class Control {
         return this.#ask('POST', '/$lagra/collect');
     }
 
-    /** Bytes that are allocated with all caches empty. Asked rarely: an idle connection would be closed. */
+    /** Bytes that are allocated with all caches empty. */
     async memory() {
-        this.close();
         return Number(await this.#ask('POST', '/$lagra/memory'));
     }
 
