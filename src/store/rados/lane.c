@@ -1,6 +1,7 @@
 #include "store/rados/lane.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 #include "base/log.h"
 #include "store/rados/slot.h"
@@ -10,8 +11,23 @@ static const struct bytes none;
 void lane_init(struct lane *lane, struct shards *shards, const struct guid *space, unsigned number,
                char kind)
 {
-    *lane = (struct lane){ .shards = shards, .space = *space, .kind = kind };
+    *lane = (struct lane){ .shards = shards, .space = *space, .number = number, .kind = kind };
     shard_name(space, number, 0, lane->object);
+}
+
+static void add_behind(struct lane *lane, uint64_t shard)
+{
+    struct lane *added = xcalloc(1, sizeof *added);
+
+    lane_init(added, lane->shards, &lane->space, lane->number, lane->kind);
+    added->shard = shard;
+    shard_name(&lane->space, lane->number, shard, added->object);
+    added->page = lane->page;
+    added->before = lane;
+    added->behind = lane->behind;
+    if (lane->behind)
+        lane->behind->before = added;
+    lane->behind = added;
 }
 
 static void close_views(struct lane *lane)
@@ -21,10 +37,22 @@ static void close_views(struct lane *lane)
     lane->locked_count = 0;
 }
 
-void lane_release(struct lane *lane)
+static void release(struct lane *lane)
 {
     close_views(lane);
     arrival_drop(lane->arrival);
+}
+
+void lane_release(struct lane *lane)
+{
+    while (lane->behind) {
+        struct lane *behind = lane->behind;
+
+        lane->behind = behind->behind;
+        release(behind);
+        free(behind);
+    }
+    release(lane);
 }
 
 /* ---- asking ---- */
@@ -61,6 +89,11 @@ static void ask(struct lane *lane)
     if (!lane->is_single)
         lane->list_step = port_list(op, lane->from.len > 1 ? lane->from : none,
                                     bytes_of(&lane->kind, 1), lane->page);
+    if (lane->kind == LANE_LISTED) {
+        const struct partition first = { lane->space, lane->partition };
+
+        shards_place(lane->shards, &first, lane->object);
+    }
     arrival_drop(lane->arrival);
     lane->arrival = arrival_send(shards_port(lane->shards), lane->object, op);
     lane->step = LANE_PAGE;
@@ -166,6 +199,17 @@ static void leave_large(struct lane *lane, struct arena *arena, uint32_t count)
         lane->has_large = false;
 }
 
+/* Of a page that goes up to the end of its shard: the next one is there. */
+static void end_at_shard(struct lane *lane, struct arena *arena)
+{
+    struct view_run *run = lane->rows.runs;
+
+    if (lane->kind != LANE_LISTED || lane->hi.len == 0 || !run->is_to_end)
+        return;
+    run->is_to_end = false;
+    run->to = row_key_before(arena, lane->kind, lane->hi);
+}
+
 static enum store_result take_rows(struct lane *lane, struct arena *arena)
 {
     uint32_t count = 0;
@@ -183,6 +227,7 @@ static enum store_result take_rows(struct lane *lane, struct arena *arena)
         list.row_count = count;
         leave_large(lane, arena, count);
         view_rows_add(&lane->rows, arena, lane->from, lane->at_step, &list);
+        end_at_shard(lane, arena);
         lane->page = lane->page < LANE_ROWS_MAX / 2 ? 2 * lane->page : LANE_ROWS_MAX;
     } else {
         view_rows_add(&lane->rows, arena, lane->from, lane->at_step, NULL);
@@ -191,28 +236,89 @@ static enum store_result take_rows(struct lane *lane, struct arena *arena)
     return STORE_OK;
 }
 
+/* Is a partition that a shard has no longer missing in pages of the one behind it, which were read before? */
+static bool is_gap(const struct lane *lane, const struct shard_bounds *behind)
+{
+    return lane->is_read && lane->hi.len > 0 &&
+           (behind->is_empty || bytes_compare(lane->hi, behind->lo) < 0);
+}
+
+/* Of a page of a kind whose rows lie in any shard. STORE_WAIT: it is too old, and is read again. */
+static enum store_result take_chain(struct lane *lane, struct arena *arena,
+                                    const struct shard_bounds *bounds)
+{
+    struct lane *behind;
+
+    if (lane->before && is_gap(lane->before, bounds)) {
+        ask(lane);
+        return STORE_WAIT;
+    }
+    if (!lane->is_read) {
+        lane->oldest = *bounds;
+        lane->oldest.lo = arena_copy(arena, bounds->lo);
+    }
+    lane->is_read = true;
+    lane->hi = arena_copy(arena, bounds->hi);
+    if (bounds->next > 0 && (!lane->behind || lane->behind->shard != bounds->next))
+        add_behind(lane, bounds->next);
+    behind = lane->behind;
+    if (behind && behind->is_read && is_gap(lane, &behind->oldest)) {
+        behind->rows.runs = NULL;
+        behind->is_read = false;
+        if (behind->step != LANE_IDLE) {
+            close_views(behind);
+            ask(behind);
+        }
+    }
+    return STORE_OK;
+}
+
+/* Is the page of the shard that it should be of? STORE_WAIT: it is asked for again. */
+static enum store_result take_bounds(struct lane *lane, struct arena *arena,
+                                     const struct shard_bounds *bounds)
+{
+    const struct partition first = { lane->space, lane->partition };
+    enum store_result result;
+
+    if (lane->kind != LANE_LISTED)
+        return take_chain(lane, arena, bounds);
+    lane->hi = arena_copy(arena, bounds->hi);
+    result = shards_arrive(lane->shards, &first, bounds);
+    if (result != STORE_CONFLICT)
+        return result;
+    ask(lane);
+    return STORE_WAIT;
+}
+
+static enum store_result no_rows(struct lane *lane, struct arena *arena)
+{
+    view_rows_none(&lane->rows, arena);
+    lane->step = LANE_IDLE;
+    return STORE_OK;
+}
+
 static enum store_result take_page(struct lane *lane, struct arena *arena)
 {
     const struct port_op *op = arrival_answer(lane->arrival);
     struct shard_bounds bounds;
+    enum store_result result;
 
-    if (op->result == PORT_ABSENT) {
-        view_rows_none(&lane->rows, arena);
-        lane->step = LANE_IDLE;
-        return STORE_OK;
-    }
+    if (op->result == PORT_ABSENT && shard_name_is_first(lane->object))
+        return no_rows(lane, arena);
     if (op->result)
         return STORE_IO;
-    if (shard_bounds_read(port_value(lane->bounds_step), &bounds) || !open_locked(lane, arena)) {
+    result = shard_bounds_read(port_value(lane->bounds_step), &bounds);
+    if (!result && bounds.state == SHARD_SEALED) {
+        lane->is_gone = true;
+        return no_rows(lane, arena);
+    }
+    if (!result)
+        result = take_bounds(lane, arena, &bounds);
+    if (result == STORE_WAIT)
+        return STORE_WAIT;
+    if (result || !open_locked(lane, arena)) {
         log_line(LOG_ERROR, "shard %s: it cannot be read", lane->object);
         return STORE_CORRUPT;
-    }
-    if (bounds.state == SHARD_SEALED) {
-        close_views(lane);
-        lane->is_gone = true;
-        view_rows_none(&lane->rows, arena);
-        lane->step = LANE_IDLE;
-        return STORE_OK;
     }
     lane->step = LANE_LOCKS;
     return STORE_WAIT;
@@ -242,6 +348,8 @@ enum store_result lane_fetch(struct lane *lane, struct arena *arena, struct byte
             if (view_rows_find(&lane->rows, from))
                 return STORE_OK;
             lane->from = arena_copy(arena, from);
+            if (lane->kind == LANE_LISTED)
+                lane->partition = row_key_place(arena, lane->from);
             lane->is_single = is_single;
             lane->tries = 0;
             if (lane->page == 0)

@@ -27,60 +27,100 @@ struct collecting {
     struct arena *arena;
     struct partition owner; /* of those that are left; its key in the arena */
     struct text names;      /* those of them that no task has yet */
-    char fenced[SHARD_NAME_SIZE];
     bool is_told; /* of all so far */
 };
 
 /* ---- one piece ---- */
 
-/* Reports whether the owner is locked, where the fate is unknown because of that. */
-static enum leftover_fate look(struct shards *shards, const struct partition *owner,
-                               uint32_t incarnation, uint64_t number, bool *ret_is_locked)
+struct look {
+    struct arrival *arrival; /* all below points into it */
+    struct port_step *bounds, *header, *row, *fence;
+    char object[SHARD_NAME_SIZE];
+};
+
+static struct look ask(struct shards *shards, const struct partition *owner, uint32_t incarnation,
+                       uint64_t number)
 {
     struct port_op *op = arrival_op();
-    struct port_step *bounds_row = port_get(op, row_key_bounds());
-    struct port_step *header_row = port_get(op, row_key_header(op->arena, owner->key));
-    struct port_step *row = port_get(op, row_key_piece(op->arena, owner->key, incarnation, number));
-    enum leftover_fate fate = PIECE_UNREADABLE;
-    struct partition_header header;
-    struct shard_bounds bounds;
-    struct arrival *arrival;
-    char object[SHARD_NAME_SIZE];
+    struct look look = {
+        .bounds = port_get(op, row_key_bounds()),
+        .header = port_get(op, row_key_header(op->arena, owner->key)),
+        .row = port_get(op, row_key_piece(op->arena, owner->key, incarnation, number)),
+        .fence = port_get(op, row_key_fence(op->arena, incarnation)),
+    };
 
-    *ret_is_locked = false;
-    shards_place(shards, owner, object);
-    arrival = send_block(shards_port(shards), object, op);
-    if (op->result == PORT_ABSENT)
-        fate = PIECE_LEFT;
-    else if (op->result || shard_bounds_read(port_value(bounds_row), &bounds) ||
-             partition_header_read(port_value(header_row), &header))
-        log_line(LOG_ERROR, "shard %s: what refers to a piece is unknown", object);
-    else if (row->row_count > 0)
-        fate = PIECE_REFERRED;
-    else if (partition_is_locked(&header))
-        *ret_is_locked = true;
-    else
-        fate = bounds.state == SHARD_SEALED ? PIECE_DROPPED : PIECE_LEFT;
-    arrival_drop(arrival);
-    return fate;
+    shards_place(shards, owner, look.object);
+    look.arrival = send_block(shards_port(shards), look.object, op);
+    return look;
 }
 
-enum leftover_fate leftovers_fate(struct shards *shards, const struct partition *owner,
-                                  uint32_t incarnation, uint64_t number)
+/* What a look says, or why there is to be another. */
+enum told { TOLD, TOLD_LOCKED, TOLD_ELSEWHERE, TOLD_UNFENCED };
+
+static enum told take_look(struct shards *shards, const struct partition *owner,
+                           const struct look *look, bool is_fenced, enum leftover_fate *ret_fate)
+{
+    enum port_result result = arrival_answer(look->arrival)->result;
+    enum store_result there = STORE_IO;
+    struct partition_header header;
+    struct shard_bounds bounds;
+
+    *ret_fate = PIECE_UNREADABLE;
+    if (result == PORT_ABSENT) {
+        *ret_fate = PIECE_LEFT;
+        return is_fenced ? TOLD_UNFENCED : TOLD;
+    }
+    if (result == PORT_OK)
+        there = shard_bounds_read(port_value(look->bounds), &bounds);
+    if (!there)
+        there = shards_arrive(shards, owner, &bounds);
+    if (there == STORE_CONFLICT)
+        return TOLD_ELSEWHERE;
+    if (there || partition_header_read(port_value(look->header), &header)) {
+        log_line(LOG_ERROR, "shard %s: what refers to a piece is unknown", look->object);
+        return TOLD;
+    }
+    if (look->row->row_count == 0 && is_fenced && look->fence->row_count == 0)
+        return TOLD_UNFENCED;
+    if (look->row->row_count == 0 && partition_is_locked(&header))
+        return TOLD_LOCKED;
+    *ret_fate = look->row->row_count > 0         ? PIECE_REFERRED
+                : bounds.state == SHARD_SEALED ? PIECE_DROPPED
+                                               : PIECE_LEFT;
+    return TOLD;
+}
+
+/* is_fenced: only in a shard that has the fence; *ret_is_unfenced: it was none. */
+static enum leftover_fate find_fate(struct shards *shards, const struct partition *owner,
+                                    uint32_t incarnation, uint64_t number, bool is_fenced,
+                                    bool *ret_is_unfenced)
 {
     enum leftover_fate fate = PIECE_UNREADABLE;
-    bool is_locked = true;
+    enum told told = TOLD_LOCKED;
 
-    for (unsigned tries = 0; is_locked && tries < TRIES_MAX; tries++) {
-        fate = look(shards, owner, incarnation, number, &is_locked);
-        if (is_locked) {
+    for (unsigned tries = 0; tries < TRIES_MAX && told != TOLD && told != TOLD_UNFENCED;) {
+        struct look look = ask(shards, owner, incarnation, number);
+
+        told = take_look(shards, owner, &look, is_fenced, &fate);
+        arrival_drop(look.arrival);
+        tries += told != TOLD_ELSEWHERE;
+        if (told == TOLD_LOCKED) {
             struct arrival *resolved = resolve_start(shards, owner);
 
             arrival_block(resolved);
             arrival_drop(resolved);
         }
     }
-    return fate;
+    *ret_is_unfenced = told == TOLD_UNFENCED;
+    return told == TOLD ? fate : PIECE_UNREADABLE;
+}
+
+enum leftover_fate leftovers_fate(struct shards *shards, const struct partition *owner,
+                                  uint32_t incarnation, uint64_t number)
+{
+    bool is_unfenced;
+
+    return find_fate(shards, owner, incarnation, number, false, &is_unfenced);
 }
 
 /* ---- changes of the owner's shard ---- */
@@ -101,15 +141,25 @@ static bool fence(struct collecting *c, const struct partition *owner)
 {
     struct shard_change set = { .key = row_key_fence(c->arena, c->incarnation),
                                 .value = row_value_write(c->arena, bytes_from_string("1")) };
-    char object[SHARD_NAME_SIZE];
 
-    shards_place(c->of->shards, owner, object);
-    if (strcmp(object, c->fenced) == 0)
-        return true;
-    if (!change(c, owner, &set, NULL))
-        return false;
-    memcpy(c->fenced, object, sizeof object);
-    return true;
+    return change(c, owner, &set, NULL);
+}
+
+/* What refers to it, looked for where no commit of the front end goes through. Partitions may be moved to another shard
+ * meanwhile: the fence is set in the one that the look was at. */
+static enum leftover_fate fenced_fate(struct collecting *c, const struct partition *owner,
+                                      uint64_t number)
+{
+    enum leftover_fate fate = PIECE_UNREADABLE;
+    bool is_unfenced = true;
+
+    for (unsigned tries = 0; tries < TRIES_MAX && is_unfenced; tries++) {
+        fate = find_fate(c->of->shards, owner, c->incarnation, number, c->of->is_fenced,
+                         &is_unfenced);
+        if (is_unfenced && !fence(c, owner))
+            return PIECE_UNREADABLE;
+    }
+    return is_unfenced ? PIECE_UNREADABLE : fate;
 }
 
 /* A task deletes those whose names have come together. */
@@ -160,7 +210,7 @@ static enum port_result claim(struct collecting *c, const char *object, struct b
 static bool judge(struct collecting *c, uint64_t number, const char *object, struct bytes row)
 {
     struct piece_change piece = { .extent = c->incarnation, .offset = number };
-    enum leftover_fate fate = PIECE_UNREADABLE;
+    enum leftover_fate fate;
     enum port_result claimed = PORT_OK;
     struct piece_label label;
 
@@ -169,8 +219,7 @@ static bool judge(struct collecting *c, uint64_t number, const char *object, str
         return true;
     }
     piece.length = label.length;
-    if (!c->of->is_fenced || fence(c, &label.owner))
-        fate = leftovers_fate(c->of->shards, &label.owner, c->incarnation, number);
+    fate = fenced_fate(c, &label.owner, number);
     if ((fate == PIECE_LEFT || fate == PIECE_DROPPED) && label.state != PIECE_LEFT_OVER)
         claimed = claim(c, object, row, label);
     if (claimed == PORT_REFUSED)

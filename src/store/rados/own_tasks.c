@@ -17,26 +17,49 @@
 
 /* ---- forgetting ---- */
 
-/* Is a partition not locked by the transaction, after whatever has locked it is settled? */
-static bool is_settled(struct rados *rados, const struct partition *partition,
-                       struct attempt transaction)
+/* Reads a row of the shard that a partition lies in; no row, if there is no shard. *ret_row points into what is returned;
+ * NULL: it cannot be read. */
+static struct arrival *read_row(struct rados *rados, const struct partition *partition,
+                                struct bytes key, struct port_step **ret_row)
 {
-    for (unsigned tries = 0; tries < RESOLVE_TRIES_MAX; tries++) {
+    for (;;) {
         struct port_op *op = arrival_op();
-        struct port_step *row = port_get(op, row_key_header(op->arena, partition->key));
-        struct partition_header header;
+        struct port_step *bounds_row = port_get(op, row_key_bounds());
+        enum store_result result = STORE_OK;
+        struct shard_bounds bounds;
         struct arrival *arrival;
-        enum port_result result;
         char object[SHARD_NAME_SIZE];
-        bool is_locked;
 
+        *ret_row = port_get(op, key);
         shards_place(rados->shards, partition, object);
         arrival = send_block(rados->port, object, op);
-        result = arrival_answer(arrival)->result;
-        is_locked =
-            result != PORT_ABSENT &&
-            (result || partition_header_read(port_value(row), &header) ||
-             (partition_is_locked(&header) && attempt_equal(header.lock.transaction, transaction)));
+        if (op->result == PORT_OK)
+            result = shard_bounds_read(port_value(bounds_row), &bounds);
+        else if (op->result != PORT_ABSENT)
+            result = STORE_IO;
+        if (op->result == PORT_OK && !result)
+            result = shards_arrive(rados->shards, partition, &bounds);
+        if (!result)
+            return arrival;
+        arrival_drop(arrival);
+        if (result != STORE_CONFLICT)
+            return NULL;
+    }
+}
+
+/* Is a partition not locked by the transaction, after whatever has locked it is settled? */
+static bool is_settled(struct rados *rados, const struct partition *partition,
+                       struct attempt transaction, struct arena *arena)
+{
+    for (unsigned tries = 0; tries < RESOLVE_TRIES_MAX; tries++) {
+        struct partition_header header;
+        struct port_step *row;
+        struct arrival *arrival =
+            read_row(rados, partition, row_key_header(arena, partition->key), &row);
+        bool is_locked = !arrival || partition_header_read(port_value(row), &header) ||
+                         (partition_is_locked(&header) &&
+                          attempt_equal(header.lock.transaction, transaction));
+
         arrival_drop(arrival);
         if (!is_locked)
             return true;
@@ -60,29 +83,25 @@ static bool remove_decided(struct rados *rados, const struct own_task *task, str
 static bool forget(struct rados *rados, const struct own_task *task, struct arena *arena)
 {
     struct partition others[COMMIT_PARTS_MAX];
-    struct port_op *op = arrival_op();
-    struct port_step *row;
     struct attempt transaction;
     struct arrival *arrival;
+    struct port_step *row;
     struct bytes key, value;
-    char object[SHARD_NAME_SIZE];
     size_t count = 0;
     bool is_done;
 
-    if (!attempt_read(task->payload, &transaction)) {
-        port_op_free(op);
+    if (!attempt_read(task->payload, &transaction))
         return false;
-    }
-    shards_place(rados->shards, &task->partition, object);
     key = row_key_decided(arena, task->partition.key, transaction.incarnation, transaction.number);
-    row = port_get(op, key);
-    arrival = send_block(rados->port, object, op);
-    is_done = op->result == PORT_ABSENT || (op->result == PORT_OK && row->row_count == 0);
-    if (!is_done && op->result == PORT_OK && row_value_read(port_value(row), &value) &&
+    arrival = read_row(rados, &task->partition, key, &row);
+    if (!arrival)
+        return false;
+    is_done = row->row_count == 0;
+    if (!is_done && row_value_read(port_value(row), &value) &&
         decided_read(arena_copy(arena, value), others, &count)) {
         is_done = true;
         for (size_t i = 0; i < count; i++)
-            is_done = is_done && is_settled(rados, &others[i], transaction);
+            is_done = is_done && is_settled(rados, &others[i], transaction, arena);
         is_done = is_done && remove_decided(rados, task, key);
     }
     arrival_drop(arrival);

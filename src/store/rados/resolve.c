@@ -19,7 +19,7 @@ struct resolve {
     struct partition at;     /* now; its key on the heap */
     unsigned depth, waited_ms;
     struct arrival *read;
-    struct port_step *header_row, *rows;
+    struct port_step *bounds_row, *header_row, *rows;
     struct bytes locked_row;        /* in the arena */
     struct partition_header header; /* of `at` */
     struct text prepared;           /* what was read of its changes */
@@ -82,20 +82,28 @@ struct arrival *fate_ask(struct shards *shards, const struct partition_lock *loc
     return arrival_send(shards_port(shards), object, op);
 }
 
-enum fate fate_told(const struct arrival *asked, const struct partition_lock *lock,
-                    struct partition_header *ret_primary)
+enum fate fate_told(struct shards *shards, const struct arrival *asked,
+                    const struct partition_lock *lock, struct partition_header *ret_primary)
 {
     const struct port_op *op = arrival_answer(asked);
+    const struct partition partition = primary_of(lock);
     const struct port_step *bounds_row = op->first, *header = bounds_row->next,
                            *decided = header->next;
     struct partition_header primary = { .version = 0 };
-    struct shard_bounds bounds;
+    struct shard_bounds bounds = { .state = SHARD_LIVE };
 
-    if (op->result == PORT_ABSENT)
-        bounds.state = SHARD_LIVE;
-    else if (op->result || shard_bounds_read(port_value(bounds_row), &bounds) ||
-             partition_header_read(port_value(header), &primary))
+    if (op->result && op->result != PORT_ABSENT)
         return FATE_UNREADABLE;
+    if (!op->result) {
+        enum store_result result = shard_bounds_read(port_value(bounds_row), &bounds);
+
+        if (!result)
+            result = shards_arrive(shards, &partition, &bounds);
+        if (result == STORE_CONFLICT)
+            return FATE_ELSEWHERE;
+        if (result || partition_header_read(port_value(header), &primary))
+            return FATE_UNREADABLE;
+    }
     if (ret_primary)
         *ret_primary = primary;
     if (!op->result && decided->row_count > 0)
@@ -193,12 +201,15 @@ static void fate_known(struct waiter *waiter)
     struct partition_header primary;
     struct partition at;
 
-    switch (fate_told(r->read, &r->header.lock, &primary)) {
+    switch (fate_told(r->shards, r->read, &r->header.lock, &primary)) {
     case FATE_DECIDED:
         settle(r);
         return;
     case FATE_DEAD:
         roll_back(r);
+        return;
+    case FATE_ELSEWHERE:
+        await(r, fate_ask(r->shards, &r->header.lock), fate_known);
         return;
     case FATE_UNREADABLE:
         end(r);
@@ -239,16 +250,34 @@ static bool take_prepared(struct resolve *r)
     return true;
 }
 
+/* Is the partition in the shard that was asked? If not it is looked for again, or that is all. */
+static bool is_there(struct resolve *r)
+{
+    struct shard_bounds bounds;
+    enum store_result result = STORE_IO;
+
+    if (arrival_answer(r->read)->result == PORT_OK)
+        result = shard_bounds_read(port_value(r->bounds_row), &bounds);
+    if (!result)
+        result = shards_arrive(r->shards, &r->at, &bounds);
+    if (result == STORE_CONFLICT)
+        look(r, (struct bytes){ NULL, 0 });
+    else if (result)
+        end(r);
+    return !result;
+}
+
 static void looked(struct waiter *waiter)
 {
     struct resolve *r = (struct resolve *)(void *)waiter;
-    const struct port_op *op = arrival_answer(r->read);
-    struct bytes row = arena_copy(r->arena, port_value(r->header_row));
     bool is_more = r->locked_row.len > 0;
     struct partition_header header;
+    struct bytes row;
 
-    if (op->result || partition_header_read(row, &header) ||
-        (!partition_is_locked(&header) && r->depth == 0)) {
+    if (!is_there(r))
+        return;
+    row = arena_copy(r->arena, port_value(r->header_row));
+    if (partition_header_read(row, &header) || (!partition_is_locked(&header) && r->depth == 0)) {
         end(r);
         return;
     }
@@ -278,7 +307,7 @@ static void look(struct resolve *r, struct bytes after)
     char object[SHARD_NAME_SIZE];
 
     shards_place(r->shards, &r->at, object);
-    (void)port_get(op, row_key_bounds());
+    r->bounds_row = port_get(op, row_key_bounds());
     r->header_row = port_get(op, row_key_header(op->arena, r->at.key));
     r->rows = port_list(op, after, row_key_prepared_prefix(op->arena, r->at.key), PORT_ROWS_MAX);
     if (after.len == 0) {

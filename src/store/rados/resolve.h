@@ -20,11 +20,12 @@
 #define RESOLVE_PATIENCE_MS 200u
 #define RESOLVE_STEP_MS     4u
 
-enum fate { FATE_OPEN, FATE_DECIDED, FATE_DEAD, FATE_UNREADABLE };
+enum fate { FATE_OPEN, FATE_DECIDED, FATE_DEAD, FATE_ELSEWHERE, FATE_UNREADABLE };
 /* The read that tells it. */
 struct arrival *fate_ask(struct shards *shards, const struct partition_lock *lock);
-/* Once it has come. *ret_primary: its header, if not NULL; keys point into the answer. */
-enum fate fate_told(const struct arrival *asked, const struct partition_lock *lock,
+/* Once it has come. FATE_ELSEWHERE: the primary is in another shard, to be asked again. *ret_primary: its header, if not
+ * NULL; keys point into the answer. */
+enum fate fate_told(struct shards *shards, const struct arrival *asked, const struct partition_lock *lock,
                     struct partition_header *ret_primary);
 
 /* Rows that say that a partition is locked: to be freed with the lock. */

@@ -3,7 +3,7 @@
 #include "base/endian.h"
 #include "store/rados/blocking.h"
 
-#define FORMAT    "lagra store on rados 2"
+#define FORMAT    "lagra store on rados 3"
 #define TRIES_MAX 64u
 
 static enum store_result failed(const char *problem, const char **ret_problem)

@@ -8,6 +8,10 @@
 #define FENCE_DIGITS 8
 #define TASK_DIGITS  (16 + 32)
 
+/* In a shard's name. */
+#define LANE_AT      (2 + 32 + 1)
+#define NUMBER_AT    (LANE_AT + 2 + 1)
+
 #define ESCAPE       '\x01'
 #define ESCAPED_END  '\x01'
 #define ESCAPED_00   '\x02'
@@ -164,6 +168,22 @@ struct bytes row_key_slot(struct arena *arena, struct bytes partition_key)
                         crc32c(0, partition_key.ptr, partition_key.len) / 16 % ROW_SLOTS);
 }
 
+struct bytes row_key_begin(struct arena *arena, char kind, struct bytes partition_key)
+{
+    struct text key;
+
+    begin(&key, arena, kind, partition_key);
+    return text_bytes(&key);
+}
+
+struct bytes row_key_before(struct arena *arena, char kind, struct bytes partition_key)
+{
+    struct bytes key = row_key_begin(arena, kind, partition_key);
+
+    key.len--; /* END is twice the same byte, and behind a key is one of it */
+    return key;
+}
+
 struct bytes row_key_behind(struct arena *arena, struct bytes key)
 {
     return arena_printf(arena, "%.*s\x01", BYTES_ARG(key));
@@ -203,6 +223,28 @@ static bool take_escaped(struct bytes *from, struct arena *arena, bool has_end,
     *from = bytes_from(*from, i);
     *ret_raw = text_bytes(&raw);
     return !has_end;
+}
+
+struct bytes row_key_place(struct arena *arena, struct bytes place)
+{
+    struct bytes rest = bytes_from(place, 1);
+    struct text raw;
+    size_t i = 0;
+
+    text_init(&raw, arena, rest.len);
+    while (i < rest.len) {
+        char c = rest.ptr[i++];
+
+        if (c != ESCAPE) {
+            text_add_char(&raw, c);
+            continue;
+        }
+        c = i < rest.len ? rest.ptr[i++] : ESCAPED_END;
+        if (c != ESCAPED_00 && c != ESCAPED_01)
+            break;
+        text_add_char(&raw, c == ESCAPED_00 ? '\0' : ESCAPE);
+    }
+    return text_bytes(&raw);
 }
 
 bool row_key_hex(struct bytes digits, uint64_t *ret_value)
@@ -351,6 +393,24 @@ void shard_name(const struct guid *space, unsigned lane, uint64_t number,
         at += snprintf(ret_name + at, 3, "%02x", space->b[i]);
     snprintf(ret_name + at, (size_t)(SHARD_NAME_SIZE - at), ".%02x.%016llx", lane,
              (unsigned long long)number);
+}
+
+bool shard_name_is_first(const char *name)
+{
+    return bytes_has_suffix(bytes_from_string(name), bytes_from_string(".0000000000000000"));
+}
+
+bool shard_name_read(const char *name, struct guid *ret_space, unsigned *ret_lane,
+                     uint64_t *ret_number)
+{
+    uint64_t lane;
+
+    if (!shard_name_space(name, ret_space) || name[LANE_AT - 1] != '.' ||
+        !row_key_hex(bytes_of(name + LANE_AT, 2), &lane) || lane >= space_lanes(ret_space) ||
+        name[NUMBER_AT - 1] != '.' || !row_key_hex(bytes_of(name + NUMBER_AT, 16), ret_number))
+        return false;
+    *ret_lane = (unsigned)lane;
+    return true;
 }
 
 bool shard_name_space(const char *name, struct guid *ret_space)

@@ -65,6 +65,12 @@ struct bytes row_key_prepared_prefix(struct arena *arena, struct bytes partition
 struct bytes row_key_task(struct arena *arena, instant due, const struct guid *id);
 struct bytes row_key_slot(struct arena *arena, struct bytes partition_key);
 
+/* Rows of a kind ('L', 'P') of partitions from this one on begin here; and the last place before that, so that what
+ * row_key_behind() makes of it is where they begin. */
+struct bytes row_key_begin(struct arena *arena, char kind, struct bytes partition_key);
+struct bytes row_key_before(struct arena *arena, char kind, struct bytes partition_key);
+/* Of a place among rows of such a kind: no partition before this one has a row at or behind it. */
+struct bytes row_key_place(struct arena *arena, struct bytes place);
 /* The first key behind one, since none has a byte of 00. */
 struct bytes row_key_behind(struct arena *arena, struct bytes key);
 
@@ -88,7 +94,11 @@ unsigned space_lanes(const struct guid *space);
 unsigned partition_lane(const struct guid *space, struct bytes partition_key);
 void shard_name(const struct guid *space, unsigned lane, uint64_t number,
                 char ret_name[SHARD_NAME_SIZE]);
-/* The space in a shard's name. False: malformed. */
+/* The space in a shard's name; all that it says. False: malformed. */
 bool shard_name_space(const char *name, struct guid *ret_space);
+bool shard_name_read(const char *name, struct guid *ret_space, unsigned *ret_lane,
+                     uint64_t *ret_number);
+/* Is it the first shard of its lane, which the first commit makes? */
+bool shard_name_is_first(const char *name);
 
 #endif

@@ -5,7 +5,11 @@
 
 #define ROW_VERSION     1
 #define CRC_SIZE        4
-#define BOUNDS_SIZE_MIN (2 + 8 + 8 + 8 + 4 + 4 + 4 + CRC_SIZE)
+#define BOUNDS_VERSION  2
+#define BOUNDS_KEYS     (3 + 8 + 8 + 8 + 4 + 8)
+#define BOUNDS_SIZE_MIN (BOUNDS_KEYS + 4 + 4 + 4 + CRC_SIZE)
+#define FLAG_MOVING     1
+#define FLAG_EMPTY      2
 #define HEADER_ROW_SIZE (2 + 8 + HEADER_ATTEMPTS * ATTEMPT_SIZE + CRC_SIZE)
 #define LOCK_SIZE       (ATTEMPT_SIZE + 16 + 8 + 8)
 #define FLAG_LOCKED     1
@@ -38,21 +42,30 @@ static bool crc_is_right(struct bytes row)
            be32_get(row.ptr + row.len - CRC_SIZE) == crc32c(0, row.ptr, row.len - CRC_SIZE);
 }
 
+static void add_key(struct text *row, struct bytes key)
+{
+    add_be32(row, (uint32_t)key.len);
+    text_add(row, key);
+}
+
 struct bytes shard_bounds_write(struct arena *arena, const struct shard_bounds *bounds)
 {
     struct text row;
 
-    text_init(&row, arena, BOUNDS_SIZE_MIN + bounds->lo.len + bounds->hi.len);
-    text_add_char(&row, ROW_VERSION);
+    text_init(&row, arena,
+              BOUNDS_SIZE_MIN + bounds->lo.len + bounds->hi.len + bounds->move_from.len);
+    text_add_char(&row, BOUNDS_VERSION);
     text_add_char(&row, (char)bounds->state);
+    text_add_char(&row, (char)((bounds->is_moving ? FLAG_MOVING : 0) |
+                               (bounds->is_empty ? FLAG_EMPTY : 0)));
     add_be64(&row, bounds->epoch);
     add_be64(&row, bounds->stamp);
     add_be64(&row, bounds->next);
     add_be32(&row, bounds->incarnation_floor);
-    add_be32(&row, (uint32_t)bounds->lo.len);
-    text_add(&row, bounds->lo);
-    add_be32(&row, (uint32_t)bounds->hi.len);
-    text_add(&row, bounds->hi);
+    add_be64(&row, bounds->move_to);
+    add_key(&row, bounds->lo);
+    add_key(&row, bounds->hi);
+    add_key(&row, bounds->move_from);
     return with_crc(&row);
 }
 
@@ -77,19 +90,25 @@ enum store_result shard_bounds_read(struct bytes row, struct shard_bounds *ret_b
     struct shard_bounds bounds;
     struct bytes rest;
 
-    if (row.len < BOUNDS_SIZE_MIN || !crc_is_right(row) || row.ptr[0] != ROW_VERSION)
+    if (row.len < BOUNDS_SIZE_MIN || !crc_is_right(row) || row.ptr[0] != BOUNDS_VERSION)
         return STORE_CORRUPT;
-    if (row.ptr[1] != SHARD_LIVE && row.ptr[1] != SHARD_SEALED)
+    if ((row.ptr[1] != SHARD_LIVE && row.ptr[1] != SHARD_SEALED) ||
+        (row.ptr[2] & ~(FLAG_MOVING | FLAG_EMPTY)) != 0)
         return STORE_CORRUPT;
     bounds = (struct shard_bounds){
         .state = (enum shard_state)row.ptr[1],
-        .epoch = be64_get(row.ptr + 2),
-        .stamp = be64_get(row.ptr + 10),
-        .next = be64_get(row.ptr + 18),
-        .incarnation_floor = be32_get(row.ptr + 26),
+        .is_moving = (row.ptr[2] & FLAG_MOVING) != 0,
+        .is_empty = (row.ptr[2] & FLAG_EMPTY) != 0,
+        .epoch = be64_get(row.ptr + 3),
+        .stamp = be64_get(row.ptr + 11),
+        .next = be64_get(row.ptr + 19),
+        .incarnation_floor = be32_get(row.ptr + 27),
+        .move_to = be64_get(row.ptr + 31),
     };
-    rest = bytes_of(row.ptr + 30, row.len - 30 - CRC_SIZE);
-    if (!take_key(&rest, &bounds.lo) || !take_key(&rest, &bounds.hi) || rest.len > 0)
+    rest = bytes_of(row.ptr + BOUNDS_KEYS, row.len - BOUNDS_KEYS - CRC_SIZE);
+    if (!take_key(&rest, &bounds.lo) || !take_key(&rest, &bounds.hi) ||
+        !take_key(&rest, &bounds.move_from) || rest.len > 0 ||
+        bounds.is_moving != (bounds.move_to > 0))
         return STORE_CORRUPT;
     *ret_bounds = bounds;
     return STORE_OK;
@@ -97,8 +116,18 @@ enum store_result shard_bounds_read(struct bytes row, struct shard_bounds *ret_b
 
 bool shard_bounds_have(const struct shard_bounds *bounds, struct bytes partition_key)
 {
-    return bytes_compare(partition_key, bounds->lo) >= 0 &&
+    return !bounds->is_empty && bytes_compare(partition_key, bounds->lo) >= 0 &&
            (bounds->hi.len == 0 || bytes_compare(partition_key, bounds->hi) < 0);
+}
+
+bool shard_bounds_is_moving(const struct shard_bounds *bounds, struct bytes partition_key)
+{
+    return bounds->is_moving && bytes_compare(partition_key, bounds->move_from) >= 0;
+}
+
+bool shard_bounds_are_filled(const struct shard_bounds *from, const struct shard_bounds *to)
+{
+    return !to->is_empty && bytes_compare(to->lo, from->move_from) <= 0;
 }
 
 /* ---- headers ---- */

@@ -1,14 +1,17 @@
 /* The two rows that guards compare: the bounds of a shard, and the header of a partition. All numbers are
  * big-endian; each row ends with the CRC-32C of what is before it. Any thread.
  *
- *   bounds   1  version (1)
+ *   bounds   1  version (2)
  *            1  state (enum shard_state)
+ *            1  flags: 1 its last partitions are being moved, 2 it has none yet
  *            8  epoch: one more at each change, so that the bytes never return
  *            8  owner stamp: the version of the state of its container that the shard knows
  *            8  number of the shard that follows; 0: none
  *            4  incarnations below are refused (decision: 396)
+ *            8  number of the shard that partitions are being moved to; 0: they are not
  *            4  length of lo, then lo: the least partition key
  *            4  length of hi, then hi: partition keys are below; empty: no end
+ *            4  length of move_from, then that: partitions from this one on are being moved
  *   header   1  version (1)
  *            1  flags: 1 it is locked. Holds, limbs: each sets one, when it is built. Others are refused
  *            8  version of the partition: never returns, 0 is an absent header
@@ -31,17 +34,24 @@ enum shard_state { SHARD_LIVE = 1, SHARD_SEALED = 2 };
 
 struct shard_bounds {
     enum shard_state state;
+    bool is_moving; /* move.h: from move_from on, to move_to */
+    bool is_empty;  /* made for such partitions, and none have come: lo says nothing */
     uint64_t epoch;
     uint64_t stamp;
     uint64_t next;
     uint32_t incarnation_floor;
-    struct bytes lo, hi;
+    uint64_t move_to;
+    struct bytes lo, hi, move_from;
 };
 
 struct bytes shard_bounds_write(struct arena *arena, const struct shard_bounds *bounds);
 /* Keys point into the row. returns STORE_OK, STORE_CORRUPT (also: a version or a state that is not ours) */
 enum store_result shard_bounds_read(struct bytes row, struct shard_bounds *ret_bounds);
+/* Does the shard have the partition? And if so: is it being moved, so that nobody may write to it? */
 bool shard_bounds_have(const struct shard_bounds *bounds, struct bytes partition_key);
+bool shard_bounds_is_moving(const struct shard_bounds *bounds, struct bytes partition_key);
+/* Has `to`, to which those of `from` are being moved, got them? */
+bool shard_bounds_are_filled(const struct shard_bounds *from, const struct shard_bounds *to);
 
 /* The author of a commit: a front end, and the number of the commit in it, from 1. */
 struct attempt {

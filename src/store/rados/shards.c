@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "base/crc.h"
+#include "base/log.h"
+#include "store/rados/routes.h"
 #include "store/rados/row_key.h"
 
 #define BUCKETS 1024u
@@ -20,6 +22,7 @@ struct shards {
     struct port *port;
     uint32_t incarnation;
     _Atomic uint64_t attempts;
+    struct routes *routes;
     struct lock lock;
     struct known *buckets[BUCKETS]; /* under lock */
     unsigned count;                 /* under lock */
@@ -34,6 +37,7 @@ struct shards *shards_new(struct port *port, uint32_t incarnation)
     shards->port = port;
     shards->incarnation = incarnation;
     atomic_init(&shards->attempts, 0);
+    shards->routes = routes_new();
     lock_init(&shards->lock, RANK_PARTITION);
     return shards;
 }
@@ -55,6 +59,7 @@ void shards_free(struct shards *shards)
             shards->buckets[i] = known->next;
             known_free(known);
         }
+    routes_free(shards->routes);
     lock_release(&shards->lock);
     free(shards);
 }
@@ -113,8 +118,25 @@ void shards_wait_idle(struct shards *shards, struct waiter *waiter)
 void shards_place(const struct shards *shards, const struct partition *partition,
                   char ret_object[SHARD_NAME_SIZE])
 {
-    (void)shards;
-    shard_name(&partition->space, partition_lane(&partition->space, partition->key), 0, ret_object);
+    unsigned lane = partition_lane(&partition->space, partition->key);
+
+    shard_name(&partition->space, lane,
+               routes_find(shards->routes, &partition->space, lane, partition->key), ret_object);
+}
+
+enum store_result shards_arrive(struct shards *shards, const struct partition *partition,
+                                const struct shard_bounds *bounds)
+{
+    unsigned lane = partition_lane(&partition->space, partition->key);
+
+    if (shard_bounds_have(bounds, partition->key))
+        return STORE_OK;
+    if (bounds->next == 0 || (!bounds->is_empty && bytes_compare(partition->key, bounds->lo) < 0)) {
+        log_line(LOG_ERROR, "rados: no shard of lane %u has a partition", lane);
+        return STORE_CORRUPT;
+    }
+    routes_learn(shards->routes, &partition->space, lane, bounds->hi, bounds->next);
+    return STORE_CONFLICT;
 }
 
 static struct known **bucket_of(struct shards *shards, const char *object)
@@ -139,7 +161,7 @@ struct shard *shards_take(struct shards *shards, const char *object)
     at = find(shards, object);
     if (!*at) {
         known = xcalloc(1, sizeof *known);
-        known->shard = shard_new_unread(shards->port, object, true);
+        known->shard = shard_new_unread(shards->port, object, shard_name_is_first(object));
         memcpy(known->object, object, strlen(object) + 1);
         *at = known;
         shards->count++;

@@ -1,6 +1,8 @@
 /* The shards of a store that a front end knows, and who it is to them. Any thread.
  *
- * Each lane of a space is one shard, number 0, until shards are split. */
+ * A lane of a space is a chain of shards in the order of their partitions. The first, number 0, is made by the first
+ * commit to it; the others by moves of partitions (move.h). Each op takes the bounds of its shard along, or compares
+ * them: what is known of the chain only says where to ask first. */
 #ifndef LAGRA_STORE_RADOS_SHARDS_H
 #define LAGRA_STORE_RADOS_SHARDS_H
 
@@ -28,6 +30,12 @@ void shards_wait_idle(struct shards *shards, struct waiter *waiter);
 /* Where a partition lies, as far as is known. */
 void shards_place(const struct shards *shards, const struct partition *partition,
                   char ret_object[SHARD_NAME_SIZE]);
+/* By the bounds that were read there.
+ * returns STORE_OK        the partition is there, or (of a sealed one) was
+ *         STORE_CONFLICT  it is in a shard behind: shards_place() again
+ *         STORE_CORRUPT   there is none, logged */
+enum store_result shards_arrive(struct shards *shards, const struct partition *partition,
+                                const struct shard_bounds *bounds);
 /* That shard; until shards_give(). */
 struct shard *shards_take(struct shards *shards, const char *object);
 void shards_give(struct shards *shards, const char *object);

@@ -33,6 +33,7 @@ struct view {
     struct view_rows rows[2]; /* by family */
     uint32_t page;
     bool reads_much;
+    bool is_at_first; /* the shard that was asked is the first of its lane */
 
     struct whole *whole; /* of a view ahead, in the place of rows; NULL: of none */
     struct shard_link *link;
@@ -42,6 +43,7 @@ struct view {
     const struct port_step *bounds_step, *header_step, *run_steps[2], *at_step;
     enum record_family reading;
     struct bytes reading_from;
+    uint32_t reading_rows; /* 0: that one alone */
 };
 
 static const struct bytes none;
@@ -106,6 +108,7 @@ static void send(struct view *view, struct port_op *op)
 
     assert(!view->arrival);
     shards_place(view->shards, &view->partition, object);
+    view->is_at_first = shard_name_is_first(object);
     view->arrival = arrival_send(shards_port(view->shards), object, op);
 }
 
@@ -131,21 +134,28 @@ static void ask_first(struct view *view)
     send(view, op);
 }
 
+static void ask_page(struct view *view)
+{
+    struct port_op *op = begin_op(view);
+    enum record_family family = view->reading;
+
+    view->at_step = port_get(op, view->reading_from);
+    view->run_steps[family] = NULL;
+    if (view->reading_rows > 0)
+        view->run_steps[family] = port_list(op, view->reading_from,
+                                            family_key(op->arena, view, family), view->reading_rows);
+    send(view, op);
+}
+
 /* from: of a row. */
 static void ask_more(struct view *view, enum record_family family, struct bytes from, bool is_run)
 {
-    struct port_op *op = begin_op(view);
-
     view->reading = family;
     view->reading_from = arena_copy(view->arena, from);
-    view->at_step = port_get(op, from);
-    view->run_steps[family] = NULL;
-    if (is_run) {
-        view->run_steps[family] =
-            port_list(op, from, family_key(op->arena, view, family), view->page);
+    view->reading_rows = is_run ? view->page : 0;
+    if (is_run)
         view->page = view->page < PORT_ROWS_MAX / 2 ? 2 * view->page : PORT_ROWS_MAX;
-    }
-    send(view, op);
+    ask_page(view);
 }
 
 /* ---- what was answered ---- */
@@ -171,27 +181,29 @@ static struct arrival *take_arrival(struct view *view)
     return arrival;
 }
 
-/* Of the shard, as it is now. */
+/* Of the shard, as it is now. STORE_WAIT: the partition is in another one, which is to be asked. */
 static enum store_result take_bounds(struct view *view)
 {
     struct shard_bounds bounds;
+    enum store_result result;
 
     if (shard_bounds_read(port_value(view->bounds_step), &bounds))
         return damaged(view, "the shard");
-    if (!shard_bounds_have(&bounds, view->partition.key))
-        return end(view, STORE_IO); /* there are no splits yet */
-    if (bounds.state == SHARD_SEALED && view->step == FIRST)
-        view->is_gone = true;
-    return bounds.state == SHARD_SEALED
-               ? end(view, view->is_gone ? STORE_NOT_FOUND : STORE_CONFLICT)
-               : STORE_OK;
+    if (bounds.state == SHARD_SEALED) {
+        view->is_gone = view->is_gone || view->step == FIRST;
+        return end(view, view->is_gone ? STORE_NOT_FOUND : STORE_CONFLICT);
+    }
+    result = shards_arrive(view->shards, &view->partition, &bounds);
+    if (result == STORE_CONFLICT)
+        return STORE_WAIT;
+    return result ? end(view, result) : STORE_OK;
 }
 
 static enum store_result take_first(struct view *view, const struct port_op *op)
 {
     enum store_result result;
 
-    if (op->result == PORT_ABSENT) { /* nobody has written anything there yet */
+    if (op->result == PORT_ABSENT && view->is_at_first) { /* nobody has written anything there yet */
         for (unsigned family = 0; family < 2; family++)
             view_rows_none(&view->rows[family], view->arena);
         view->step = READ;
@@ -200,6 +212,8 @@ static enum store_result take_first(struct view *view, const struct port_op *op)
     if (op->result)
         return end(view, STORE_IO);
     result = take_bounds(view);
+    if (result == STORE_WAIT)
+        view->step = UNREAD;
     if (result)
         return result;
     view->header_row = arena_copy(view->arena, port_value(view->header_step));
@@ -221,12 +235,14 @@ static enum store_result take_first(struct view *view, const struct port_op *op)
 
 static enum store_result take_fate(struct view *view, const struct arrival *arrival)
 {
-    switch (fate_told(arrival, &view->header.lock, NULL)) {
+    switch (fate_told(view->shards, arrival, &view->header.lock, NULL)) {
     case FATE_OPEN:
         view->step = READ;
         return STORE_OK;
     case FATE_UNREADABLE:
         return end(view, STORE_IO);
+    case FATE_ELSEWHERE:
+        return STORE_WAIT;
     case FATE_DECIDED:
     case FATE_DEAD:
         break;
@@ -249,6 +265,8 @@ static enum store_result take_more(struct view *view, const struct port_op *op)
     if (op->result)
         return end(view, op->result == PORT_ABSENT ? STORE_CONFLICT : STORE_IO);
     result = take_bounds(view);
+    if (result == STORE_WAIT)
+        ask_page(view);
     if (result)
         return result;
     if (!bytes_equal(port_value(view->header_step), view->header_row))

@@ -54,10 +54,23 @@ bool walk_is_of(const struct walk *walk, const struct guid *space, enum walk_kin
     return walk->kind == kind && guid_equal(&walk->space, space);
 }
 
-bool walk_is_gone(const struct walk *walk)
+/* The first shard of the first lane; and the one after another one, of its lane or the next: NULL at the end. */
+static struct lane *first_lane(struct walk *walk)
 {
-    for (unsigned i = 0; i < walk->lane_count; i++)
-        if (walk->lanes[i].is_gone)
+    return &walk->lanes[0];
+}
+
+static struct lane *next_lane(struct walk *walk, const struct lane *lane)
+{
+    if (lane->behind)
+        return lane->behind;
+    return lane->number + 1 < walk->lane_count ? &walk->lanes[lane->number + 1] : NULL;
+}
+
+bool walk_is_gone(struct walk *walk)
+{
+    for (const struct lane *lane = first_lane(walk); lane; lane = next_lane(walk, lane))
+        if (lane->is_gone)
             return true;
     return false;
 }
@@ -81,19 +94,29 @@ void walk_forget(struct walk *walk)
     walk->arena = arena_new(WALK_ARENA_MAX);
 }
 
-/* Sees to it that all lanes know their row at a place. All are asked before any is waited for. */
-static enum store_result fetch_all(struct walk *walk, const struct bytes *from, bool is_single)
+/* Sees to it that all lanes know their row at a place: `from`, or that of each. All that are known are asked before any
+ * is waited for. */
+static enum store_result fetch_all(struct walk *walk, struct bytes from, bool is_single)
 {
     walk->waiting = NULL;
-    for (unsigned i = 0; i < walk->lane_count; i++) {
-        enum store_result result = lane_fetch(&walk->lanes[i], walk->arena, from[i], is_single);
+    for (struct lane *lane = first_lane(walk); lane; lane = next_lane(walk, lane)) {
+        enum store_result result;
 
+        if (!lane->place.ptr)
+            lane->place = from;
+        result = lane_fetch(lane, walk->arena, lane->place, is_single);
         if (result == STORE_WAIT)
-            walk->waiting = &walk->lanes[i];
+            walk->waiting = lane;
         else if (result)
             return result;
     }
     return walk->waiting ? STORE_WAIT : STORE_OK;
+}
+
+static void set_places(struct walk *walk)
+{
+    for (struct lane *lane = first_lane(walk); lane; lane = next_lane(walk, lane))
+        lane->place = (struct bytes){ NULL, 0 };
 }
 
 /* The first row of a lane at or after a place, as far as it is known. NULL: none up to the end of what is known;
@@ -117,56 +140,61 @@ static const struct port_row *row_in(const struct lane *lane, struct arena *aren
     return NULL;
 }
 
+/* The first row of all; lanes are moved on in which it is not known. *ret_is_cut: then it may be another. */
+static const struct port_row *first_row(struct walk *walk, struct bytes from, bool *ret_is_cut)
+{
+    const struct port_row *first = NULL;
+
+    *ret_is_cut = false;
+    for (struct lane *lane = first_lane(walk); lane; lane = next_lane(walk, lane)) {
+        const struct port_row *row = row_in(lane, walk->arena, &lane->place);
+
+        if (row && (!first || bytes_compare(row->key, first->key) < 0))
+            first = row;
+        else if (!row && lane->place.len > 0)
+            *ret_is_cut = true;
+        if (!row && lane->place.len == 0)
+            lane->place = from; /* known to the end */
+    }
+    return first;
+}
+
 enum store_result walk_next(struct walk *walk, struct bytes from, struct bytes *ret_key,
                             struct bytes *ret_value)
 {
-    struct bytes places[SPACE_LANES_MAX];
+    const struct port_row *first;
+    bool is_cut;
 
-    for (unsigned i = 0; i < walk->lane_count; i++)
-        places[i] = from;
-    for (;;) {
-        const struct port_row *first = NULL;
-        enum store_result result = fetch_all(walk, places, false);
-        bool is_cut = false;
+    set_places(walk);
+    do {
+        enum store_result result = fetch_all(walk, from, false);
 
         if (result)
             return result;
-        for (unsigned i = 0; i < walk->lane_count; i++) {
-            const struct port_row *row = row_in(&walk->lanes[i], walk->arena, &places[i]);
-
-            if (row && (!first || bytes_compare(row->key, first->key) < 0))
-                first = row;
-            else if (!row && places[i].len > 0)
-                is_cut = true;
-            if (!row && places[i].len == 0)
-                places[i] = from; /* known to the end */
-        }
-        if (is_cut)
-            continue;
-        if (!first)
-            return STORE_NOT_FOUND;
-        if (!row_value_read(first->value, ret_value)) {
-            log_line(LOG_ERROR, "rados: a row of kind %c is damaged", walk->kind);
-            return STORE_CORRUPT;
-        }
-        *ret_key = first->key;
-        return STORE_OK;
+        first = first_row(walk, from, &is_cut);
+    } while (is_cut);
+    if (!first)
+        return STORE_NOT_FOUND;
+    if (!row_value_read(first->value, ret_value)) {
+        log_line(LOG_ERROR, "rados: a row of kind %c is damaged", walk->kind);
+        return STORE_CORRUPT;
     }
+    *ret_key = first->key;
+    return STORE_OK;
 }
 
 enum store_result walk_sum(struct walk *walk, struct bytes name, int64_t *ret_sum)
 {
-    struct bytes key = row_key_counter(walk->arena, name), places[SPACE_LANES_MAX];
+    struct bytes key = row_key_counter(walk->arena, name);
     enum store_result result;
     int64_t sum = 0;
 
-    for (unsigned i = 0; i < walk->lane_count; i++)
-        places[i] = key;
-    result = fetch_all(walk, places, true);
+    set_places(walk);
+    result = fetch_all(walk, key, true);
     if (result)
         return result;
-    for (unsigned i = 0; i < walk->lane_count; i++) {
-        const struct view_run *run = view_rows_find(&walk->lanes[i].rows, key);
+    for (struct lane *lane = first_lane(walk); lane; lane = next_lane(walk, lane)) {
+        const struct view_run *run = view_rows_find(&lane->rows, key);
         uint64_t number;
 
         if (run->count == 0)

@@ -36,7 +36,7 @@ enum store_result walk_next(struct walk *walk, struct bytes from, struct bytes *
 /* The sum of a counter over all lanes. As walk_next() */
 enum store_result walk_sum(struct walk *walk, struct bytes name, int64_t *ret_sum);
 struct arrival *walk_arrival(struct walk *walk);
-bool walk_is_gone(const struct walk *walk);
+bool walk_is_gone(struct walk *walk);
 /* Forgets the pages that were read, if they are many. While nothing is being fetched. */
 void walk_forget(struct walk *walk);
 

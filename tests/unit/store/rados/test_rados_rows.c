@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "base/endian.h"
+#include "store/rados/routes.h"
 #include "store/rados/row_key.h"
 #include "store/rados/shard_rows.h"
 
@@ -144,7 +146,17 @@ static void lanes(void **state)
 
 static void bounds(void **state)
 {
-    struct shard_bounds given = { SHARD_LIVE, 3, 4, 5, 6, BYTES("b"), BYTES("d\0") }, read;
+    struct shard_bounds given = { .state = SHARD_LIVE,
+                                  .is_moving = true,
+                                  .epoch = 3,
+                                  .stamp = 4,
+                                  .next = 5,
+                                  .incarnation_floor = 6,
+                                  .move_to = 7,
+                                  .lo = BYTES("b"),
+                                  .hi = BYTES("d\0"),
+                                  .move_from = BYTES("c") },
+                        read;
     struct bytes row = shard_bounds_write(*state, &given);
     char *bytes = (char *)(uintptr_t)row.ptr;
 
@@ -154,6 +166,11 @@ static void bounds(void **state)
     assert_int_equal(read.stamp, 4);
     assert_int_equal(read.next, 5);
     assert_int_equal(read.incarnation_floor, 6);
+    assert_int_equal(read.move_to, 7);
+    assert_true(read.is_moving && !read.is_empty);
+    assert_true(bytes_equal(read.move_from, given.move_from));
+    assert_false(shard_bounds_is_moving(&read, (struct bytes)BYTES("b")));
+    assert_true(shard_bounds_is_moving(&read, (struct bytes)BYTES("c")));
     assert_true(bytes_equal(read.lo, given.lo) && bytes_equal(read.hi, given.hi));
     assert_false(shard_bounds_have(&read, (struct bytes)BYTES("a")));
     assert_true(shard_bounds_have(&read, (struct bytes)BYTES("b")));
@@ -168,6 +185,91 @@ static void bounds(void **state)
         bytes[i] ^= 4;
         assert_int_equal(shard_bounds_read(bytes_of(row.ptr, i), &read), STORE_CORRUPT);
     }
+}
+
+/* The shard that partitions are moved to has none of them, or all. */
+static void filled(void **state)
+{
+    const struct shard_bounds from = { .hi = BYTES("t"), .move_from = BYTES("m") };
+    struct shard_bounds to = { .lo = BYTES("t"), .is_empty = true };
+
+    (void)state;
+    assert_false(shard_bounds_are_filled(&from, &to));
+    assert_false(shard_bounds_have(&to, (struct bytes)BYTES("z")));
+    to.is_empty = false;
+    assert_false(shard_bounds_are_filled(&from, &to));
+    to.lo = from.move_from;
+    assert_true(shard_bounds_are_filled(&from, &to));
+    assert_true(shard_bounds_have(&to, (struct bytes)BYTES("z")));
+}
+
+/* Rows of partitions from one on begin behind all of those before it, right behind the place before them. */
+static void places(void **state)
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        struct bytes begin = row_key_begin(*state, 'L', keys[i]),
+                     before = row_key_before(*state, 'L', keys[i]);
+
+        assert_true(bytes_equal(row_key_behind(*state, before), begin));
+        assert_true(bytes_equal(row_key_place(*state, begin), keys[i]));
+        assert_true(bytes_equal(row_key_place(*state, before), keys[i]));
+        for (size_t j = 0; j < KEYS; j++) {
+            struct bytes row = row_key_record(*state, RECORD_LISTED, keys[j], keys[i]);
+
+            assert_true(bytes_equal(row_key_place(*state, row), keys[j]));
+            assert_int_equal(bytes_compare(row, begin) < 0, bytes_compare(keys[j], keys[i]) < 0);
+            assert_int_equal(bytes_compare(row, before) < 0, bytes_compare(keys[j], keys[i]) < 0);
+        }
+    }
+    assert_int_equal(row_key_place(*state, (struct bytes)BYTES("L")).len, 0);
+}
+
+/* What is learned of a lane says with which shard to begin, in any order; and nothing of other lanes. */
+static void routes(void **state)
+{
+    struct routes *routes = routes_new();
+    const struct guid space = { { 7, [15] = 4 } };
+
+    (void)state;
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("x")), 0);
+    routes_learn(routes, &space, 1, (struct bytes)BYTES("t"), 5);
+    routes_learn(routes, &space, 1, (struct bytes)BYTES("k"), 9);
+    routes_learn(routes, &space, 1, (struct bytes)BYTES("m"), 5);
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("")), 0);
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("jj")), 0);
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("k")), 9);
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("lz")), 9);
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("n")), 5);
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("z")), 5);
+    assert_int_equal(routes_find(routes, &space, 2, (struct bytes)BYTES("z")), 0);
+    for (uint32_t i = 0; i < ROUTES_MAX; i++) {
+        char key[8];
+
+        be32_put(key, i);
+        routes_learn(routes, &space, 3, bytes_of(key, 4), i + 1);
+    }
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("z")), 0);
+    routes_free(routes);
+}
+
+static void shard_names(void **state)
+{
+    const struct guid space = { { 0x5a, [15] = 0xff } };
+    char name[SHARD_NAME_SIZE];
+    struct guid read;
+    unsigned lane;
+    uint64_t number;
+
+    (void)state;
+    shard_name(&space, 11, UINT64_MAX, name);
+    assert_true(shard_name_read(name, &read, &lane, &number));
+    assert_true(guid_equal(&read, &space));
+    assert_int_equal(lane, 11);
+    assert_true(number == UINT64_MAX && !shard_name_is_first(name));
+    name[2 + 32 + 2] = 'x';
+    assert_false(shard_name_read(name, &read, &lane, &number));
+    shard_name(&space, 15, 0, name);
+    assert_true(shard_name_read(name, &read, &lane, &number) && shard_name_is_first(name));
 }
 
 static void headers(void **state)
@@ -253,6 +355,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(malformed_keys, set_up, tear_down),
         cmocka_unit_test(lanes),
         cmocka_unit_test_setup_teardown(bounds, set_up, tear_down),
+        cmocka_unit_test(filled),
+        cmocka_unit_test_setup_teardown(places, set_up, tear_down),
+        cmocka_unit_test(routes),
+        cmocka_unit_test(shard_names),
         cmocka_unit_test_setup_teardown(headers, set_up, tear_down),
         cmocka_unit_test(outcomes),
         cmocka_unit_test(one_writer),
