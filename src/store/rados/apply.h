@@ -1,29 +1,26 @@
-/* One commit to one shard, with the hints of its tasks before it.
- *
- *   todo.h      an object of hints, h a hex digit by the hash of the shard's name: rows
- *               minute (16 hex digits) '.' name of the shard: a task there may be due in that minute */
+/* One commit to the shard of its partition, with the hints of its tasks before it. */
 #ifndef LAGRA_STORE_RADOS_APPLY_H
 #define LAGRA_STORE_RADOS_APPLY_H
 
 #include "store/rados/arrival.h"
-#include "store/rados/row_key.h"
+#include "store/rados/hints.h"
 #include "store/rados/shards.h"
 
-#define TODO_OBJECTS   16u
-#define TODO_NAME_SIZE 8
-#define TODO_DIGITS    16
-void todo_name(unsigned number, char ret_name[TODO_NAME_SIZE]);
-unsigned todo_of_shard(const char *object);
-struct bytes todo_key(struct arena *arena, uint64_t minute, const char *object);
+/* A commit that was led from shard to shard so often is given up. */
+#define APPLY_MOVES_MAX 16u
+/* Before it is sent again, while what it rests on is on its way to a shard. */
+#define APPLY_PAUSE_MS  1u
 
-/* The caller's, from apply_start() until it is woken. commit: set but for its waiter; its result is never
- * STORE_BUSY for a hint. */
+/* The caller's, from apply_start() until it is woken. commit: set but for its waiter; its result is
+ * STORE_BUSY only for its checks. */
 struct apply {
     struct waiter waiter; /* first */
     struct shard_commit commit;
     struct shards *shards;
+    struct guid space;
     struct waiter *outer;
-    struct arrival *hint;
+    struct arrival *awaited;
+    unsigned moves;
     struct shard *shard;
     char object[SHARD_NAME_SIZE];
 };

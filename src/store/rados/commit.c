@@ -95,7 +95,7 @@ static void seal_next(struct commit *c)
         tell(c);
         return;
     }
-    c->arrival = seal_start(c->rados->port, &c->dropped[c->sealed++]);
+    c->arrival = seal_start(c->rados->shards, &c->dropped[c->sealed++]);
     c->waiter.wake = space_sealed;
     arrival_wait(c->arrival, &c->waiter);
 }

@@ -26,10 +26,11 @@ struct lane {
     unsigned number;
     char kind; /* that all keys begin with */
     char object[SHARD_NAME_SIZE];
-    uint64_t shard;               /* of that object */
-    struct lane *before, *behind; /* of another kind than LISTED: of the shards around it in the chain */
-    struct bytes place;           /* from where its rows are wanted: of who walks */
-    bool is_read;                 /* the next two are those of its newest page, and of its oldest one */
+    uint64_t shard; /* of that object */
+    struct lane *before,
+        *behind;        /* of another kind than LISTED: of the shards around it in the chain */
+    struct bytes place; /* from where its rows are wanted: of who walks */
+    bool is_read;       /* the next two are those of its newest page, and of its oldest one */
     struct bytes hi;
     struct shard_bounds oldest;
     struct view_rows rows;

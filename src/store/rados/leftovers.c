@@ -27,7 +27,7 @@ struct collecting {
     struct arena *arena;
     struct partition owner; /* of those that are left; its key in the arena */
     struct text names;      /* those of them that no task has yet */
-    bool is_told; /* of all so far */
+    bool is_told;           /* of all so far */
 };
 
 /* ---- one piece ---- */
@@ -84,7 +84,7 @@ static enum told take_look(struct shards *shards, const struct partition *owner,
         return TOLD_UNFENCED;
     if (look->row->row_count == 0 && partition_is_locked(&header))
         return TOLD_LOCKED;
-    *ret_fate = look->row->row_count > 0         ? PIECE_REFERRED
+    *ret_fate = look->row->row_count > 0       ? PIECE_REFERRED
                 : bounds.state == SHARD_SEALED ? PIECE_DROPPED
                                                : PIECE_LEFT;
     return TOLD;
@@ -154,8 +154,8 @@ static enum leftover_fate fenced_fate(struct collecting *c, const struct partiti
     bool is_unfenced = true;
 
     for (unsigned tries = 0; tries < TRIES_MAX && is_unfenced; tries++) {
-        fate = find_fate(c->of->shards, owner, c->incarnation, number, c->of->is_fenced,
-                         &is_unfenced);
+        fate =
+            find_fate(c->of->shards, owner, c->incarnation, number, c->of->is_fenced, &is_unfenced);
         if (is_unfenced && !fence(c, owner))
             return PIECE_UNREADABLE;
     }

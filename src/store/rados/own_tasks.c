@@ -56,9 +56,9 @@ static bool is_settled(struct rados *rados, const struct partition *partition,
         struct port_step *row;
         struct arrival *arrival =
             read_row(rados, partition, row_key_header(arena, partition->key), &row);
-        bool is_locked = !arrival || partition_header_read(port_value(row), &header) ||
-                         (partition_is_locked(&header) &&
-                          attempt_equal(header.lock.transaction, transaction));
+        bool is_locked =
+            !arrival || partition_header_read(port_value(row), &header) ||
+            (partition_is_locked(&header) && attempt_equal(header.lock.transaction, transaction));
 
         arrival_drop(arrival);
         if (!is_locked)
@@ -192,47 +192,103 @@ static bool forget_moved(struct rados *rados, const struct own_task *task, struc
 
 /* ---- dropped spaces ---- */
 
-/* Removes a page of rows of a sealed shard, and deletes the pieces that they name. Tasks, and what is needed to settle
- * transactions, stay. returns false: a failure; *ret_is_over: there are no more */
-static bool empty_page(struct rados *rados, const char *object, struct bytes *after,
-                       struct arena *arena, bool *ret_is_over)
+/* A shard of a space that was dropped, which is sealed. */
+struct emptied {
+    char object[SHARD_NAME_SIZE];
+    struct shard_bounds bounds; /* keys in the arena */
+    struct bytes after;         /* the row that was read last, in the arena */
+    bool is_over;
+};
+
+/* Rows of partitions that another shard has were on their way here when it was sealed (move.h). */
+static bool is_own(const struct emptied *shard, const struct port_row *row,
+                   const struct row_name *name)
+{
+    struct task_row task;
+    struct bytes value;
+
+    if (name->kind != ROW_TASK)
+        return shard_bounds_have(&shard->bounds, name->partition_key);
+    return !row_value_read(row->value, &value) || !task_row_read(value, &task) ||
+           shard_bounds_have(&shard->bounds, task.partition_key);
+}
+
+/* Is the row to be removed? The pieces that it counts are deleted. Tasks, and what is needed to settle transactions,
+ * stay. */
+static bool empty_row(struct rados *rados, const struct emptied *shard, const struct port_row *row,
+                      struct arena *arena)
+{
+    struct piece_change piece;
+    struct row_name name;
+
+    if (!row_key_read(row->key, arena, &name))
+        return false;
+    if (name.kind == ROW_PIECE && is_own(shard, row, &name) &&
+        piece_row_name(row->key, row->value, &piece)) {
+        if (piece.references == 0)
+            return false; /* it lies elsewhere, and its task removes the row */
+        staged_delete(rados->staged, piece.extent, piece.offset);
+        staged_used(rados->staged, -(int64_t)piece.length, 0);
+    }
+    return name.kind == ROW_LISTED || name.kind == ROW_INNER || name.kind == ROW_INDEX ||
+           name.kind == ROW_PIECE || name.kind == ROW_COUNTER ||
+           (name.kind == ROW_TASK && !is_own(shard, row, &name));
+}
+
+/* One page. False: a failure. */
+static bool empty_page(struct rados *rados, struct emptied *shard, struct arena *arena)
 {
     struct port_op *op = arrival_op(), *removal = arrival_op();
-    struct port_step *list = port_list(op, *after, (struct bytes){ NULL, 0 }, PORT_ROWS_MAX);
-    struct arrival *arrival = send_block(rados->port, object, op);
+    struct port_step *list = port_list(op, shard->after, (struct bytes){ NULL, 0 }, PORT_ROWS_MAX);
+    struct arrival *arrival = send_block(rados->port, shard->object, op);
     bool is_empty = true, is_done = op->result == PORT_OK;
 
-    *ret_is_over = !is_done || !list->is_cut;
+    shard->is_over = !is_done || !list->is_cut;
     for (uint32_t i = 0; is_done && i < list->row_count; i++) {
-        const struct port_row *row = &list->rows[i];
-        struct piece_change piece;
-        struct row_name name;
         struct arena_mark mark = arena_mark(arena);
-        bool is_read = row_key_read(row->key, arena, &name);
 
-        arena_rewind(arena, mark);
-        if (!is_read ||
-            (name.kind != ROW_LISTED && name.kind != ROW_INNER && name.kind != ROW_INDEX &&
-             name.kind != ROW_PIECE && name.kind != ROW_COUNTER))
-            continue;
-        if (name.kind == ROW_PIECE && piece_row_name(row->key, row->value, &piece)) {
-            if (piece.references == 0)
-                continue; /* it lies elsewhere, and its task removes the row */
-            staged_delete(rados->staged, piece.extent, piece.offset);
-            staged_used(rados->staged, -(int64_t)piece.length, 0);
+        if (empty_row(rados, shard, &list->rows[i], arena)) {
+            port_remove(removal, list->rows[i].key);
+            is_empty = false;
         }
-        port_remove(removal, row->key);
-        is_empty = false;
+        arena_rewind(arena, mark);
     }
     if (is_done && list->row_count > 0)
-        *after = arena_copy(arena, list->rows[list->row_count - 1].key);
-    is_done = is_done || op->result == PORT_ABSENT;
+        shard->after = arena_copy(arena, list->rows[list->row_count - 1].key);
     arrival_drop(arrival);
     if (is_empty)
         port_op_free(removal);
     else
-        is_done = run_block(rados->port, object, removal) == PORT_OK && is_done;
+        is_done = run_block(rados->port, shard->object, removal) == PORT_OK && is_done;
     return is_done;
+}
+
+/* The shards of a lane, one after another. */
+static bool empty_lane(struct rados *rados, const struct guid *space, unsigned lane,
+                       struct arena *arena)
+{
+    uint64_t number = 0;
+
+    do {
+        struct emptied shard = { .is_over = false };
+        struct port_op *op = arrival_op();
+        struct port_step *row = port_get(op, row_key_bounds());
+        struct arrival *arrival;
+        bool is_read;
+
+        shard_name(space, lane, number, shard.object);
+        arrival = send_block(rados->port, shard.object, op);
+        is_read = op->result == PORT_OK &&
+                  !shard_bounds_read(arena_copy(arena, port_value(row)), &shard.bounds);
+        arrival_drop(arrival);
+        if (!is_read || shard.bounds.state != SHARD_SEALED || shard.bounds.is_moving)
+            return false; /* it could not be sealed: another time */
+        while (!shard.is_over)
+            if (!empty_page(rados, &shard, arena))
+                return false;
+        number = shard.bounds.next;
+    } while (number > 0);
+    return true;
 }
 
 static bool drop(struct rados *rados, const struct own_task *task, struct arena *arena, bool is_all)
@@ -243,21 +299,14 @@ static bool drop(struct rados *rados, const struct own_task *task, struct arena 
     if (task->payload.len != sizeof space.b)
         return false;
     memcpy(space.b, task->payload.ptr, sizeof space.b);
-    arrival = seal_start(rados->port, &space);
+    arrival = seal_start(rados->shards, &space);
     arrival_block(arrival);
     arrival_drop(arrival);
     if (!is_past(rados, task->due, is_all))
         return false;
-    for (unsigned lane = 0; lane < space_lanes(&space); lane++) {
-        struct bytes after = { NULL, 0 };
-        char object[SHARD_NAME_SIZE];
-        bool is_over = false;
-
-        shard_name(&space, lane, 0, object);
-        while (!is_over)
-            if (!empty_page(rados, object, &after, arena, &is_over))
-                return false;
-    }
+    for (unsigned lane = 0; lane < space_lanes(&space); lane++)
+        if (!empty_lane(rados, &space, lane, arena))
+            return false;
     return true;
 }
 

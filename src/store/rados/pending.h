@@ -1,6 +1,6 @@
 /* The states that commits of this front end will leave which are not applied yet: of each partition the newest, for
  * the next decision to be made on. So of many who change one partition each need not wait for the one before, and
- * all go together in the next op of the shard (shard.h invariants 2, 7). decision: 561
+ * all go together in the next op of the shard (shard.h invariants 2, 9). decision: 561
  *
  * A commit that none can rest on stands apart: until it has ended its partitions have no such state, and commits
  * that come after it wait for it. Else they would be faster, being one op each, and it would never get its turn.

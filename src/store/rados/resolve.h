@@ -25,8 +25,8 @@ enum fate { FATE_OPEN, FATE_DECIDED, FATE_DEAD, FATE_ELSEWHERE, FATE_UNREADABLE 
 struct arrival *fate_ask(struct shards *shards, const struct partition_lock *lock);
 /* Once it has come. FATE_ELSEWHERE: the primary is in another shard, to be asked again. *ret_primary: its header, if not
  * NULL; keys point into the answer. */
-enum fate fate_told(struct shards *shards, const struct arrival *asked, const struct partition_lock *lock,
-                    struct partition_header *ret_primary);
+enum fate fate_told(struct shards *shards, const struct arrival *asked,
+                    const struct partition_lock *lock, struct partition_header *ret_primary);
 
 /* Rows that say that a partition is locked: to be freed with the lock. */
 void resolve_free_slot(struct part_work *work, struct arena *arena, struct bytes partition_key);

@@ -6,10 +6,11 @@
 #define LAGRA_STORE_RADOS_SEAL_H
 
 #include "store/rados/arrival.h"
-#include "store/rados/row_key.h"
+#include "store/rados/shards.h"
 
-/* All lanes at once. It tells when it is over; what could not be sealed is logged, and left to the task. Never
- * waits. */
-struct arrival *seal_start(struct port *port, const struct guid *space);
+/* All lanes at once, each from its first shard to its last. Of a shard that partitions are being moved from, the other
+ * is sealed too; then nothing can come there any more, and the move is either finished or forgotten. It tells when it is
+ * over; what could not be sealed is logged, and left to the task. Never waits. */
+struct arrival *seal_start(struct shards *shards, const struct guid *space);
 
 #endif

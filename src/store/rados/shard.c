@@ -114,14 +114,15 @@ static bool is_behind(struct shard_commit *group, const struct shard_commit *com
     for (; group; group = group->next) {
         bool is_same = bytes_equal(group->partition_key, commit->partition_key);
 
-        if (is_same && commit->rests_on && group->last->link == commit->rests_on) {
+        if (is_same && commit->rests_on && group->last->link == commit->rests_on &&
+            !group->was_sent_before && !commit->was_sent_before) {
             *ret_chain = group;
             return false;
         }
         if (is_same || share_a_check(group, commit))
             return true;
     }
-    /* What it rests on is on its way here, or behind in the list. */
+    /* What it rests on is on its way here, or behind in the list, or in another shard. */
     return commit->rests_on && shard_link_result(commit->rests_on) == STORE_WAIT;
 }
 
@@ -136,7 +137,7 @@ static void add_to_chain(struct shard_commit *first, struct shard_commit *commit
     first->last = commit;
 }
 
-/* Moves commits from those that wait into the group, which is empty. invariants (2), (7) */
+/* Moves commits from those that wait into the group, which is empty. invariants (2), (9) */
 static void fill_group(struct shard *shard)
 {
     struct shard_commit **from = &shard->waiting, **to = &shard->group;
@@ -168,6 +169,13 @@ static void fill_group(struct shard *shard)
         }
         bytes += more;
         count++;
+    }
+    if (count == 0 && shard->waiting) { /* invariant (8): it is looked at, and returned */
+        shard->group = shard->waiting;
+        shard->waiting = shard->group->next;
+        if (!shard->waiting)
+            shard->end = &shard->waiting;
+        shard->group->next = NULL;
     }
 }
 
@@ -243,11 +251,11 @@ static bool is_outdated(const struct shard_commit *ended, const struct shard_com
     return false;
 }
 
-/* STORE_WAIT: it goes on. Those that rest on it learn it by its link. */
+/* STORE_WAIT, or it is to go on elsewhere: nothing is known yet. Those that rest on it learn it by its link. */
 static void set_result(struct shard_commit *commit, enum store_result result)
 {
     commit->result = result;
-    if (commit->link && result != STORE_WAIT)
+    if (commit->link && result != STORE_WAIT && !commit->is_elsewhere && !commit->is_early)
         shard_link_tell(commit->link, result == STORE_OK);
 }
 
@@ -260,7 +268,8 @@ static void take_outdated(struct shard *shard, struct shard_commit *ended)
     for (struct shard_commit **at = &shard->waiting; *at;) {
         struct shard_commit *commit = *at;
 
-        if (!rests_on_nothing(commit) && !is_outdated(ended, commit)) {
+        if (commit->was_sent_before || /* that may have been its own doing */
+            (!rests_on_nothing(commit) && !is_outdated(ended, commit))) {
             at = &commit->next;
             continue;
         }
@@ -364,6 +373,38 @@ static void take_outcomes(struct shard *shard)
     }
 }
 
+/* Does what it rests on wait here by now? */
+static bool is_awaited_here(struct shard *shard, const struct shard_commit *commit)
+{
+    const struct shard_commit *waiting = shard->waiting;
+
+    lock_assert_held(&shard->lock);
+    while (waiting && waiting->link != commit->rests_on)
+        waiting = waiting->next;
+    return waiting;
+}
+
+/* Those that came before what they rest on wait behind it, if it has come. */
+static void keep_early(struct shard *shard)
+{
+    lock_take(&shard->lock);
+    for (struct shard_commit **at = &shard->group; *at;) {
+        struct shard_commit *commit = *at;
+
+        if (!commit->is_early || !is_awaited_here(shard, commit)) {
+            at = &commit->next;
+            continue;
+        }
+        commit->is_early = false;
+        commit->result = STORE_WAIT;
+        *at = commit->next;
+        commit->next = NULL;
+        *shard->end = commit;
+        shard->end = &commit->next;
+    }
+    lock_give(&shard->lock);
+}
+
 static void look_done(struct port_op *op)
 {
     struct shard *shard = op->context;
@@ -383,6 +424,7 @@ static void look_done(struct port_op *op)
         end_all(shard, STORE_UNKNOWN);
     } else {
         take_outcomes(shard);
+        keep_early(shard);
     }
     port_op_free(op);
     proceed_and_wake(shard);
@@ -396,6 +438,7 @@ void shard_commit(struct shard *shard, struct shard_commit *commit)
     commit->result = STORE_WAIT;
     commit->tries = 0;
     commit->newest = 0;
+    commit->is_elsewhere = commit->is_early = false;
     commit->next = commit->behind = NULL;
     commit->last = commit;
     lock_take(&shard->lock);

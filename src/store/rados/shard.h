@@ -18,7 +18,10 @@
  *      never returns. So of many commits on one state all but the first cost no op.
  *  (6) Nobody has looked for tasks that are due when one that a commit adds is, and there is a hint of it
  *      before it is there: else it would be forgotten (tests/rados/model/todo.pml).
- *  (7) What was decided on a state that a commit will leave is sent with that commit or after it was
+ *  (7) A partition that lies in another shard, or is being moved to one, is not written to here. A commit that may have
+ *      been applied before the partition went there is looked for in the header that went along.
+ *  (8) Nobody waits here for what is in another shard: so a commit whose link leads elsewhere is returned.
+ *  (9) What was decided on a state that a commit will leave is sent with that commit or after it was
  *      applied, and never if it was not: decision 561. */
 #ifndef LAGRA_STORE_RADOS_SHARD_H
 #define LAGRA_STORE_RADOS_SHARD_H
@@ -65,6 +68,14 @@ struct shard_task {
     struct bytes value;
 };
 
+/* When a task will be due, in a shard in which tasks have been looked for up to `looked`. */
+static inline instant shard_due(instant due, instant looked)
+{
+    instant later = due > looked ? due : looked + 1;
+
+    return later < SHARD_MINUTE ? SHARD_MINUTE : later; /* minute 0 stands for none */
+}
+
 /* One commit of one partition, or another change of its header. The caller's, from shard_commit() until the waiter is
  * woken, with its links. One with a link, or that rests on another, has neither checks nor tasks nor `after`, and
  * has a header; and one that rests on another names no pieces. */
@@ -87,17 +98,23 @@ struct shard_commit {
 
     /* Before the waiter is woken:
      *   STORE_OK         done and durable
-     *   STORE_CONFLICT   the partition has changed, or lies in another shard by now, or what it rests on
-     *                    did not come to be: decide again
+     *   STORE_CONFLICT   the partition has changed, or what it rests on did not come to be: decide again
      *   STORE_NOT_FOUND  the space is dropped
      *   STORE_BUSY       a check does not hold, or (`minute` is not 0) there is no hint for a task that is
-     *                    due in that minute; nothing was changed
+     *                    due in that minute; nothing was changed. Or what becomes of it is to be seen:
+     *                    where the partition lies by now, or is being moved to (is_elsewhere); once what
+     *                    it rests on is known, which is not here (is_early)
      *   STORE_FULL       the pool is; nothing was changed
      *   STORE_UNKNOWN
      *   STORE_IO         too large; or the incarnation is fenced: this front end was taken for dead, and
      *                    must not commit any more */
     enum store_result result;
     uint64_t minute;
+    bool is_elsewhere, is_early;
+    /* It was sent to a shard that the partition is no longer in, perhaps in a chain with this last attempt, and may have
+     * been applied. Stays from one shard to the next. */
+    bool was_sent_before;
+    struct attempt sent_as;
 
     /* The shard's. */
     struct shard_commit *next;

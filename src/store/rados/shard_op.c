@@ -29,7 +29,8 @@ static bool may_commit(const struct shard *shard, const struct shard_commit *com
 {
     return shard->row.len > 0 && (shard->bounds.state == SHARD_LIVE || commit->is_any_state) &&
            commit->attempt.incarnation >= shard->bounds.incarnation_floor &&
-           shard_bounds_have(&shard->bounds, commit->partition_key);
+           shard_bounds_have(&shard->bounds, commit->partition_key) &&
+           !shard_bounds_is_moving(&shard->bounds, commit->partition_key);
 }
 
 /* ---- counters ---- */
@@ -98,9 +99,7 @@ void shard_counters_free(struct shard *shard)
 
 instant shard_task_due(const struct shard *shard, const struct shard_task *task)
 {
-    instant due = task->due > shard->looked ? task->due : shard->looked + 1;
-
-    return due < SHARD_MINUTE ? SHARD_MINUTE : due; /* minute 0 stands for none */
+    return shard_due(task->due, shard->looked);
 }
 
 /* What it rests on was in no op that was applied, and is in no group. */
@@ -279,9 +278,15 @@ static enum store_result outcome_of_header(struct shard_commit *first)
     const struct partition_header after = shard_header_after(first);
     struct partition_header now;
     enum store_result result = partition_header_read(port_value(first->header), &now);
-    bool was_sent = first->tries > 0;
+    bool was_sent = first->tries > 0 || first->was_sent_before;
 
     first->newest = result ? 0 : now.version;
+    if (!result && first->was_sent_before) {
+        if (partition_header_remembers(&now, first->sent_as))
+            return STORE_OK;
+        if (partition_header_is_later(&now, first->sent_as))
+            return STORE_UNKNOWN; /* it went on elsewhere, so that others may have come between */
+    }
     if (!result)
         result = partition_header_outcome(&now, &first->seen, &after, first->last->attempt);
     if (result == STORE_OK && !was_sent)
@@ -291,20 +296,52 @@ static enum store_result outcome_of_header(struct shard_commit *first)
     return result;
 }
 
+/* invariant (7) */
+static enum store_result send_on(struct shard_commit *first, bool was_sent)
+{
+    struct attempt sent_as = first->was_sent_before ? first->sent_as : first->last->attempt;
+
+    for (struct shard_commit *c = first; c; c = c->behind) {
+        c->is_elsewhere = true;
+        c->was_sent_before = was_sent;
+        c->sent_as = sent_as;
+    }
+    return STORE_BUSY;
+}
+
+static bool rests_on(const struct shard_commit *commit, enum store_result result)
+{
+    return commit->rests_on && shard_link_result(commit->rests_on) == result;
+}
+
+/* invariant (8) */
+static enum store_result come_again(struct shard_commit *commit)
+{
+    commit->is_early = true;
+    return STORE_BUSY;
+}
+
 enum store_result shard_outcome(const struct shard *shard, struct shard_commit *commit)
 {
-    enum store_result result = commit->has_no_header ? STORE_WAIT : outcome_of_header(commit);
-    bool was_sent = commit->tries > 0;
+    bool was_sent = commit->tries > 0 || commit->was_sent_before;
+    bool is_sealed = shard->bounds.state == SHARD_SEALED;
+    enum store_result result;
 
-    if (!was_sent && is_lost(commit))
-        return STORE_CONFLICT; /* invariant (7) */
+    commit->newest = 0;
+    if (!was_sent && rests_on(commit, STORE_CONFLICT))
+        return STORE_CONFLICT; /* invariant (9) */
+    if ((!is_sealed || commit->is_any_state) &&
+        !shard_bounds_have(&shard->bounds, commit->partition_key))
+        return send_on(commit, was_sent && !commit->has_no_header);
+    if (!was_sent && rests_on(commit, STORE_WAIT))
+        return come_again(commit);
+    result = commit->has_no_header ? STORE_WAIT : outcome_of_header(commit);
     if (result != STORE_WAIT)
         return result;
-    if (shard->bounds.state == SHARD_SEALED && !commit->is_any_state)
+    if (is_sealed && !commit->is_any_state)
         return STORE_NOT_FOUND;
-    if (!shard_bounds_have(&shard->bounds, commit->partition_key))
-        /* If it was applied, it has moved with its header. */
-        return was_sent && !commit->has_no_header ? STORE_UNKNOWN : STORE_CONFLICT;
+    if (shard_bounds_is_moving(&shard->bounds, commit->partition_key))
+        return send_on(commit, false);
     if (!may_commit(shard, commit) ||
         (commit->has_pieces && shard->fence_step && port_value(shard->fence_step).len > 0))
         return STORE_IO;
@@ -312,5 +349,10 @@ enum store_result shard_outcome(const struct shard *shard, struct shard_commit *
         return shard->refusal == PORT_FULL ? STORE_FULL : STORE_IO;
     if (!checks_hold(commit))
         return STORE_BUSY;
+    commit->was_sent_before = false;
+    if (rests_on(commit, STORE_WAIT))
+        return come_again(commit);
+    if (rests_on(commit, STORE_CONFLICT))
+        return STORE_CONFLICT;
     return commit->tries >= SHARD_TRIES_MAX ? STORE_CONFLICT : STORE_WAIT;
 }

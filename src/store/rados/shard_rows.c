@@ -56,8 +56,8 @@ struct bytes shard_bounds_write(struct arena *arena, const struct shard_bounds *
               BOUNDS_SIZE_MIN + bounds->lo.len + bounds->hi.len + bounds->move_from.len);
     text_add_char(&row, BOUNDS_VERSION);
     text_add_char(&row, (char)bounds->state);
-    text_add_char(&row, (char)((bounds->is_moving ? FLAG_MOVING : 0) |
-                               (bounds->is_empty ? FLAG_EMPTY : 0)));
+    text_add_char(
+        &row, (char)((bounds->is_moving ? FLAG_MOVING : 0) | (bounds->is_empty ? FLAG_EMPTY : 0)));
     add_be64(&row, bounds->epoch);
     add_be64(&row, bounds->stamp);
     add_be64(&row, bounds->next);
@@ -265,10 +265,19 @@ bool partition_header_equal(const struct partition_header *a, const struct parti
     return a->version == b->version && lock_equal(&a->lock, &b->lock);
 }
 
-static bool remembers(const struct partition_header *header, struct attempt attempt)
+bool partition_header_remembers(const struct partition_header *header, struct attempt attempt)
 {
     for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
         if (attempt_equal(header->attempts[i], attempt))
+            return true;
+    return false;
+}
+
+bool partition_header_is_later(const struct partition_header *header, struct attempt attempt)
+{
+    for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
+        if (header->attempts[i].incarnation == attempt.incarnation &&
+            header->attempts[i].number > attempt.number)
             return true;
     return false;
 }
@@ -287,7 +296,7 @@ enum store_result partition_header_outcome(const struct partition_header *now,
                                            const struct partition_header *after,
                                            struct attempt attempt)
 {
-    if (remembers(now, attempt) || partition_header_equal(now, after))
+    if (partition_header_remembers(now, attempt) || partition_header_equal(now, after))
         return STORE_OK;
     if (partition_header_equal(now, seen))
         return STORE_WAIT;
@@ -296,7 +305,7 @@ enum store_result partition_header_outcome(const struct partition_header *now,
     if (remembers_another_of(now, attempt))
         return STORE_CONFLICT;
     /* Also of a partition that was absent: the last place is free as long as none was pushed out. */
-    return remembers(now, seen->attempts[0]) ? STORE_CONFLICT : STORE_UNKNOWN;
+    return partition_header_remembers(now, seen->attempts[0]) ? STORE_CONFLICT : STORE_UNKNOWN;
 }
 
 /* ---- other rows ---- */

@@ -96,6 +96,9 @@ struct partition_header partition_header_after(const struct partition_header *se
 struct partition_header partition_header_settled(const struct partition_header *locked);
 struct partition_header partition_header_unlocked(const struct partition_header *locked);
 bool partition_header_equal(const struct partition_header *a, const struct partition_header *b);
+/* Has a later attempt of the same front end changed it? */
+bool partition_header_is_later(const struct partition_header *header, struct attempt attempt);
+bool partition_header_remembers(const struct partition_header *header, struct attempt attempt);
 /* What became of an attempt to make `after` of `seen`, which was refused, by the header as it is now.
  *
  * returns STORE_OK        it was applied: it was resent, and its first answer lost

@@ -325,6 +325,34 @@ static int compare_entries(const void *a, const void *b)
     return compare_place(x->due, &x->id, y);
 }
 
+static int by_id(const void *a, const void *b)
+{
+    const struct todo_entry *x = *(struct todo_entry *const *)a,
+                            *y = *(struct todo_entry *const *)b;
+    int order = memcmp(x->id.b, y->id.b, sizeof x->id.b);
+
+    if (order)
+        return order;
+    return x->due > y->due ? -1 : x->due < y->due;
+}
+
+/* A task that is being moved is in both shards, perhaps later due in the one that it comes to (move.h). */
+static void drop_twins(struct look *look)
+{
+    size_t kept = 0;
+
+    if (look->count == 0)
+        return;
+    qsort(look->entries, look->count, sizeof look->entries[0], by_id);
+    for (size_t i = 0; i < look->count; i++) {
+        if (kept > 0 && guid_equal(&look->entries[kept - 1]->id, &look->entries[i]->id))
+            entry_free(look->entries[i]);
+        else
+            look->entries[kept++] = look->entries[i];
+    }
+    look->count = kept;
+}
+
 enum store_result todo_look(struct port *port, instant to, struct todo_list *ret_list,
                             bool *ret_is_complete)
 {
@@ -339,6 +367,7 @@ enum store_result todo_look(struct port *port, instant to, struct todo_list *ret
     ask_shards(&look);
     raise_marks(&look);
     take_tasks(&look);
+    drop_twins(&look);
     if (look.count > 0)
         qsort(look.entries, look.count, sizeof look.entries[0], compare_entries);
     for (size_t i = 0; i < look.count; i++) {

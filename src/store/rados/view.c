@@ -142,8 +142,8 @@ static void ask_page(struct view *view)
     view->at_step = port_get(op, view->reading_from);
     view->run_steps[family] = NULL;
     if (view->reading_rows > 0)
-        view->run_steps[family] = port_list(op, view->reading_from,
-                                            family_key(op->arena, view, family), view->reading_rows);
+        view->run_steps[family] = port_list(
+            op, view->reading_from, family_key(op->arena, view, family), view->reading_rows);
     send(view, op);
 }
 
@@ -203,7 +203,8 @@ static enum store_result take_first(struct view *view, const struct port_op *op)
 {
     enum store_result result;
 
-    if (op->result == PORT_ABSENT && view->is_at_first) { /* nobody has written anything there yet */
+    if (op->result == PORT_ABSENT &&
+        view->is_at_first) { /* nobody has written anything there yet */
         for (unsigned family = 0; family < 2; family++)
             view_rows_none(&view->rows[family], view->arena);
         view->step = READ;
@@ -278,22 +279,15 @@ static enum store_result take_more(struct view *view, const struct port_op *op)
 
 static enum store_result take(struct view *view, const struct arrival *arrival)
 {
-    switch (view->step) {
-    case FIRST:
+    if (view->step == FIRST)
         return take_first(view, arrival_answer(arrival));
-    case FATE:
+    if (view->step == FATE)
         return take_fate(view, arrival);
-    case RESOLVING:
-        view->step = UNREAD;
-        return STORE_WAIT;
-    case READ:
+    if (view->step == READ)
         return take_more(view, arrival_answer(arrival));
-    case UNREAD:
-    case ENDED:
-        break;
-    }
-    assert(false);
-    return STORE_IO;
+    assert(view->step == RESOLVING);
+    view->step = UNREAD;
+    return STORE_WAIT;
 }
 
 /* Sends what the step needs. */

@@ -214,7 +214,7 @@ static void make_tasks(struct fixture *f, const struct guid *space, instant due,
 {
     const struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 1 };
     const struct task_row task = { .kind = 1, .partition_key = B("p") };
-    const struct guid id = guid_new();
+    const struct guid id = guid_new(), last = guid_new();
     struct bytes row = row_value_write(f->arena, task_row_write(f->arena, &task));
     char object[SHARD_NAME_SIZE], todo[TODO_NAME_SIZE];
 
@@ -223,7 +223,7 @@ static void make_tasks(struct fixture *f, const struct guid *space, instant due,
     write_row(f, object, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
     write_row(f, object, row_key_task(f->arena, due - 1, &id), B("not summed up"));
     write_row(f, object, row_key_task(f->arena, due, &id), row);
-    write_row(f, object, row_key_task(f->arena, later, &id), row);
+    write_row(f, object, row_key_task(f->arena, later, &last), row);
     write_row(f, todo, todo_key(f->arena, due / SHARD_MINUTE, object), B("1"));
 }
 

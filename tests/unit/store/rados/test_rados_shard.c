@@ -416,27 +416,47 @@ static void dropped_space(void **state)
     assert_int_equal(fake_row_count(f->fake, OBJECT), 0);
 }
 
+/* A commit that is to go on in another shard. */
+static struct shard_commit commit_elsewhere(struct fixture *f, const char *partition)
+{
+    struct tried *tried = prepare(f, partition, "v");
+
+    shard_commit(f->shard, &tried->commit);
+    assert_int_equal(end(f, tried), STORE_BUSY);
+    assert_true(tried->commit.is_elsewhere);
+    assert_null(row_of(f, partition).ptr);
+    return tried->commit;
+}
+
 /* The bounds changed behind its back: it reads them, and goes on as they say. */
 static void changed_bounds(void **state)
 {
     struct fixture *f = *state;
     struct shard_bounds bounds = { .state = SHARD_LIVE, .epoch = 2, .hi = BYTES("m") };
+    struct shard_commit elsewhere;
 
     set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
     assert_int_equal(commit(f, "a", "v"), STORE_OK);
-    assert_int_equal(commit(f, "z", "v"), STORE_CONFLICT);
-    assert_null(row_of(f, "z").ptr);
-    /* Learned by a refusal: it was sent. */
-    bounds.hi = (struct bytes)BYTES("b");
+    assert_false(commit_elsewhere(f, "z").was_sent_before);
+    /* What is being moved is not written to; that it was not is seen in the header. */
+    bounds.is_moving = true;
+    bounds.move_to = 1;
+    bounds.move_from = (struct bytes)BYTES("d");
     bounds.epoch++;
     set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
-    assert_int_equal(commit(f, "c", "v"), STORE_UNKNOWN);
-    assert_null(row_of(f, "c").ptr);
+    assert_false(commit_elsewhere(f, "d").was_sent_before);
+    assert_int_equal(commit(f, "c", "v"), STORE_OK);
+    /* Learned by a refusal: it was sent. */
+    bounds = (struct shard_bounds){ .state = SHARD_LIVE, .epoch = 4, .hi = BYTES("b") };
+    set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
+    elsewhere = commit_elsewhere(f, "bb");
+    assert_true(elsewhere.was_sent_before);
+    assert_true(attempt_equal(elsewhere.sent_as, elsewhere.attempt));
     /* And the other way round: what it knows is old. */
     bounds.hi = (struct bytes){ NULL, 0 };
     bounds.epoch++;
     set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
-    assert_int_equal(commit(f, "c", "v"), STORE_OK);
+    assert_int_equal(commit(f, "bb", "v"), STORE_OK);
     bounds = (struct shard_bounds){ .state = SHARD_SEALED, .epoch = 5 };
     set_row(f, row_key_bounds(), shard_bounds_write(f->arena, &bounds));
     assert_int_equal(commit(f, "a", "w"), STORE_NOT_FOUND);
@@ -444,6 +464,35 @@ static void changed_bounds(void **state)
     set_row(f, row_key_bounds(), bytes_from_string("damaged"));
     assert_int_equal(commit(f, "a", "w"), STORE_UNKNOWN);
     assert_true(bytes_is(row_of(f, "a"), "v"));
+}
+
+/* A commit that was sent to another shard before, and may have been applied there: the header that went along says so, as
+ * long as no later attempt of the same front end has overwritten it. */
+static void sent_before(void **state)
+{
+    struct fixture *f = *state;
+    struct tried *applied = prepare(f, "a", "v"), *not_applied = prepare(f, "b", "v"),
+                 *overwritten = prepare(f, "c", "v");
+
+    shard_commit(f->shard, &applied->commit);
+    assert_int_equal(end(f, applied), STORE_OK);
+    applied->is_over = false;
+    applied->commit.was_sent_before = true;
+    applied->commit.sent_as = applied->commit.attempt;
+    shard_commit(f->shard, &applied->commit);
+    assert_int_equal(end(f, applied), STORE_OK);
+    assert_int_equal(header_of(f, "a").version, applied->commit.now);
+    not_applied->commit.was_sent_before = true;
+    not_applied->commit.sent_as = not_applied->commit.attempt;
+    shard_commit(f->shard, &not_applied->commit);
+    assert_int_equal(end(f, not_applied), STORE_OK);
+    assert_true(bytes_is(row_of(f, "b"), "v"));
+    assert_int_equal(commit(f, "c", "w"), STORE_OK);
+    overwritten->commit.was_sent_before = true;
+    overwritten->commit.sent_as = overwritten->commit.attempt;
+    shard_commit(f->shard, &overwritten->commit);
+    assert_int_equal(end(f, overwritten), STORE_UNKNOWN);
+    assert_true(bytes_is(row_of(f, "c"), "w"));
 }
 
 /* A front end that is taken for dead commits nothing that names its pieces; below the floor nothing. */
@@ -703,6 +752,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(conflict_in_group, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_space, set_up, tear_down),
         cmocka_unit_test_setup_teardown(changed_bounds, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sent_before, set_up, tear_down),
         cmocka_unit_test_setup_teardown(fences, set_up, tear_down),
         cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_header, set_up, tear_down),
