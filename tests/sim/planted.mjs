@@ -571,7 +571,7 @@ const DEFECTS = [
     { name: 'rados-unknown-outcome-answered', file: 'src/service/deciding.c', args: [...FRONTS, '--faults', '68'],
         change: [['        return DECIDE_UNKNOWN;', '        return E_ServerBusy;']] },
     { name: 'rados-own-attempt-not-known', file: 'src/store/rados/shard_rows.c', args: [...FRONTS, '--faults', '4'],
-        change: [['    if (remembers(now, attempt) || partition_header_equal(now, after))', '    if (attempt.number == 0)']] },
+        change: [['    if (partition_header_remembers(now, attempt) || partition_header_equal(now, after))', '    if (attempt.number == 0)']] },
 ];
 
 function mutate(defect) {
