@@ -89,11 +89,9 @@ static void ask(struct lane *lane)
     if (!lane->is_single)
         lane->list_step = port_list(op, lane->from.len > 1 ? lane->from : none,
                                     bytes_of(&lane->kind, 1), lane->page);
-    if (lane->kind == LANE_LISTED) {
-        const struct partition first = { lane->space, lane->partition };
-
-        shards_place(lane->shards, &first, lane->object);
-    }
+    if (lane->kind == LANE_LISTED)
+        shards_place_in_lane(lane->shards, &lane->space, lane->number, lane->partition,
+                             lane->object);
     arrival_drop(lane->arrival);
     lane->arrival = arrival_send(shards_port(lane->shards), lane->object, op);
     lane->step = LANE_PAGE;
@@ -277,13 +275,13 @@ static enum store_result take_chain(struct lane *lane, struct arena *arena,
 static enum store_result take_bounds(struct lane *lane, struct arena *arena,
                                      const struct shard_bounds *bounds)
 {
-    const struct partition first = { lane->space, lane->partition };
     enum store_result result;
 
     if (lane->kind != LANE_LISTED)
         return take_chain(lane, arena, bounds);
     lane->hi = arena_copy(arena, bounds->hi);
-    result = shards_arrive(lane->shards, &first, bounds);
+    result =
+        shards_arrive_in_lane(lane->shards, &lane->space, lane->number, lane->partition, bounds);
     if (result != STORE_CONFLICT)
         return result;
     ask(lane);

@@ -115,28 +115,40 @@ void shards_wait_idle(struct shards *shards, struct waiter *waiter)
         waiter->wake(waiter);
 }
 
+void shards_place_in_lane(const struct shards *shards, const struct guid *space, unsigned lane,
+                          struct bytes partition_key, char ret_object[SHARD_NAME_SIZE])
+{
+    shard_name(space, lane, routes_find(shards->routes, space, lane, partition_key), ret_object);
+}
+
+enum store_result shards_arrive_in_lane(struct shards *shards, const struct guid *space,
+                                        unsigned lane, struct bytes partition_key,
+                                        const struct shard_bounds *bounds)
+{
+    if (shard_bounds_have(bounds, partition_key))
+        return STORE_OK;
+    if (bounds->next == 0 || (!bounds->is_empty && bytes_compare(partition_key, bounds->lo) < 0)) {
+        log_line(LOG_ERROR, "rados: no shard of lane %u has a partition", lane);
+        return STORE_CORRUPT;
+    }
+    routes_learn(shards->routes, space, lane, bounds->hi, bounds->next);
+    return STORE_CONFLICT;
+}
+
 void shards_place(const struct shards *shards, const struct partition *partition,
                   char ret_object[SHARD_NAME_SIZE])
 {
-    unsigned lane = partition_lane(&partition->space, partition->key);
-
-    shard_name(&partition->space, lane,
-               routes_find(shards->routes, &partition->space, lane, partition->key), ret_object);
+    shards_place_in_lane(shards, &partition->space,
+                         partition_lane(&partition->space, partition->key), partition->key,
+                         ret_object);
 }
 
 enum store_result shards_arrive(struct shards *shards, const struct partition *partition,
                                 const struct shard_bounds *bounds)
 {
-    unsigned lane = partition_lane(&partition->space, partition->key);
-
-    if (shard_bounds_have(bounds, partition->key))
-        return STORE_OK;
-    if (bounds->next == 0 || (!bounds->is_empty && bytes_compare(partition->key, bounds->lo) < 0)) {
-        log_line(LOG_ERROR, "rados: no shard of lane %u has a partition", lane);
-        return STORE_CORRUPT;
-    }
-    routes_learn(shards->routes, &partition->space, lane, bounds->hi, bounds->next);
-    return STORE_CONFLICT;
+    return shards_arrive_in_lane(shards, &partition->space,
+                                 partition_lane(&partition->space, partition->key), partition->key,
+                                 bounds);
 }
 
 static struct known **bucket_of(struct shards *shards, const char *object)

@@ -36,6 +36,12 @@ void shards_place(const struct shards *shards, const struct partition *partition
  *         STORE_CORRUPT   there is none, logged */
 enum store_result shards_arrive(struct shards *shards, const struct partition *partition,
                                 const struct shard_bounds *bounds);
+/* The same of a place in a lane, whichever partition of it is the first from there on. */
+void shards_place_in_lane(const struct shards *shards, const struct guid *space, unsigned lane,
+                          struct bytes partition_key, char ret_object[SHARD_NAME_SIZE]);
+enum store_result shards_arrive_in_lane(struct shards *shards, const struct guid *space,
+                                        unsigned lane, struct bytes partition_key,
+                                        const struct shard_bounds *bounds);
 /* That shard; until shards_give(). */
 struct shard *shards_take(struct shards *shards, const char *object);
 void shards_give(struct shards *shards, const char *object);
