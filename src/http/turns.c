@@ -41,11 +41,12 @@ static void begin(struct connection *connection)
 static enum turn take_turn(struct connection *connection)
 {
     struct http_connection *c = http_of(connection);
+    unsigned steps = connection_turn_steps(connection);
     enum turn turn = TURN_GOES_ON;
 
     if (c->is_paused)
         return TURN_WAITS;
-    for (int i = 0; i < TURN_STEPS_MAX && turn == TURN_GOES_ON; i++)
+    for (unsigned i = 0; i < steps && turn == TURN_GOES_ON; i++)
         turn = exchange_step(c);
     return turn;
 }

@@ -97,6 +97,8 @@ char *connection_block(const struct connection *connection);
 #define CONNECTION_INPUT_BYTES ((size_t)128 * 1024)
 #define CONNECTION_BLOCK_BYTES ((size_t)128 * 1024)
 
+/* How many steps its turn may have. */
+unsigned connection_turn_steps(const struct connection *connection);
 /* No connection has its turn behind this one before round() is called. */
 bool connection_is_last(const struct connection *connection);
 /* Has posted() called, and gives a turn. Any thread, while the connection cannot end; not again before

@@ -31,7 +31,7 @@ void lanes_add(struct lanes *lanes, struct connection *connection)
     lanes->count++;
 }
 
-static bool are_several(const struct lanes *lanes)
+bool lanes_are_several(const struct lanes *lanes)
 {
     uint64_t all = lanes->ready | lanes->recent | lanes->earlier;
 
@@ -46,7 +46,7 @@ void lanes_begin_round(struct lanes *lanes)
         lanes->recent = 0;
     }
     lanes->left = lanes->count;
-    if (lanes->left > LANES_ROUND_MOST && are_several(lanes))
+    if (lanes->left > LANES_ROUND_MOST && lanes_are_several(lanes))
         lanes->left = LANES_ROUND_MOST;
 }
 

@@ -1,7 +1,7 @@
 /* Inside of net/ only: whose turn is next on a worker. Connections that serve the same (an account) share a lane; lanes take
  * turns, and within one connections do, in their order. So one that has many requests waiting costs another one a turn each,
- * and not all of them. While several lanes have had turns of late, rounds are short: what comes meanwhile is
- * noticed between them. With one lane all goes on as if there were none. decision: 711. One thread. */
+ * and not all of them. While several lanes have had turns of late, rounds and turns are short: what comes meanwhile is
+ * noticed between rounds. With one lane all goes on as if there were none. decision: 711. One thread. */
 #ifndef LAGRA_NET_LANES_H
 #define LAGRA_NET_LANES_H
 
@@ -37,6 +37,8 @@ void lanes_add(struct lanes *lanes, struct connection *connection);
 void lanes_begin_round(struct lanes *lanes);
 /* Whose turn it is; NULL: the round is over. */
 struct connection *lanes_take(struct lanes *lanes);
+/* Have others than one lane had turns of late, or one to come? */
+bool lanes_are_several(const struct lanes *lanes);
 /* Nobody has a turn behind this one in this round. */
 bool lanes_is_last(const struct lanes *lanes);
 

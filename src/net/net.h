@@ -60,8 +60,10 @@ enum turn {
     TURN_SENT,    /* an answer is sent: inside of a protocol only, never what its turn() returns */
 };
 
-/* Steps that turn() takes of one connection before the next one's turn. */
-#define TURN_STEPS_MAX 32
+/* Steps that turn() takes of one connection before the next one's turn (connection_turn_steps()): while all serve the same, and
+ * while others have turns too. A step may be 128 KiB of an answer, or a message of a MiB. */
+#define TURN_STEPS_MAX    32
+#define TURN_STEPS_BESIDE 4
 
 struct net_protocol {
     const char *name;        /* of its threads: "http" */

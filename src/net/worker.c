@@ -43,6 +43,11 @@ bool connection_is_last(const struct connection *connection)
     return lanes_is_last(&connection->worker->lanes);
 }
 
+unsigned connection_turn_steps(const struct connection *connection)
+{
+    return lanes_are_several(&connection->worker->lanes) ? TURN_STEPS_BESIDE : TURN_STEPS_MAX;
+}
+
 /* ---- turns ---- */
 
 static void give_turn(struct worker *worker, struct connection *connection)

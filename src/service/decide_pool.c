@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/crc.h"
 #include "base/lock.h"
 #include "base/thread.h"
 
 #define THREADS_MAX 64
+/* Two accounts may share one. */
+#define LANES       64u
 
 /* A job that runs: on the stack of its thread. */
 struct turn {
@@ -16,12 +19,18 @@ struct turn {
     struct turn *next;
 };
 
+/* Jobs of an account, in their order. Empty: first is NULL, and end of no meaning. */
+struct lane {
+    struct pool_job *first, **end;
+};
+
 struct decide_pool {
     struct pool_shares shares;
     struct lock lock;
-    pthread_cond_t work;    /* a job came, or it is stopping */
-    struct pool_job *first; /* under lock; so all that follows */
-    struct pool_job **end;
+    pthread_cond_t work;      /* a job came, or it is stopping */
+    struct lane lanes[LANES]; /* under lock; so all that follows */
+    uint64_t filled;          /* a bit for each lane that has a job */
+    unsigned next;            /* the lane that is looked at first */
     unsigned queued;
     struct turn *turns;
     unsigned idle; /* threads that wait for a job */
@@ -31,12 +40,16 @@ struct decide_pool {
     struct thread threads[THREADS_MAX];
 };
 
+uint64_t pool_owner_number(uint64_t within, struct bytes name)
+{
+    return crc64(within, name.ptr, name.len) | 1;
+}
+
 /* Under the lock. */
 static void assert_pool(const struct decide_pool *pool)
 {
     lock_assert_held(&pool->lock);
-    assert(!*pool->end && !pool->first == (pool->queued == 0));
-    assert(!pool->first == (pool->end == &pool->first));
+    assert(!pool->filled == (pool->queued == 0) && pool->next < LANES);
     assert(pool->thread_count <= pool->threads_max && pool->idle <= pool->thread_count);
 }
 
@@ -58,10 +71,28 @@ static bool has_share(const struct decide_pool *pool, const struct pool_owner *o
            is_within(pool->shares.source, owner->source, of_source);
 }
 
-/* Takes the first job that may run now; NULL: none may. */
-static struct pool_job *take(struct decide_pool *pool)
+static unsigned lane_of(const struct pool_owner *owner)
 {
-    struct pool_job **at = &pool->first, *job;
+    return owner->account != 0 ? 1 + (unsigned)(owner->account % (LANES - 1)) : 0;
+}
+
+static void append(struct decide_pool *pool, struct pool_job *job)
+{
+    struct lane *lane = &pool->lanes[lane_of(&job->owner)];
+
+    job->next = NULL;
+    if (!lane->first)
+        lane->end = &lane->first;
+    *lane->end = job;
+    lane->end = &job->next;
+    pool->filled |= UINT64_C(1) << lane_of(&job->owner);
+    pool->queued++;
+}
+
+/* Takes the lane's first job that may run now; NULL: none may. */
+static struct pool_job *take_from(struct decide_pool *pool, struct lane *lane)
+{
+    struct pool_job **at = &lane->first, *job;
 
     while (*at && !has_share(pool, &(*at)->owner))
         at = &(*at)->next;
@@ -70,9 +101,30 @@ static struct pool_job *take(struct decide_pool *pool)
         return NULL;
     *at = job->next;
     if (!*at)
-        pool->end = at;
+        lane->end = at;
+    if (!lane->first)
+        pool->filled &= ~(UINT64_C(1) << (lane - pool->lanes));
     pool->queued--;
     return job;
+}
+
+/* Of the lanes, from `next` on and around, the first that has a job which may run now; NULL: none has. */
+static struct pool_job *take(struct decide_pool *pool)
+{
+    uint64_t before = (UINT64_C(1) << pool->next) - 1;
+    uint64_t halves[] = { pool->filled & ~before, pool->filled & before };
+
+    for (size_t i = 0; i < sizeof halves / sizeof halves[0]; i++)
+        for (uint64_t left = halves[i]; left; left &= left - 1) {
+            unsigned number = (unsigned)__builtin_ctzll(left);
+            struct pool_job *job = take_from(pool, &pool->lanes[number]);
+
+            if (job) {
+                pool->next = (number + 1) % LANES;
+                return job;
+            }
+        }
+    return NULL;
 }
 
 static void begin_turn(struct decide_pool *pool, struct turn *turn)
@@ -140,7 +192,6 @@ struct decide_pool *decide_pool_new(unsigned threads_max, struct pool_shares sha
     assert(threads_max >= 1 && threads_max <= THREADS_MAX);
     lock_init(&pool->lock, RANK_DECIDE_POOL);
     lock_condition_init(&pool->work);
-    pool->end = &pool->first;
     pool->threads_max = threads_max;
     pool->shares = shares;
     lock_take(&pool->lock);
@@ -160,7 +211,7 @@ void decide_pool_free(struct decide_pool *pool)
     lock_give(&pool->lock);
     for (unsigned i = 0; i < pool->thread_count; i++)
         thread_join(&pool->threads[i]);
-    assert(!pool->first);
+    assert(pool->queued == 0);
     pthread_cond_destroy(&pool->work);
     lock_release(&pool->lock);
     free(pool);
@@ -172,7 +223,7 @@ bool decide_pool_has_room(struct decide_pool *pool, const struct pool_owner *own
 
     lock_take(&pool->lock);
     assert_pool(pool);
-    for (const struct pool_job *job = pool->first; job; job = job->next) {
+    for (const struct pool_job *job = pool->lanes[lane_of(owner)].first; job; job = job->next) {
         of_account += owner->account != 0 && job->owner.account == owner->account;
         of_source += owner->source != 0 && job->owner.source == owner->source;
     }
@@ -185,10 +236,7 @@ void decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
 {
     lock_take(&pool->lock);
     assert(!pool->stopping && job->run);
-    job->next = NULL;
-    *pool->end = job;
-    pool->end = &job->next;
-    pool->queued++;
+    append(pool, job);
     /* An idle thread counts as idle until it has woken: it may have been woken for an earlier
      * job. */
     if (pool->queued > pool->idle)

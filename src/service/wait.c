@@ -80,6 +80,9 @@ void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step)
 
 void flow_run_in_pool(struct flow *flow, state_fn *step)
 {
+    flow->job.owner = (struct pool_owner){
+        .account = pool_owner_number(0, flow->work.call.account_name),
+    };
     flow_run_in(flow, flow->work.call.endpoint->pool, step);
 }
 

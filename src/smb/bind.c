@@ -50,7 +50,7 @@ static enum nt_status bound(struct smb_request *request, struct smb_channel *cha
     spnego_free(channel->logon);
     channel->logon = NULL;
     request->is_signed = true;
-    connection_authenticated(connection);
+    connection_authenticated(connection, session->of);
     return STATUS_SUCCESS;
 }
 

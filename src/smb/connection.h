@@ -65,8 +65,8 @@ struct smb_host {
     void (*send)(struct smb_host *host, struct smb_packet *packet);
     /* smb_connection_run() is to be called, once however many posts came before. Any thread; short. */
     void (*post)(struct smb_host *host);
-    /* Somebody was authenticated on it for the first time. Owner's thread. */
-    void (*authenticated)(struct smb_host *host);
+    /* Somebody was authenticated on it for the first time, for this account. Owner's thread. */
+    void (*authenticated)(struct smb_host *host, const struct account *account);
     /* Says by which thread its machine is run: equal of those that one thread runs. Any thread. */
     const void *(*place)(const struct smb_host *host);
     /* Has the machine run by the thread of this place from then on that it is posted. Owner's thread. */

@@ -7,12 +7,12 @@
 #include "smb/service.h"
 #include "smb/spnego.h"
 
-void connection_authenticated(struct smb_connection *connection)
+void connection_authenticated(struct smb_connection *connection, const struct account *account)
 {
     if (connection->is_authenticated)
         return;
     connection->is_authenticated = true;
-    connection->host->authenticated(connection->host);
+    connection->host->authenticated(connection->host, account);
 }
 
 bool session_setup_may_try(const struct smb_connection *connection)

@@ -1,6 +1,7 @@
 /* How a request waits: without a thread, for a post of whoever wakes it; or in the pool, where it may block. */
 #include "smb/message.h"
 #include "smb/service.h"
+#include "smb/sessions.h"
 
 #include "service/waiting.h"
 
@@ -69,6 +70,9 @@ enum request_state request_to_pool(struct smb_request *request,
 {
     request->pooled = step;
     request->job = (struct pool_job){ .run = run_pooled };
+    if (request->session)
+        request->job.owner.account =
+            pool_owner_number(0, bytes_from_string(request->session->account));
     request->state = POOLED;
     request_arm(request);
     decide_pool_submit(connection_of(request)->service->pool, &request->job);

@@ -83,9 +83,10 @@ static void on_move(struct smb_host *host, const void *place)
     connection_move(&link_of_host(host)->connection, place);
 }
 
-static void on_authenticated(struct smb_host *host)
+static void on_authenticated(struct smb_host *host, const struct account *account)
 {
     connection_trust(&link_of_host(host)->connection);
+    connection_serves_for(&link_of_host(host)->connection, account);
 }
 
 static void on_ended(struct smb_host *host)
@@ -322,11 +323,12 @@ static enum turn step(struct smb_link *link)
 static enum turn turn(struct connection *connection)
 {
     struct smb_link *link = link_of(connection);
+    unsigned steps = connection_turn_steps(connection);
     enum turn result = TURN_GOES_ON;
 
     if (!link->machine)
         return TURN_ENDS;
-    for (int i = 0; i < TURN_STEPS_MAX && result == TURN_GOES_ON; i++)
+    for (unsigned i = 0; i < steps && result == TURN_GOES_ON; i++)
         result = step(link);
     return result;
 }

@@ -59,7 +59,7 @@ static enum nt_status become_valid(struct smb_session *session, struct smb_reque
     if (previous > 0 && previous != session->id)
         service_end_previous(connection->service, previous, session);
     request->is_signed = true; /* whatever is agreed on: it proves that the server has the key */
-    connection_authenticated(connection);
+    connection_authenticated(connection, session->of);
     return STATUS_SUCCESS;
 }
 

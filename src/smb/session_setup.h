@@ -31,7 +31,7 @@ enum nt_status session_setup_locked_out(void);
 enum nt_status session_setup_step(struct smb_request *request, struct spnego **logon,
                                   struct preauth *preauth);
 /* Somebody was authenticated on it. */
-void connection_authenticated(struct smb_connection *connection);
+void connection_authenticated(struct smb_connection *connection, const struct account *account);
 
 /* The setup binds the connection to a session of another one. */
 enum smb_step bind_go_on(struct smb_request *request);

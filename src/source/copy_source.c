@@ -1,7 +1,6 @@
 /* See copy_source.h. */
 #include "source/copy_source.h"
 
-#include "base/crc.h"
 #include "base/encode.h"
 
 /* rest: Copy-Blob "x-ms-copy-source" */
@@ -178,20 +177,14 @@ const struct endpoint *source_endpoint(const struct call *call, const struct cop
 
 /* ---- the owner of the read ---- */
 
-/* Not 0, which means no owner. */
-static uint64_t number_of_name(uint64_t within, struct bytes name)
-{
-    return crc64(within, name.ptr, name.len) | 1;
-}
-
 struct pool_owner source_owner(struct arena *arena, struct bytes account, const struct url *url,
                                bool is_own)
 {
-    uint64_t of_account = number_of_name(0, account);
+    uint64_t of_account = pool_owner_number(0, account);
     struct bytes host = arena_copy_lower(arena, url->host);
 
     return (struct pool_owner){ .account = of_account,
-                                .source = is_own ? 0 : number_of_name(of_account, host) };
+                                .source = is_own ? 0 : pool_owner_number(of_account, host) };
 }
 
 /* ---- errors ---- */

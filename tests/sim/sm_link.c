@@ -79,9 +79,10 @@ static void on_post(struct smb_host *host)
     sched_wake(WAIT_EVENT, home_of(link), 1);
 }
 
-static void on_authenticated(struct smb_host *host)
+static void on_authenticated(struct smb_host *host, const struct account *account)
 {
     (void)host;
+    (void)account;
 }
 
 static const void *on_place(const struct smb_host *host)

@@ -119,6 +119,7 @@ static void who_comes_is_next(void **state)
         }
         assert_int_equal(turns, LANES_ROUND_MOST);
         assert_true(begun >= MANY);
+        assert_true(lanes_are_several(&w->lanes));
         if (round % 3 == 0)
             ready(w, MANY, MANY + 1, 9);
     }
@@ -143,6 +144,7 @@ static void the_others_are_forgotten(void **state)
                 ready(w, (unsigned)got, (unsigned)got + 1, 3);
     }
     assert_in_range(rounds, 2, 200);
+    assert_false(lanes_are_several(&w->lanes));
     free(w);
 }
 

@@ -50,6 +50,79 @@ static void jobs_run_in_order(void **state)
     free(jobs);
 }
 
+static atomic_bool is_held, goes_on;
+
+static void hold(struct pool_job *job)
+{
+    (void)job;
+    atomic_store(&is_held, true);
+    while (!atomic_load(&goes_on))
+        usleep(100);
+}
+
+/* Rule: of accounts whose jobs wait for a thread each has every other turn, however many another one has waiting, and
+ * whoever came first; of one account they run in their order. decision: 785 */
+static void accounts_take_turns(void **state)
+{
+    enum { MANY = 40 };
+    static const struct pool_owner many = { .account = 7 }, few = { .account = 8 }, nobody;
+    struct decide_pool *pool = decide_pool_new(1, no_shares);
+    struct pool_job holder = { .run = hold };
+    struct test_job jobs[MANY + 4];
+
+    (void)state;
+    atomic_store(&run_count, 0);
+    decide_pool_submit(pool, &holder);
+    while (!atomic_load(&is_held))
+        usleep(100);
+    for (unsigned i = 0; i < MANY + 4; i++) {
+        jobs[i] = (struct test_job){ .job = { .run = note, .owner = many }, .number = i };
+        if (i >= MANY)
+            jobs[i].job.owner = i % 2 == 0 ? few : nobody;
+        decide_pool_submit(pool, &jobs[i].job);
+    }
+    atomic_store(&goes_on, true);
+    decide_pool_free(pool);
+    assert_int_equal(run_count, MANY + 4);
+    for (unsigned i = 0, next[3] = { 0, MANY, MANY + 1 }; i < MANY + 4; i++) {
+        unsigned whose = order[i] < MANY ? 0 : 1 + order[i] % 2;
+
+        assert_int_equal(order[i], next[whose]);
+        next[whose] += whose == 0 ? 1 : 2;
+        if (order[i] >= MANY)
+            assert_in_range(i, 0, 5);
+    }
+}
+
+/* Rule: whose turn it is and has its share passes it on. */
+static void turns_pass_over_shares(void **state)
+{
+    struct decide_pool *pool = decide_pool_new(2, (struct pool_shares){ .account = 1 });
+    struct pool_job holder = { .run = hold, .owner = { .account = 7 } };
+    struct test_job jobs[6];
+
+    (void)state;
+    atomic_store(&run_count, 0);
+    atomic_store(&is_held, false);
+    atomic_store(&goes_on, false);
+    decide_pool_submit(pool, &holder);
+    while (!atomic_load(&is_held))
+        usleep(100);
+    for (unsigned i = 0; i < 6; i++) {
+        jobs[i] = (struct test_job){ .job = { .run = note, .owner = { .account = 7 + i % 2 } },
+                                     .number = i };
+        decide_pool_submit(pool, &jobs[i].job);
+    }
+    while (atomic_load(&run_count) < 3)
+        usleep(100);
+    usleep(20000);
+    assert_int_equal(run_count, 3);
+    atomic_store(&goes_on, true);
+    decide_pool_free(pool);
+    for (unsigned i = 0; i < 6; i++)
+        assert_int_equal(order[i], i < 3 ? 2 * i + 1 : 2 * (i - 3));
+}
+
 static struct decide_pool *shared;
 
 static void count(struct pool_job *job)
@@ -230,6 +303,7 @@ static void threads_give_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(accounts_take_turns),        cmocka_unit_test(turns_pass_over_shares),
         cmocka_unit_test(jobs_run_in_order),          cmocka_unit_test(any_thread_submits),
         cmocka_unit_test(threads_are_added),          cmocka_unit_test(owners_have_shares),
         cmocka_unit_test(places_are_left_for_others), cmocka_unit_test(threads_give_way),

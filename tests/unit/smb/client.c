@@ -132,9 +132,10 @@ static void on_post(struct smb_host *host)
     pthread_mutex_unlock(&client->mutex);
 }
 
-static void on_authenticated(struct smb_host *host)
+static void on_authenticated(struct smb_host *host, const struct account *account)
 {
     (void)host;
+    assert_non_null(account);
 }
 
 /* All clients of a test are of its thread. */

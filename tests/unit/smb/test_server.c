@@ -34,6 +34,8 @@ enum asked {
     ASKED_LATER = 'l', /* answered by a post of another thread; nothing else is taken meanwhile */
     ASKED_END = 'x',   /* the connection is to be closed */
     ASKED_HELD = 'h',  /* as ASKED_ECHO, but what is in work outlives the connection for a moment */
+    ASKED_STOP = 's',  /* as ASKED_ECHO, when the worker may go on; until then it serves nobody */
+    ASKED_ORDER = 'o', /* answered by 'o' and how many of these were answered before */
 };
 
 /* ---- the machine ---- */
@@ -48,6 +50,8 @@ struct smb_connection {
 
 static atomic_int machines, packets;
 static atomic_size_t most_unsent;
+static atomic_bool has_stopped, may_go_on;
+static unsigned char ordered;
 
 struct smb_connection *smb_connection_new(struct smb_service *service, struct smb_host *host,
                                           struct bytes peer)
@@ -126,12 +130,21 @@ static bool take(struct smb_connection *machine, struct bytes message)
     if (message.len == 0 || message.ptr[0] == ASKED_END)
         return false;
     if (message.ptr[0] == ASKED_TRUST && !machine->trusted) {
+        static const char accounts[2]; /* of even and of odd numbers */
+
         machine->trusted = true;
-        machine->host->authenticated(machine->host);
+        machine->host->authenticated(machine->host, (const void *)&accounts[message.ptr[1] & 1]);
+    }
+    if (message.ptr[0] == ASKED_STOP) {
+        atomic_store(&has_stopped, true);
+        while (!atomic_load(&may_go_on))
+            usleep(1000);
     }
     machine->holds |= message.ptr[0] == ASKED_HELD;
     if (message.ptr[0] == ASKED_LATER)
         go_later(machine, message);
+    else if (message.ptr[0] == ASKED_ORDER)
+        answer(machine, bytes_of((char[]){ ASKED_ORDER, (char)ordered++ }, 2));
     else
         answer(machine, message);
     return true;
@@ -379,6 +392,92 @@ static void the_trusted_may_more(void **state)
     stop(server);
 }
 
+static void send_frame(int fd, enum asked asked, unsigned number)
+{
+    char *frame = frame_new(asked, number, 10);
+
+    send_all(fd, frame, LENGTH_SIZE + 10);
+    free(frame);
+}
+
+/* Rule: of two accounts whose messages wait for a worker each has every other turn, however many connections the other one
+ * has. decision: 711, 785 */
+static void accounts_take_turns(void **state)
+{
+    enum { MANY = 20 };
+    struct net_limits limits = patient();
+    struct net_server *server;
+    int many[MANY], holder, other;
+    char got[LENGTH_SIZE + 2];
+
+    (void)state;
+    limits.workers = 1;
+    server = start(&limits);
+    holder = connect_to(server);
+    other = connect_to(server);
+    ask(other, ASKED_TRUST, 1, 10);
+    for (int i = 0; i < MANY; i++) {
+        many[i] = connect_to(server);
+        ask(many[i], ASKED_TRUST, 2, 10);
+    }
+    send_frame(holder, ASKED_STOP, 0);
+    while (!atomic_load(&has_stopped))
+        usleep(1000);
+    for (int i = 0; i < MANY; i++)
+        send_frame(many[i], ASKED_ORDER, 0);
+    send_frame(other, ASKED_ORDER, 0);
+    atomic_store(&may_go_on, true);
+    assert_int_equal(recv(other, got, sizeof got, MSG_WAITALL), sizeof got);
+    assert_in_range(got[LENGTH_SIZE + 1], 0, 2);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(recv(many[i], got, sizeof got, MSG_WAITALL), sizeof got);
+        close(many[i]);
+    }
+    close(holder);
+    close(other);
+    stop(server);
+}
+
+/* Rule: nor does it matter how many messages one connection has sent: it has some of them taken, and then others have their
+ * turn. decision: 786 */
+static void many_messages_are_several_turns(void **state)
+{
+    enum { MANY = 30 };
+    struct net_limits limits = patient();
+    struct net_server *server;
+    int many, holder, other;
+    char got[LENGTH_SIZE + 2];
+
+    (void)state;
+    ordered = 0;
+    atomic_store(&has_stopped, false);
+    atomic_store(&may_go_on, false);
+    limits.workers = 1;
+    server = start(&limits);
+    holder = connect_to(server);
+    other = connect_to(server);
+    many = connect_to(server);
+    ask(other, ASKED_TRUST, 1, 10);
+    ask(many, ASKED_TRUST, 2, 10);
+    send_frame(holder, ASKED_STOP, 0);
+    while (!atomic_load(&has_stopped))
+        usleep(1000);
+    for (int i = 0; i < MANY; i++)
+        send_frame(many, ASKED_ORDER, 0);
+    send_frame(other, ASKED_ORDER, 0);
+    atomic_store(&may_go_on, true);
+    assert_int_equal(recv(other, got, sizeof got, MSG_WAITALL), sizeof got);
+    assert_in_range(got[LENGTH_SIZE + 1], 0, 2 * TURN_STEPS_BESIDE);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(recv(many, got, sizeof got, MSG_WAITALL), sizeof got);
+        assert_in_range(got[LENGTH_SIZE + 1], i, i + 1);
+    }
+    close(many);
+    close(holder);
+    close(other);
+    stop(server);
+}
+
 /* ---- who is late, who is too many ---- */
 
 /* A stranger is closed after a time, whether he says nothing, a part, or something now and then. */
@@ -581,6 +680,8 @@ int main(void)
         cmocka_unit_test(frames_of_all_lengths),
         cmocka_unit_test(what_is_no_frame_ends_it),
         cmocka_unit_test(the_trusted_may_more),
+        cmocka_unit_test(accounts_take_turns),
+        cmocka_unit_test(many_messages_are_several_turns),
         cmocka_unit_test(strangers_are_closed),
         cmocka_unit_test(a_part_that_stalls_is_closed),
         cmocka_unit_test(places_are_given_anew),
