@@ -199,8 +199,10 @@ enum error deciding_commit(struct decision *d)
     for (unsigned i = 0; i < d->part_count; i++)
         parts[i] = (struct commit_part){ d->parts[i].before, d->parts[i].changes };
     result = store_commit(d->store, parts, d->part_count, d->now, commit_access(d), &sequence);
-    if (!result)
+    if (!result) {
         decision_saw(d, sequence);
+        d->drawn = 0;
+    }
     if (!result && d->news)
         commit_news(d);
     if (!result && d->wakes)
@@ -229,8 +231,10 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
             access.returns = d->returns;
     }
     result = store_commit(first->store, parts, count, now, access, &sequence);
-    for (size_t i = 0; i < count && !result; i++)
+    for (size_t i = 0; i < count && !result; i++) {
         decision_saw(decisions[i], sequence);
+        decisions[i]->drawn = 0;
+    }
     return deciding_outcome(first, result);
 }
 

@@ -15,11 +15,11 @@
  * chance alone. */
 #define ID_TRIES_MAX   64
 
-static uint64_t first_id(uint64_t parent, instant now)
+static uint64_t first_id(uint64_t parent, instant drawn)
 {
     uint64_t spread = parent * UINT64_C(0x9E3779B97F4A7C15) >> (64 - ID_PARENT_BITS);
 
-    return spread << ID_TIME_BITS | (now & ((UINT64_C(1) << ID_TIME_BITS) - 1));
+    return spread << ID_TIME_BITS | (drawn & ((UINT64_C(1) << ID_TIME_BITS) - 1));
 }
 
 /* Is the partition free of records of any node, whether it is there now or seen by snapshots?
@@ -39,7 +39,7 @@ static enum store_result is_unused(struct tree *tree, const struct decision_part
 /* Opens a partition that has no node. NULL: tree->failed says why. */
 static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64_t *ret_id)
 {
-    uint64_t id = first_id(parent, tree->d->now);
+    uint64_t id = first_id(parent, decision_draw(tree->d));
 
     for (unsigned i = 0; i < ID_TRIES_MAX; i++, id++) {
         struct decision_part *part;
