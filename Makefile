@@ -71,10 +71,10 @@ rados-model: ## the protocols of the store on RADOS, model-checked with Spin: a 
 	@tools/prepare rados-model
 	@tools/node tests/rados/model/run.mjs $(ARGS)
 
-rados-test: ## what there is of the store on RADOS, on a Ceph cluster of three OSDs that it starts: a few minutes
+rados-test: ## what there is of the store on RADOS, on a Ceph cluster of three OSDs that it starts: minutes (ARGS="--minutes 16 campaign")
 	@tools/prepare rados-test
 	@tools/compile build-rados -Dgates=true -Drados=true -- tests/unit/store/rados/cluster_test lagra
-	@tools/node tests/rados/run.mjs --build build-rados
+	@tools/node tests/rados/run.mjs --build build-rados $(ARGS)
 
 check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute
 	@tools/prepare check

@@ -2,20 +2,24 @@
 // without keys, systemd or a manager. It starts in seconds; its disks are sparse files. It is what it takes to
 // see what RADOS does, and nothing to keep data in.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 const OSDS = 3;
 const GROUPS = 8;
 const DISK_BYTES = 12 * 2 ** 30;
-const PATIENCE_MS = 120_000;
-const COMMAND_MS = 60_000;
+const PATIENCE_MS = 240_000;
+const COMMAND_MS = 240_000; // on a machine that is busy with other things
 const POLL_MS = 100;
+const SAID_MAX = 256 * 2 ** 20;
+
+const run = promisify(execFile);
 
 function freePort() {
     return new Promise((resolve, reject) => {
@@ -49,7 +53,9 @@ crash_dir = ${folder}
 heartbeat_file =
 osd_crush_chooseleaf_type = 0
 osd_pool_default_pg_autoscale_mode = off
+osd_pool_default_pg_num = ${GROUPS}
 [client]
+rgw_data = ${folder}
 admin_socket =
 log_file =
 [mon]
@@ -64,7 +70,9 @@ mon_warn_on_insecure_global_id_reclaim_allowed = false
 osd_data = ${folder}/osd.$id
 osd_class_load_list = *
 osd_class_default_list = *
-osd_crush_update_on_start = false
+osd_crush_update_on_start = true
+osd_crush_initial_weight = 1
+crush_location = root=default host=one
 bluestore_block_size = ${DISK_BYTES}
 bluestore_block_create = true
 bluestore_block_db_create = false
@@ -98,15 +106,22 @@ export class Cluster {
 
     #run(command, ...args) {
         const { status, stdout, stderr, error } = spawnSync(command, ['-c', this.configuration, ...args],
-            { encoding: 'utf8', timeout: COMMAND_MS });
+            { encoding: 'latin1', timeout: COMMAND_MS, maxBuffer: SAID_MAX });
 
         if (status !== 0)
             throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
         return stdout;
     }
 
-    #ceph(...args) {
-        return JSON.parse(this.#run('ceph', '--format', 'json', ...args).trim() || 'null');
+    /** Commands, each a line: by one process, which takes half a second of a processor however many they are. Returns what
+     *  they answer, where they do. */
+    #ceph(...lines) {
+        const { stdout, stderr, error } = spawnSync('ceph', ['-c', this.configuration, '--format', 'json'],
+            { input: `${lines.join('\n')}\n`, encoding: 'utf8', timeout: COMMAND_MS });
+
+        if (error || /^(Error |Invalid |no valid )/m.test(stderr))
+            throw new Error(`ceph: ${lines.join('; ')}: ${error?.message ?? stderr}`);
+        return stdout.split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
     }
 
     #spawn(name, command, ...args) {
@@ -120,7 +135,7 @@ export class Cluster {
 
     async #until(what, isSo) {
         for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(POLL_MS))
-            if (isSo())
+            if (await isSo())
                 return;
         throw new Error(`the cluster: ${what}: not within ${PATIENCE_MS / 1000} s`);
     }
@@ -135,35 +150,32 @@ export class Cluster {
         mkdirSync(path.join(this.#folder, 'mon'));
         this.#run('ceph-mon', '--mkfs', '-i', 'a', '--monmap', map);
         this.#spawn('mon', 'ceph-mon', '-i', 'a');
-        for (let i = 0; i < OSDS; i++)
-            this.#addDisk(`${i}`);
-        await this.#until('all disks are up', () => this.#ceph('osd', 'stat').num_up_osds === OSDS);
+        const disks = Array.from({ length: OSDS }, randomUUID);
+        this.#ceph(...disks.map((uuid) => `osd new ${uuid}`));
+        await Promise.all(disks.map((uuid, i) => this.#addDisk(`${i}`, uuid)));
+        await this.#until('all disks are up', async () => {
+            const states = await Promise.all(disks.map((_, i) => this.#askDisk(i, 'status').catch(() => ({}))));
+
+            return states.every(({ state }) => state === 'active');
+        });
     }
 
-    #addDisk(id) {
-        const uuid = randomUUID();
-
-        if (this.#ceph('osd', 'new', uuid).osdid !== Number(id))
-            throw new Error(`the cluster: disk ${id} has another number`);
-        this.#ceph('osd', 'crush', 'create-or-move', id, '1', 'root=default', 'host=one');
+    async #addDisk(id, uuid) {
         mkdirSync(path.join(this.#folder, `osd.${id}`));
-        this.#run('ceph-osd', '-i', id, '--mkfs', '--osd-uuid', uuid);
+        await run('ceph-osd', ['-c', this.configuration, '-i', id, '--mkfs', '--osd-uuid', uuid], { timeout: COMMAND_MS });
         this.#spawn(`osd.${id}`, 'ceph-osd', '-i', id);
     }
 
     /** Three replicas, of which two must be there. */
     createPool(name) {
-        this.#ceph('osd', 'pool', 'create', name, `${GROUPS}`, `${GROUPS}`, 'replicated');
-        this.#ceph('osd', 'pool', 'set', name, 'size', '3');
-        this.#ceph('osd', 'pool', 'set', name, 'min_size', '2');
-        this.#ceph('osd', 'pool', 'application', 'enable', name, 'lagra');
+        this.#ceph(`osd pool create ${name} ${GROUPS} ${GROUPS} replicated`, `osd pool set ${name} size 3`,
+            `osd pool set ${name} min_size 2`, `osd pool application enable ${name} lagra`);
     }
 
     /** Erasure-coded: of three disks one may be lost. */
     createCodedPool(name) {
-        this.#run('ceph', 'osd', 'erasure-code-profile', 'set', 'two-and-one', 'k=2', 'm=1', 'crush-failure-domain=osd');
-        this.#run('ceph', 'osd', 'pool', 'create', name, `${GROUPS}`, `${GROUPS}`, 'erasure', 'two-and-one');
-        this.#run('ceph', 'osd', 'pool', 'application', 'enable', name, 'lagra');
+        this.#ceph('osd erasure-code-profile set two-and-one k=2 m=1 crush-failure-domain=osd',
+            `osd pool create ${name} ${GROUPS} ${GROUPS} erasure two-and-one`, `osd pool application enable ${name} lagra`);
     }
 
     /** None of the disks answers any more; and they do again. */
@@ -181,13 +193,64 @@ export class Cluster {
                 child.kill(signal);
     }
 
+    get disks() {
+        return OSDS;
+    }
+
+    /** kill -9 of a disk's daemon; what it has synced is there when it starts again. */
+    async killDisk(number) {
+        const child = this.#daemons.get(`osd.${number}`);
+        const ended = new Promise((resolve) => child.once('exit', resolve));
+
+        child.kill('SIGKILL');
+        await ended;
+    }
+
+    startDisk(number) {
+        this.#spawn(`osd.${number}`, 'ceph-osd', '-i', `${number}`);
+    }
+
+    /** All disks are up, and each has all that it is to have. */
+    async untilWhole() {
+        await this.#until('all placement groups are clean', async () => {
+            const clean = new Set(), all = new Set();
+
+            for (let i = 0; i < OSDS; i++)
+                for (const { pg, currently } of (await this.#askDisk(i, 'dump_pgstate_history').catch(() => ({ pgs: [{ pg: 'none' }] }))).pgs) {
+                    all.add(pg.replace(/s\d$/, '')); // the part of an erasure-coded one
+                    if (currently?.endsWith('/Active/Clean'))
+                        clean.add(pg.replace(/s\d$/, ''));
+                }
+            return clean.size === all.size;
+        });
+    }
+
+    /** By the disk's socket: `ceph` takes half a second of a processor for each question, and stops what else runs here. */
+    #askDisk(number, prefix) {
+        return new Promise((resolve, reject) => {
+            const socket = connect(path.join(this.#folder, `osd.${number}.asok`));
+            const parts = [];
+
+            socket.once('error', reject);
+            socket.on('data', (part) => parts.push(part));
+            socket.once('end', () => {
+                try {
+                    resolve(JSON.parse(Buffer.concat(parts).subarray(4).toString())); // behind its length
+                } catch (error) {
+                    reject(error);
+                }
+            });
+            socket.write(`${JSON.stringify({ prefix, format: 'json' })}\0`);
+        });
+    }
+
     /** A pool's settings, as they may be wrong. */
     setPool(name, setting, value) {
-        this.#ceph('osd', 'pool', 'set', name, setting, value, ...(value === '1' ? ['--yes-i-really-mean-it'] : []));
+        this.#ceph(`osd pool set ${name} ${setting} ${value}${value === '1' ? ' --yes-i-really-mean-it' : ''}`);
     }
 
     getPool(name, setting) {
-        return this.#ceph('osd', 'pool', 'get', name, setting)[setting];
+        return this.#ceph(`osd pool get ${name} ${setting}`)[0][setting];
     }
 
     /** All objects of a pool whose names begin so. */
@@ -202,6 +265,14 @@ export class Cluster {
     /** The keys of an object's rows. */
     rows(pool, object) {
         return this.#run('rados', '-p', pool, 'listomapkeys', object).split('\n').filter(Boolean);
+    }
+
+    /** The keys of those that have a value. Bytes are characters. */
+    filledRows(pool, object) {
+        const said = this.#run('rados', '-p', pool, 'listomapvals', object);
+
+        return [...said.matchAll(/^([^]*?)\nvalue \((\d+) bytes\) :\n(?:[0-9a-f]{8}(?: .*)?\n)*\n/gm)]
+            .filter(([, , bytes]) => bytes !== '0').map(([, key]) => key);
     }
 
     async stop() {

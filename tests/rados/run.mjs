@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 // Starts a cluster (cluster.mjs) and runs on it what the RADOS in memory passes too, then the server (server.mjs):
-// run.mjs --build FOLDER [TEST..], a build with -Drados=true. The last line is "rados: N passed, N failed".
+// run.mjs --build FOLDER [--seed N] [--minutes N] [TEST..], a build with -Drados=true. The last line is "rados: N passed,
+// N failed". --minutes: of the test "campaign", which kills front ends and OSDs under writes; else it takes half a minute.
 
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { campaign } from './campaign.mjs';
 import { Cluster } from './cluster.mjs';
 import { startFrontEnd } from './front_end.mjs';
 import { TESTS } from './server.mjs';
@@ -13,7 +15,9 @@ import { TESTS } from './server.mjs';
 const LIMIT_MS = 600_000; // of one test
 const POOL = 'test', RECORDS = 'records', PIECES = 'pieces';
 
-const { values: { build }, positionals: wanted } = parseArgs({ allowPositionals: true, options: { build: { type: 'string' } } });
+const { values: { build, seed, minutes }, positionals: wanted } = parseArgs({
+    allowPositionals: true, options: { build: { type: 'string' }, seed: { type: 'string' }, minutes: { type: 'string' } },
+});
 const binary = path.resolve(build, 'lagra');
 const total = { passed: 0, failed: 0 };
 const isWanted = (name) => wanted.length === 0 || wanted.includes(name);
@@ -35,6 +39,16 @@ function interfaceTests(cluster) {
     total.failed += failed;
 }
 
+/* Between disturbances, and after how long without a heartbeat a front end is dead. */
+const SHORT = { ms: 30_000, gapMs: 2500, diskGapMs: 12_000, deadMs: 6000, writers: 3 };
+const LONG = { gapMs: 6000, diskGapMs: 30_000, deadMs: 15_000, writers: 3 };
+
+function runCampaign(start, binary, cluster) {
+    const how = minutes ? { ...LONG, ms: Number(minutes) * 60_000 } : SHORT;
+
+    return campaign(binary, cluster, { ...how, seed: Number(seed ?? Date.now() % 1_000_000) });
+}
+
 /** Without a manager, which no pool of a test needs. */
 function initStore(cluster) {
     const { status, stderr } = spawnSync(binary, ['rados', 'init', cluster.place, '--unsafe'], { encoding: 'utf8' });
@@ -46,7 +60,8 @@ function initStore(cluster) {
 async function serverTest(name, test, cluster) {
     const words = ['--store', cluster.place];
     const began = Date.now();
-    const late = sleep(LIMIT_MS, [`it has not ended within ${LIMIT_MS / 1000} s`], { ref: false });
+    const limit = LIMIT_MS + Number(minutes ?? 0) * 60_000;
+    const late = sleep(limit, [`it has not ended within ${limit / 1000} s`], { ref: false });
     const problems = await Promise.race([test((env) => startFrontEnd(binary, words, env), binary, cluster), late]).catch((error) => [error.stack]);
 
     console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${name}, ${Math.round((Date.now() - began) / 1000)} s`);
@@ -66,7 +81,7 @@ try {
     cluster.pieces = PIECES;
     cluster.place = `rados:${cluster.configuration}:${RECORDS}:${PIECES}`;
     initStore(cluster);
-    for (const [name, test] of Object.entries(TESTS))
+    for (const [name, test] of Object.entries({ campaign: runCampaign, ...TESTS }))
         if (isWanted(name))
             await serverTest(name, test, cluster);
 } finally {

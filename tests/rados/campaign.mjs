@@ -1,0 +1,128 @@
+// Front ends killed and stopped, and OSDs killed and brought back, under writers of all services: at the end nothing that
+// was acknowledged is lost, nothing halved, and nothing of what was killed is left.
+
+import { spawnSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomFrom } from '../crash/campaign.mjs';
+import { Registers } from './campaign_registers.mjs';
+import { Counter, Messages, Renames, Transients } from './campaign_work.mjs';
+import { Fleet } from './fleet.mjs';
+
+const FRONTS = 2;
+/* How long a front end is away, or stopped. */
+const AWAY_MS = 1500;
+const STOPPED_MS = 4000;
+/* Every so many-th stop is so long that others take it for dead. */
+const LONG_STOPS = 10;
+/* An OSD is down so long at least, and by so much longer at most. */
+const DOWN_MS = 2000, DOWN_MORE_MS = 6000;
+const LOOK_MS = 500;
+const COLLECTED_MS = 120_000;
+const PROGRESS_MS = 60_000;
+
+/** Kills and stops front ends until `state` ends. */
+async function disturbFronts(fleet, random, state, { gapMs, deadMs }) {
+    const going = new Set();
+
+    for (let n = 1; !state.ends; n++) {
+        await sleep(gapMs / 2 + random(gapMs));
+        const number = random(FRONTS);
+        let work;
+
+        if (random(3) > 0)
+            work = fleet.kill(number, random(AWAY_MS));
+        else if (fleet.counts.stops % LONG_STOPS === LONG_STOPS - 1)
+            work = fleet.stop(number, 2 * deadMs + random(STOPPED_MS));
+        else
+            work = fleet.stop(number, 100 + random(STOPPED_MS));
+        going.add(work);
+        work.finally(() => going.delete(work));
+    }
+    await Promise.all(going);
+}
+
+/** Kills OSDs, one after the other: each comes back, and has what it missed, before the next. */
+async function disturbDisks(cluster, random, state, { diskGapMs, counts }) {
+    for (;;) {
+        for (const end = Date.now() + diskGapMs / 2 + random(diskGapMs); Date.now() < end && !state.ends;)
+            await sleep(LOOK_MS);
+        if (state.ends)
+            return;
+        const disk = random(cluster.disks);
+
+        await cluster.killDisk(disk);
+        counts.disks++;
+        await sleep(DOWN_MS + random(DOWN_MORE_MS));
+        await cluster.startDisk(disk);
+        await cluster.untilWhole();
+    }
+}
+
+/** Nothing of a commit over several partitions is left, and nothing of front ends that died. */
+async function leftRows(cluster) {
+    let found;
+
+    for (const end = Date.now() + COLLECTED_MS; ;) {
+        const rows = cluster.rows(cluster.records, 'front_ends');
+
+        found = rows.filter((key) => key.startsWith('r'));
+        if (rows.filter((key) => key.startsWith('b')).length !== FRONTS)
+            found.push(`heartbeats: ${rows}`);
+        for (const object of cluster.objects(cluster.records, 's.'))
+            found.push(...cluster.filledRows(cluster.records, object).filter(isTemporary).map((key) => `${object} ${JSON.stringify(key)}`));
+        if (found.length === 0 || Date.now() > end)
+            return found;
+        await sleep(LOOK_MS);
+    }
+}
+
+/* Rows that have something: what a transaction has prepared, where it was decided, a partition that is locked
+ * (src/store/rados/row_key.h). */
+const isTemporary = (key) => /^X[0-9a-f]{2}$/.test(key) || /^P[^]*\x01\x01(x[0-9a-f]{8}|c[0-9a-f]{24})$/.test(key);
+
+function checkStore(binary, cluster) {
+    const { status, stdout, stderr } = spawnSync(binary, ['check', cluster.place], { encoding: 'utf8' });
+
+    return status === 0 && stdout.includes('damaged or lost: 0') && !stderr.includes('nothing refers to') ? [] :
+        [`lagra check: exit code ${status}, ${stdout}${stderr}`];
+}
+
+/** how: { ms, gapMs: between disturbances of front ends, diskGapMs: of disks, deadMs, seed, writers } */
+export async function campaign(binary, cluster, how) {
+    const random = randomFrom(how.seed);
+    const counts = { disks: 0 };
+    const state = { ends: false };
+    const fleet = await Fleet.start(binary, ['--store', cluster.place],
+        { count: FRONTS, random, env: { LAGRA_RADOS_PATIENCE_MS: `${how.deadMs}` } });
+    const hiddenS = Math.max(6, Math.round(how.deadMs / 1000));
+    const works = [new Registers(fleet, random, { writers: how.writers }), new Counter(fleet), new Messages(fleet, random, { hiddenS }),
+        new Renames(fleet, { files: how.writers }), new Transients(fleet, random)];
+    const figures = () => `${fleet.counts.kills} kills and ${fleet.counts.stops} stops of front ends (${fleet.counts.fenced} ended as dead), ` +
+        `${counts.disks} OSDs killed, ${fleet.counts.answered} answers, ${fleet.counts.unknown} requests without one`;
+
+    try {
+        for (const work of works)
+            await work.create();
+        const failed = (error) => fleet.problems.push(error.stack);
+        const workers = works.flatMap((work) => work.work(state)).map((worker) => worker.catch(failed));
+        const disturbances = [disturbFronts(fleet, random, state, how), disturbDisks(cluster, random, state, { ...how, counts })].map((one) => one.catch(failed));
+
+        for (let end = Date.now() + how.ms, next = Date.now() + PROGRESS_MS; Date.now() < end && fleet.problems.length === 0; await sleep(LOOK_MS))
+            if (Date.now() > next) {
+                console.log(`campaign: ${figures()}`);
+                next += PROGRESS_MS;
+            }
+        state.ends = true;
+        await Promise.all([...workers, ...disturbances]);
+        await cluster.untilWhole();
+        for (const work of works)
+            await work.verify();
+        for (const row of await leftRows(cluster))
+            fleet.problems.push(`left: ${row}`);
+        console.log(`campaign, seed ${how.seed}: ${figures()}, ${works.map((work) => `${work.constructor.name} ${work.changes}`).join(', ')}`);
+        await fleet.end();
+        return [...fleet.problems, ...checkStore(binary, cluster)];
+    } finally {
+        await fleet.abandon();
+    }
+}
