@@ -11,6 +11,8 @@
 #define BODY_MAX_BYTES    ((size_t)32 << 10)
 /* A rule with its text, and what reading it takes. */
 #define RULE_MEMORY_MAX   ((size_t)4 << 20)
+/* For how long a moved clock waits for the tasks that are due by then. */
+#define AWAIT_MS          5000
 /* How far a clock is moved in all: its dates still have four digits for their year. */
 #define MOVED_SECONDS_MAX UINT64_C(315360000)
 
@@ -24,13 +26,39 @@ struct asked {
 };
 
 /* exchange->application. */
+typedef enum http_step ask_fn(const struct asked *asked);
+
 struct testing_call {
-    struct pool_job job; /* of what waits for a disk */
+    struct pool_job job; /* of what waits for a disk, or for tasks */
     struct text body;
     struct asked asked;
+    ask_fn *ask_in_pool;
     enum http_step step; /* of the job, once it has run */
     bool has_run;
 };
+
+static void run_job(struct pool_job *job)
+{
+    struct testing_call *call = (struct testing_call *)(void *)job;
+
+    call->step = call->ask_in_pool(&call->asked);
+    call->has_run = true;
+    exchange_resume(call->asked.exchange); /* the call may be gone now */
+}
+_Static_assert(offsetof(struct testing_call, job) == 0, "a job is its call");
+
+/* Answers on a thread of the pool, which may wait. */
+static enum http_step ask_in_pool(const struct asked *asked, ask_fn *ask)
+{
+    struct testing_call *call = asked->exchange->application;
+
+    call->asked = *asked;
+    call->ask_in_pool = ask;
+    call->job = (struct pool_job){ .run = run_job };
+    exchange_suspend(asked->exchange);
+    decide_pool_submit(asked->management->pool, &call->job);
+    return HTTP_WAIT;
+}
 
 /* ---- answers ---- */
 
@@ -187,26 +215,33 @@ static bool read_forward(struct arena *arena, struct bytes body, uint64_t *ret_s
     return is_good && !reader.bad && count == 1 && *ret_seconds > 0;
 }
 
-static enum http_step move_time(struct exchange *exchange, const struct management *management,
-                                struct bytes body)
+/* What is due by then is done when it is answered, as if the time had passed. On the thread of the pool. */
+static enum http_step await_tasks(const struct asked *asked)
 {
+    task_runner_await(asked->management->tasks, clock_now(), AWAIT_MS);
+    return show_time(asked->exchange);
+}
+
+static enum http_step move_time(const struct asked *asked)
+{
+    struct exchange *exchange = asked->exchange;
     uint64_t seconds = 0;
 
-    if (!read_forward(exchange->arena, body, &seconds))
+    if (!read_forward(exchange->arena, asked->body, &seconds))
         return refuse(exchange, 400,
                       "the body is {\"forwardSeconds\": N}, a whole number from 1 to 315360000");
     if (clock_moved() / TICKS_PER_SECOND + seconds > MOVED_SECONDS_MAX)
         return refuse(exchange, 409, "the clock has been moved by 10 years in all");
     clock_move(seconds * TICKS_PER_SECOND);
     waiting_look();
-    task_runner_look(management->tasks);
-    return show_time(exchange);
+    task_runner_look(asked->management->tasks);
+    return ask_in_pool(asked, await_tasks);
 }
 
 static enum http_step ask_time(const struct asked *asked)
 {
     if (asked->method == METHOD_PUT)
-        return move_time(asked->exchange, asked->management, asked->body);
+        return move_time(asked);
     return show_time(asked->exchange);
 }
 
@@ -261,20 +296,9 @@ static enum http_step use_snapshots(const struct asked *asked)
                         rest.ptr ? saved_states_load(saved, name) : saved_states_save(saved, name));
 }
 
-static void run_job(struct pool_job *job)
-{
-    struct testing_call *call = (struct testing_call *)(void *)job;
-
-    call->step = use_snapshots(&call->asked);
-    call->has_run = true;
-    exchange_resume(call->asked.exchange); /* the call may be gone now */
-}
-_Static_assert(offsetof(struct testing_call, job) == 0, "a job is its call");
-
 /* Handles of SMB are of files that may not be there, or not be the same: they have no snapshot. */
 static enum http_step ask_snapshots(const struct asked *asked)
 {
-    struct testing_call *call = asked->exchange->application;
     struct bytes name, rest = { NULL, 0 };
 
     if (asked->name.ptr)
@@ -283,18 +307,14 @@ static enum http_step ask_snapshots(const struct asked *asked)
         return refuse(asked->exchange, 404, "a snapshot is loaded by PUT /-/snapshots/NAME/loaded");
     if (asked->name.ptr && asked->management->has_smb)
         return refuse(asked->exchange, 409, "there are no snapshots where SMB is served");
-    call->asked = *asked;
-    call->job = (struct pool_job){ .run = run_job };
-    exchange_suspend(asked->exchange);
-    decide_pool_submit(asked->management->pool, &call->job);
-    return HTTP_WAIT;
+    return ask_in_pool(asked, use_snapshots);
 }
 
 /* ---- the way of a request ---- */
 
 static const struct place {
     const char *path;
-    enum http_step (*ask)(const struct asked *asked);
+    ask_fn *ask;
     unsigned methods; /* of all */
     unsigned of_one;  /* of one of them; 0: there are none */
     unsigned with_bodies;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -265,9 +266,11 @@ struct task_runner {
     struct thread thread;
     struct lock lock;
     pthread_cond_t changed;
-    bool stopping;   /* under lock */
-    bool woken;      /* under lock */
-    bool is_to_look; /* the same: at the clock */
+    pthread_cond_t ran; /* ran_until is later */
+    instant ran_until;  /* under lock: what was due then has been run */
+    bool stopping;      /* under lock */
+    bool woken;         /* under lock */
+    bool is_to_look;    /* the same: at the clock */
 };
 
 static void wake(struct waiter *waiter)
@@ -322,15 +325,26 @@ static bool is_stopping(struct task_runner *runner)
     return stopping;
 }
 
+static void note_ran(struct task_runner *runner, instant until)
+{
+    lock_take(&runner->lock);
+    runner->ran_until = until;
+    pthread_cond_broadcast(&runner->ran);
+    lock_give(&runner->lock);
+}
+
 static void *run(void *argument)
 {
     struct task_runner *runner = argument;
 
     while (!is_stopping(runner)) {
         bool left = false;
+        instant now = clock_now();
         instant due = tasks_run_due(runner->store, runner->services, runner->endpoints,
-                                    runner->service_count, clock_now(), &left);
+                                    runner->service_count, now, &left);
 
+        if (due > now)
+            note_ran(runner, now);
         store_checkpoint_clock(runner->store);
         sleep_until(runner, due, left ? RETRY_MS : LOOK_MS);
     }
@@ -349,6 +363,7 @@ struct task_runner *task_runner_start(struct store *store, const struct service 
     runner->service_count = count;
     lock_init(&runner->lock, RANK_TASK_RUNNER);
     lock_condition_init(&runner->changed);
+    lock_condition_init(&runner->ran);
     if (thread_start(&runner->thread, run, runner))
         return runner;
     task_runner_stop(runner);
@@ -363,14 +378,34 @@ void task_runner_look(struct task_runner *runner)
     lock_give(&runner->lock);
 }
 
+bool task_runner_await(struct task_runner *runner, instant now, int ms)
+{
+    uint64_t end = clock_monotonic_ms() + (uint64_t)ms;
+    bool has_run;
+
+    lock_take(&runner->lock);
+    while (runner->ran_until < now && !runner->stopping) {
+        uint64_t at = clock_monotonic_ms();
+
+        if (at >= end)
+            break;
+        lock_wait(&runner->lock, &runner->ran, (int)(end - at));
+    }
+    has_run = runner->ran_until >= now;
+    lock_give(&runner->lock);
+    return has_run;
+}
+
 void task_runner_stop(struct task_runner *runner)
 {
     lock_take(&runner->lock);
     runner->stopping = true;
     pthread_cond_signal(&runner->changed);
+    pthread_cond_broadcast(&runner->ran);
     lock_give(&runner->lock);
     thread_join(&runner->thread);
     pthread_cond_destroy(&runner->changed);
+    pthread_cond_destroy(&runner->ran);
     lock_release(&runner->lock);
     free(runner);
 }

@@ -52,6 +52,9 @@ struct task_runner *task_runner_start(struct store *store, const struct service 
                                       const struct endpoint *endpoints, size_t count);
 /* The clock was moved: looks at it. Any thread. */
 void task_runner_look(struct task_runner *runner);
+/* Waits, at most ms milliseconds, until every task that was due at `now` has been run, those too that these have added
+ * to be run by then. One that fails is not waited for again. False: it took longer. Any thread that may wait. */
+bool task_runner_await(struct task_runner *runner, instant now, int ms);
 /* Stops it after the task that is running. To be called before the store is closed. Main thread. */
 void task_runner_stop(struct task_runner *runner);
 
