@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test sim mutants check asan ubsan tsan fuzz soak bench docs deb deb-test reproducible install clean
+.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test rados-bench sim mutants check asan ubsan tsan fuzz soak bench docs deb deb-test reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -75,6 +75,11 @@ rados-test: ## what there is of the store on RADOS, on a Ceph cluster of three O
 	@tools/prepare rados-test
 	@tools/compile build-rados -Dgates=true -Drados=true -- tests/unit/store/rados/cluster_test lagra
 	@tools/node tests/rados/run.mjs --build build-rados $(ARGS)
+
+rados-bench: ## Lagra on a Ceph cluster that it starts, beside Ceph's own gateway for S3 (ARGS="--objects 20000"): minutes
+	@tools/prepare rados-bench
+	@tools/compile build-rados-bench -Db_lto=true -Doptimization=3 -Drados=true -- lagra bench/load
+	@tools/node bench/rados.mjs --build build-rados-bench --binary build-rados-bench/lagra $(ARGS)
 
 check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute
 	@tools/prepare check

@@ -34,6 +34,7 @@ struct options {
     unsigned connections;
     double seconds;
     uint64_t count; /* end after so many requests; 0: after the time */
+    bool is_s3;     /* the account and key are an access key and a secret of S3 */
 };
 
 struct connection {
@@ -396,6 +397,8 @@ static const struct option long_options[] = {
     { "connections", required_argument, NULL, 'C' },
     { "seconds", required_argument, NULL, 't' },
     { "count", required_argument, NULL, 'N' },
+    { "page", required_argument, NULL, 'g' },
+    { "s3", no_argument, NULL, '3' },
     { NULL, 0, NULL, 0 },
 };
 
@@ -439,6 +442,12 @@ static bool take_option(struct options *o, int option, const char *value)
     case 'N':
         o->count = strtoull(value, NULL, 10);
         return true;
+    case 'g':
+        o->work_options.page = value;
+        return true;
+    case '3':
+        o->is_s3 = true;
+        return true;
     default:
         return false;
     }
@@ -456,6 +465,7 @@ int main(int argc, char **argv)
                                              .size = 1024,
                                              .names = 100,
                                              .partitions = 100,
+                                             .page = "5000",
                                              .run = (unsigned)getpid() };
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         if (!take_option(o, option, optarg ? optarg : ""))
@@ -464,7 +474,9 @@ int main(int argc, char **argv)
     if (!o->work)
         return 2;
     snprintf(host, sizeof host, "%s:%s", o->host, o->port);
-    if (!signer_init(&load->signer, xstrdup(host), o->account, o->key))
+    if (o->is_s3)
+        signer_init_s3(&load->signer, xstrdup(host), o->account, o->key);
+    else if (!signer_init(&load->signer, xstrdup(host), o->account, o->key))
         return 2;
     body = xmalloc(o->work_options.size + 1);
     for (size_t i = 0; i < o->work_options.size; i++)

@@ -145,9 +145,12 @@ static void add_request_line(struct signer *signer, struct arena *arena, struct 
 struct bytes signed_request(struct signer *signer, struct arena *arena, const struct draft *draft)
 {
     struct pair ms[PAIRS_MAX + 2];
-    size_t count = all_ms(signer, draft, ms);
+    size_t count;
     struct text head;
 
+    if (signer->secret)
+        return s3_request(signer, arena, draft);
+    count = all_ms(signer, draft, ms);
     text_init(&head, arena, 768);
     add_request_line(signer, arena, &head, draft);
     if (signer->account && !draft->sas) {

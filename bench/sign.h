@@ -1,4 +1,4 @@
-/* A client's side of Shared Key: the text of one signed request.
+/* A client's side of Shared Key: the text of one signed request; and that of S3, for comparison.
  * rest: Authorize-with-Shared-Key. One thread for each signer. */
 #ifndef LAGRA_BENCH_SIGN_H
 #define LAGRA_BENCH_SIGN_H
@@ -11,6 +11,7 @@
 struct signer {
     const char *host;    /* for the Host header */
     const char *account; /* NULL: requests are not signed, and the path has no account */
+    const char *secret;  /* not NULL: requests are of S3, whose paths have none */
     struct hmac_sha256_ctx key;
     time_t date_of; /* when `date` was made */
     char date[40];  /* x-ms-date of this second */
@@ -41,7 +42,13 @@ struct draft {
 
 /* key64: the account's key in base64. Returns false when it is none. */
 bool signer_init(struct signer *signer, const char *host, const char *account, const char *key64);
+/* For S3, with a user's access key and secret. */
+void signer_init_s3(struct signer *signer, const char *host, const char *access_key,
+                    const char *secret);
 /* Head of the request, with its final empty line, in the arena. */
 struct bytes signed_request(struct signer *signer, struct arena *arena, const struct draft *draft);
+/* The same of S3: what is Azure's alone in the draft is left out. */
+struct bytes s3_request(const struct signer *signer, struct arena *arena,
+                        const struct draft *draft);
 
 #endif

@@ -59,8 +59,28 @@ static void draft_list(const struct work_options *options, const struct worker *
     draft->method = "GET";
     snprintf(draft->path, sizeof draft->path, "%s", options->container);
     draft->query[0] = (struct pair){ "comp", "list" };
-    draft->query[1] = (struct pair){ "maxresults", "5000" };
+    draft->query[1] = (struct pair){ "maxresults", options->page };
     draft->query[2] = (struct pair){ "restype", "container" };
+}
+
+static void draft_s3_list(const struct work_options *options, const struct worker *worker,
+                          uint64_t n, struct draft *draft)
+{
+    (void)worker;
+    (void)n;
+    draft->method = "GET";
+    snprintf(draft->path, sizeof draft->path, "%s", options->container);
+    draft->query[0] = (struct pair){ "list-type", "2" };
+    draft->query[1] = (struct pair){ "max-keys", options->page };
+}
+
+static void draft_s3_make(const struct work_options *options, const struct worker *worker,
+                          uint64_t n, struct draft *draft)
+{
+    (void)worker;
+    (void)n;
+    draft->method = "PUT";
+    snprintf(draft->path, sizeof draft->path, "%s", options->container);
 }
 
 /* A page of a search by tags has so many blobs. */
@@ -312,6 +332,10 @@ static const struct work work_table[] = {
     { "fill", draft_put, false, { 201, 0 }, NULL, NULL, NULL },
     { "fill-tagged", draft_put_tagged, false, { 201, 0 }, NULL, NULL, NULL },
     { "list", draft_list, true, { 200, 0 }, NULL, NULL, NULL },
+    { "s3-list", draft_s3_list, true, { 200, 0 }, NULL, NULL, NULL },
+    { "s3-make", draft_s3_make, false, { 200, 0 }, NULL, NULL, NULL },
+    { "s3-put", draft_put, true, { 200, 0 }, NULL, NULL, NULL },
+    { "s3-fill", draft_put, false, { 200, 0 }, NULL, NULL, NULL },
     { "find", draft_find, true, { 200, 0 }, NULL, NULL, NULL },
     { "block-list", draft_block_list, false, { 201, 0 }, NULL, NULL, NULL },
     { "metadata", draft_metadata, false, { 200, 201 }, NULL, NULL, NULL },

@@ -10,6 +10,7 @@ struct work_options {
     size_t size;         /* of a blob */
     unsigned names;      /* how many blobs, or entities, take turns */
     unsigned partitions; /* of a table */
+    const char *page;    /* how many names a page of a list has */
     unsigned run; /* in the names of a connection's own blobs: no run meets an earlier one's */
     struct bytes body;
 };

@@ -244,6 +244,19 @@ export class Cluster {
         });
     }
 
+    /** Ceph's own server of S3, for comparison, with one user: { port, pid }. */
+    async startGateway(accessKey, secret) {
+        const port = await freePort();
+
+        for (const pool of ['default.rgw.buckets.index', 'default.rgw.buckets.data']) // as many groups as `lagra rados init` makes
+            this.#ceph(`osd pool create ${pool} 32 32 replicated`, `osd pool application enable ${pool} rgw`);
+        this.#run('radosgw-admin', 'user', 'create', '--uid', 'tests', '--display-name', 'tests', '--access-key', accessKey, '--secret-key', secret);
+        this.#spawn('gateway', 'radosgw', '-n', 'client.rgw', '--ms-mon-client-mode', 'crc', '--auth-client-required', 'none',
+            '--rgw-frontends', `beast endpoint=127.0.0.1:${port}`); // by itself it asks for keys
+        await this.#until('its gateway answers', () => fetch(`http://127.0.0.1:${port}/`).then(() => true, () => false));
+        return { port, pid: this.#daemons.get('gateway').pid };
+    }
+
     /** A pool's settings, as they may be wrong. */
     setPool(name, setting, value) {
         this.#ceph(`osd pool set ${name} ${setting} ${value}${value === '1' ? ' --yes-i-really-mean-it' : ''}`);

@@ -65,8 +65,8 @@ export class Fleet {
         const front = this.#fronts[number];
 
         await front.restarting;
-        if (!front.isUp)
-            return;
+        if (!front.isUp || front.isEnding)
+            return; // it is being killed already
         this.counts.kills++;
         front.isEnding = true;
         await front.server.kill();
