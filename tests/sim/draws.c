@@ -30,8 +30,10 @@ unsigned draw_weighted(struct draws *draws, const unsigned weights[], unsigned c
 
 void draw_behaviour(struct draws *draws, struct ask *ask, unsigned once_in, unsigned seconds)
 {
-    if (world->plan.fronts > 0)
+    if (world->plan.fronts > 0) { /* so that much happens to front ends meanwhile */
+        once_in = 12;
         seconds = 3;
+    }
     if (draw(draws, once_in) == 0)
         ask->think_ns = draw(draws, seconds) * SECOND_NS;
     if (world->plan.faults & FAULT_WIRE)

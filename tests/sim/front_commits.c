@@ -128,6 +128,7 @@ void front_commits_dropped(const struct transaction *transaction)
 /* Those that decide commits of the group that the calling thread sends, in the order in which they are. */
 static _Thread_local struct begun *deciding[SHARD_GROUP_COMMITS];
 static _Thread_local unsigned deciding_count;
+static _Thread_local bool sends_pieces; /* one of them has */
 
 static void add_deciding(const struct shard_commit *commit)
 {
@@ -143,10 +144,13 @@ void __wrap_shard_send_group(struct shard *shard, void (*done)(struct port_op *o
 {
     deciding_count = 0;
     for (const struct shard_commit *first = shard->group; first; first = first->next)
-        for (const struct shard_commit *c = first; c; c = c->behind)
+        for (const struct shard_commit *c = first; c; c = c->behind) {
             add_deciding(c);
+            sends_pieces = sends_pieces || (c->has_pieces && !c->after);
+        }
     __real_shard_send_group(shard, done);
     deciding_count = 0;
+    sends_pieces = false;
 }
 
 static struct flight **find_flight(const struct port_op *op)
@@ -211,6 +215,9 @@ static void send(struct port *port, const char *object, struct port_op *op)
     deciding_count = 0;
     flights = flight;
     op->done = answered;
+    if (sends_pieces)
+        fronts_sends_pieces(own->front);
+    sends_pieces = false;
     port_send(own->inner, object, op);
 }
 

@@ -40,6 +40,24 @@ static void check_answer(unsigned slot, const struct reply *answer)
                asked);
 }
 
+/* What was begun to be read can be read to its end. */
+static void check_not_cut(unsigned slot, unsigned front, const struct reply *answer)
+{
+    char asked[300];
+
+    if (!answer->was_cut || !fronts_must_read(front))
+        return;
+    ask_format(&wishes[slot].ask, asked, sizeof asked);
+    world_fail("the answer is broken off after %zu bytes: %s", answer->body_size, asked);
+}
+
+/* That it cannot now (503), as long as something is wrong; that it cannot read what there is (500) only if the front end
+ * itself was away. */
+static bool may_fail(unsigned front, const struct reply *answer)
+{
+    return fronts_may_fail() && (answer->status != 500 || !fronts_must_read(front));
+}
+
 static void ask_one(unsigned slot)
 {
     struct wish *wish = &wishes[slot];
@@ -56,6 +74,7 @@ static void ask_one(unsigned slot)
     sched_enter(front, SCHED_CLIENT);
     request_send(server, slot, &wish->ask, &answer);
     sched_enter(0, SCHED_OF_IT);
+    check_not_cut(slot, front, &answer);
     if (answer.came)
         check_answer(slot, &answer);
     else
@@ -64,7 +83,7 @@ static void ask_one(unsigned slot)
     if (front_commits_into_void(slot) ||
         (voids < front_commits_voids() && !sim_service()->has_committed(slot)))
         answer.came = false;
-    sim_service()->answered(slot, &answer, fronts_may_fail());
+    sim_service()->answered(slot, &answer, may_fail(front, &answer));
     front_commits_answered(slot);
     wish->is_waiting = false;
     answer_release(&answer);
@@ -81,7 +100,8 @@ static void *client(void *argument)
         sim_service()->draw(slot, world->next_request[slot]++, &wishes[slot].ask);
         if (wishes[slot].ask.think_ns > 0)
             request_think(slot, wishes[slot].ask.think_ns);
-        ask_one(slot);
+        if (fronts_are_asked())
+            ask_one(slot);
     }
     clients_running--;
     return NULL;
@@ -145,7 +165,7 @@ void fronts_live(void)
     world->has_started = true;
     fronts_begin();
     start_clients();
-    while (fronts_go_on() || clients_running > 0)
+    while (fronts_go_on(clients_running > 0) || clients_running > 0)
         check_liveness();
     fronts_set_clocks();
     for (unsigned i = 0; i < QUIET_S; i++)

@@ -12,25 +12,30 @@
 #include "store/rados/root.h"
 #include "world.h"
 
-#define MS          UINT64_C(1000000)
-#define SECOND_NS   UINT64_C(1000000000)
-#define FRONTS_MAX  60u
-#define STEP_NS     (50 * MS)
+#define MS            UINT64_C(1000000)
+#define SECOND_NS     UINT64_C(1000000000)
+#define FRONTS_MAX    60u
+#define STEP_NS       (50 * MS)
 /* While a stop waits for a commit with pieces to be on its way. */
-#define LOOK_NS     MS
-#define LOOK_MAX_NS (3 * SECOND_NS)
+#define LOOK_NS       MS
+#define LOOK_MAX_NS   (3 * SECOND_NS)
+/* While one waits until that is sent. */
+#define SEND_MAX_NS   (40 * SECOND_NS)
 /* After which a front end that was stopped has been taken for dead. */
-#define DEAD_NS     (70 * SECOND_NS)
+#define DEAD_NS       (70 * SECOND_NS)
+/* Clocks that differ by no more commit. */
+#define SKEW_BORNE_NS (SECOND_NS * 9 / 10)
 /* In the place of a day, after which a dead front end's pieces are looked for once more. */
-#define AGAIN_S     100u
+#define AGAIN_S       100u
 /* One that goes on finds out within that time that it has been taken for dead. */
-#define CALM_NS     (20 * SECOND_NS)
+#define CALM_NS       (20 * SECOND_NS)
 
 struct front {
     struct port *inner; /* of the cluster */
     struct port *port;
     struct server *server; /* NULL: it starts */
-    bool is_gone, is_stopped, is_fenced, wants_end;
+    bool is_gone, is_stopped, is_fenced, was_stopped;
+    bool is_held;        /* what it sends waits */
     uint64_t goes_on_ns; /* of one that is stopped */
 };
 static struct front fronts[FRONTS_MAX + 1];
@@ -44,11 +49,13 @@ static struct machine {
 
 static struct live *cluster;
 static unsigned grace_s;
-static bool may_fail;
+static bool may_fail, was_last;
 static uint64_t next_ns, skew_ns, calm_ns;
 static unsigned actions_left;
-static struct {     /* a stop that waits for the worst moment */
-    unsigned front; /* 0: none */
+static struct {      /* a stop that waits for the worst moment */
+    unsigned front;  /* 0: none */
+    bool is_at_send; /* of a commit with pieces: that goes out when the front end goes on */
+    bool is_last;    /* nobody asks anything more, so that what it sends then is what is found */
     uint64_t until_ns;
 } stop;
 
@@ -136,6 +143,24 @@ bool fronts_may_fail(void)
     return may_fail;
 }
 
+bool fronts_must_read(unsigned front)
+{
+    return !fronts[front].was_stopped && skew_ns <= SKEW_BORNE_NS;
+}
+
+bool fronts_are_asked(void)
+{
+    return !was_last;
+}
+
+void fronts_sends_pieces(unsigned front)
+{
+    if (stop.front != front || !stop.is_at_send || fronts[front].is_held || fronts[front].is_gone)
+        return;
+    live_stop(cluster, fronts[front].inner);
+    fronts[front].is_held = true;
+}
+
 struct server *fronts_server(unsigned machine)
 {
     const struct front *front = &fronts[machines[machine].front];
@@ -195,15 +220,17 @@ static void stop_on(unsigned machine)
     struct front *front = &fronts[machines[machine].front];
     uint64_t ns = world_random(STREAM_FAULTS) % (SECOND_NS << world_draw(STREAM_FAULTS, 9));
 
-    if (world_once_in(STREAM_FAULTS, 2))
+    if (was_last || world_once_in(STREAM_FAULTS, 2))
         ns += DEAD_NS;
     world_say("%.6f front end %u is stopped for %.3f s", (double)world->now_ns / 1e9,
               machines[machine].front, (double)ns / 1e9);
     may_fail = true;
     world->faults++;
-    front->is_stopped = true;
+    front->is_stopped = front->was_stopped = true;
     front->goes_on_ns = world->now_ns + ns;
-    live_stop(cluster, front->inner);
+    if (!front->is_held)
+        live_stop(cluster, front->inner);
+    front->is_held = true;
     sched_freeze(machines[machine].front, SCHED_STOPPED);
 }
 
@@ -212,7 +239,7 @@ static void continue_on(unsigned machine)
     struct front *front = &fronts[machines[machine].front];
 
     world_say("%.6f front end %u goes on", (double)world->now_ns / 1e9, machines[machine].front);
-    front->is_stopped = false;
+    front->is_stopped = front->is_held = false;
     sched_freeze(machines[machine].front, SCHED_GOES_ON);
     live_continue(cluster, front->inner);
 }
@@ -220,6 +247,12 @@ static void continue_on(unsigned machine)
 static bool draws(unsigned fault)
 {
     return (world->plan.faults & fault) != 0 && world_once_in(STREAM_FAULTS, 2);
+}
+
+/* Runs of nothing else are aimed at what is sent by one that is dead to the others. */
+static bool is_last_drawn(void)
+{
+    return world_once_in(STREAM_FAULTS, 4) == (world->plan.faults != FAULT_LATENCY);
 }
 
 static void act(void)
@@ -235,7 +268,9 @@ static void act(void)
         kill_on(machine, "is killed");
     } else if (draws(FAULT_LATENCY)) {
         stop.front = machines[machine].front;
-        stop.until_ns = world->now_ns + LOOK_MAX_NS;
+        stop.is_at_send = world_once_in(STREAM_FAULTS, 2);
+        stop.is_last = stop.is_at_send && is_last_drawn();
+        stop.until_ns = world->now_ns + (stop.is_at_send ? SEND_MAX_NS : LOOK_MAX_NS);
     }
 }
 
@@ -243,19 +278,24 @@ static void act(void)
 static void stop_now(void)
 {
     unsigned machine = fronts_machine(stop.front);
+    bool is_there = machines[machine].front == stop.front;
+    bool is_worst = stop.is_at_send ? fronts[stop.front].is_held : front_commits_pieces(stop.front);
 
-    if (machines[machine].front == stop.front && world->now_ns < stop.until_ns &&
-        !front_commits_pieces(stop.front))
+    if (is_there && !is_worst && world->now_ns < stop.until_ns)
         return;
-    if (machines[machine].front == stop.front)
+    was_last = is_worst && stop.is_last;
+    if (is_there)
         stop_on(machine);
     stop.front = 0;
 }
 
-bool fronts_go_on(void)
+bool fronts_go_on(bool is_asked)
 {
-    bool is_calm = actions_left == 0 && stop.front == 0;
+    bool is_calm;
 
+    if (!is_asked) /* nobody would see it */
+        actions_left = 0;
+    is_calm = actions_left == 0 && stop.front == 0;
     if (stop.front > 0)
         stop_now();
     else if (actions_left > 0 && world->now_ns >= next_ns)
@@ -297,7 +337,7 @@ static void draw_clocks(void)
 
         skew_ns = 2 * away > skew_ns ? 2 * away : skew_ns;
     }
-    may_fail = may_fail || skew_ns > SECOND_NS * 9 / 10;
+    may_fail = may_fail || skew_ns > SKEW_BORNE_NS;
 }
 
 void fronts_begin(void)

@@ -29,6 +29,12 @@ unsigned fronts_front(unsigned machine);
 bool fronts_is_gone(unsigned front);
 /* Something has happened by which a front end may say that it cannot. */
 bool fronts_may_fail(void);
+/* It was never stopped, and its clock is right enough: it has no reason to break off an answer. */
+bool fronts_must_read(unsigned front);
+/* False: clients ask nothing more. */
+bool fronts_are_asked(void);
+/* An op that decides a commit with pieces is sent by it, now. */
+void fronts_sends_pieces(unsigned front);
 /* How far clocks are from each other at most. */
 uint64_t fronts_skew_ns(void);
 /* Of the clock of this front end. */
@@ -36,8 +42,8 @@ int64_t fronts_ahead_ns(unsigned front);
 unsigned fronts_machine(unsigned front);
 
 /* What goes wrong next, and when, drawn. Main thread, again and again until it returns false: then all front ends
- * run, and nothing goes wrong any more. */
-bool fronts_go_on(void);
+ * run, and nothing goes wrong any more. is_asked: by clients; without them nothing goes wrong. */
+bool fronts_go_on(bool is_asked);
 /* All clocks are set to the true time. */
 void fronts_set_clocks(void);
 /* Since when that is so. */

@@ -572,6 +572,12 @@ const DEFECTS = [
         change: [['        return DECIDE_UNKNOWN;', '        return E_ServerBusy;']] },
     { name: 'rados-own-attempt-not-known', file: 'src/store/rados/shard_rows.c', args: [...FRONTS, '--faults', '4'],
         change: [['    if (partition_header_remembers(now, attempt) || partition_header_equal(now, after))', '    if (attempt.number == 0)']] },
+    { name: 'rados-fence-not-checked', file: 'src/store/rados/shard_op.c', args: [...FRONTS, '--faults', '64'],
+        change: [['            port_compare(op, row_key_fence(op->arena, c->attempt.incarnation), none);\n', '            (void)none;\n']] },
+    { name: 'rados-hold-of-others-not-honoured', file: 'src/store/rados/own_tasks.c', args: [...FRONTS, '--faults', '256'],
+        change: [['rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&', 'rados_oldest_opened(rados) > applied &&']] },
+    { name: 'rados-hold-not-honoured', file: 'src/store/rados/own_tasks.c', args: [...FRONTS, '--faults', '256'],
+        change: [['rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&', 'beat_oldest_of_others(rados->beat) > applied &&']] },
 ];
 
 function mutate(defect) {

@@ -1093,8 +1093,10 @@ static bool read_source(struct sent *sent, struct reply *answer)
         long got = source->read(source, answer->body_size, (char *)answer->body + answer->body_size,
                                 room > most ? most : room);
 
-        if (got == BODY_FAILED)
+        if (got == BODY_FAILED) {
+            answer->was_cut = true;
             return false;
+        }
         if (got == BODY_WAIT) {
             if (!wait_for_resume(sent))
                 return false;
@@ -1229,7 +1231,7 @@ static void send_directly(struct sent *sent, size_t size, struct reply *answer)
     if (step == HTTP_RESPOND && !gone)
         answer->came = read_body(sent, answer);
     if (is_lost(sent))
-        answer->came = false;
+        answer->came = answer->was_cut = false;
     else
         service_application.done(&sent->exchange);
     current_slot = -1;

@@ -230,6 +230,7 @@ struct reply {
     unsigned char *body; /* malloc; answer_release() */
     size_t body_size;
     bool body_whole;
+    bool was_cut; /* by the server, within the body */
     /* When: commits before it began and before it ended, and time. */
     uint64_t commits_before, commits_after;
     uint64_t began_ns, ended_ns;

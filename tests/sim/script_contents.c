@@ -6,6 +6,14 @@
 
 #include "judge.h"
 
+/* Some runs are of large bodies, more of front ends, and all that are aimed at where those lie. */
+static bool is_of_large(void)
+{
+    unsigned one_in = world->plan.fronts > 0 ? 2 : 4;
+
+    return world->plan.seed % one_in == one_in - 1 || world->plan.aim == FILE_EXTENT + 1;
+}
+
 /* Small bodies lie in records, larger ones in pieces; sectors of pieces are 64 KiB. */
 uint32_t script_length(struct draws *draws)
 {
@@ -14,8 +22,7 @@ uint32_t script_length(struct draws *draws)
 
     if (is_layered() && draw(draws, 4) > 0)
         return 16385 + draw(draws, 2000);
-    /* Some runs are of large bodies, and all that are aimed at where those lie. */
-    if ((world->plan.seed % 4 == 3 || world->plan.aim == FILE_EXTENT + 1) && draw(draws, 2) == 0)
+    if (is_of_large() && draw(draws, 2) == 0)
         return 16385 + draw(draws, 60000);
     return draw(draws, 3) == 0 ? edges[draw(draws, 16)] : draw(draws, 2000);
 }
