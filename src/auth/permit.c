@@ -27,6 +27,7 @@ const char *rights_action_name(char service, enum action action)
         { 'b', ACTION_BLOB_TAGS_READ, "blobs/tags/read" },
         { 'b', ACTION_BLOB_TAGS_WRITE, "blobs/tags/write" },
         { 'b', ACTION_BLOB_DELETE_VERSION, "blobs/deleteBlobVersion/action" },
+        { 'b', ACTION_BLOB_PERMANENT_DELETE, "blobs/permanentDelete/action" },
         { 'b', ACTION_BLOB_SUPER_USER, "blobs/immutableStorage/runAsSuperUser/action" },
         { 'q', ACTION_SERVICE_READ, "queueServices/read" },
         { 'q', ACTION_SERVICE_WRITE, "queueServices/write" },

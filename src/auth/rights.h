@@ -52,7 +52,8 @@ enum action {
     ACTION_FILE_WRITE = 1 << 26,
     ACTION_FILE_DELETE = 1 << 27,
     ACTION_FILE_PERMISSIONS = 1 << 28,
-    ACTIONS_ALL = (1 << 29) - 1,
+    ACTION_BLOB_PERMANENT_DELETE = 1 << 29,
+    ACTIONS_ALL = (1 << 30) - 1,
     ACTION_NONE = 1 << 30, /* granted by no token */
 };
 /* The name of an action, such as "containers/blobs/read"; NULL unless it is a single action of the

@@ -15,7 +15,7 @@
 #define OF_BLOBS                                                                                   \
     (ACTION_BLOB_READ | ACTION_BLOB_WRITE | ACTION_BLOB_DELETE | ACTION_BLOB_FILTER |              \
      ACTION_BLOB_TAGS_READ | ACTION_BLOB_TAGS_WRITE | ACTION_BLOB_DELETE_VERSION |                 \
-     ACTION_BLOB_SUPER_USER)
+     ACTION_BLOB_PERMANENT_DELETE | ACTION_BLOB_SUPER_USER)
 
 #define OF_MESSAGES                                                                                \
     (ACTION_MESSAGE_READ | ACTION_MESSAGE_WRITE | ACTION_MESSAGE_DELETE | ACTION_MESSAGE_ADD |     \

@@ -12,7 +12,7 @@ enum error create_append_blob_decide(struct decision *d,
     (void)r;
     if (e)
         return e;
-    return create_blob_commit(d, &blob, NULL);
+    return create_blob_commit(d, &blob, NULL, d->input->account);
 }
 
 /* ---- Append Block ---- */

@@ -7,12 +7,15 @@
  *     partition <container>      LISTED "c": struct container
  *                                INNER  "d": that it was deleted (service/recent_deletion.h)
  *   container space  (container.space)
- *     partition <blob name>      LISTED 0x00: deleted snapshots that are still there (snapshot_tombstone.h)
+ *     partition <blob name>      LISTED 0x00: what became of many snapshots at once (snapshot_marks.h)
  *                                LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: content's (content/content.h)
  *                                index: the base's tags (tag_index.h)
- * So snapshots are returned before their base, as List Blobs shows them. */
+ * So snapshots are returned before their base, as List Blobs shows them. What is soft-deleted keeps its key, with
+ * the deletion in its record: lists that show it have it in its place, and its name finds it without a further read.
+ * While there is a snapshot, deleted or not, there is a base; one that is gone for good leaves a record without
+ * anything for that (blob_is_anchor()). decisions: 790, 791 */
 #ifndef LAGRA_BLOB_BLOB_H
 #define LAGRA_BLOB_BLOB_H
 
@@ -131,11 +134,21 @@ struct incremental_copy {
     instant snapshot;        /* made of it */
 };
 
+/* What Delete Blob, or what overwrote it, has kept under the account's retention policy. */
+struct blob_deletion {
+    instant at;      /* 0: it is not soft-deleted */
+    instant expires; /* nobody sees it from then on, and a task deletes it */
+};
+
 struct blob {
     enum blob_type type;
     bool uncommitted;    /* only uncommitted blocks: invisible but for include=uncommittedblobs */
     bool nothing_staged; /* no uncommitted blocks, without a read; false is always right */
-    bool without_snapshots; /* of a base: it has none, without a read; false is always right */
+    bool
+        without_snapshots; /* of a base: it has none, but for soft-deleted ones, without a read; false
+                             * is always right */
+    bool has_deleted;      /* of a base: it may have soft-deleted snapshots; true is always right */
+    struct blob_deletion deletion;
     instant created;
     struct etag etag;    /* none while uncommitted */
     instant modified;    /* while uncommitted: the last Put Block */
@@ -158,10 +171,20 @@ struct blob {
     struct incremental_copy incremental;
 };
 
-/* A base that is uncommitted only is given too; a snapshot under a tombstone is STORE_NOT_FOUND.
+/* Does it stand where a base was, only because there are snapshots? To everybody there is no blob. */
+static inline bool blob_is_anchor(const struct blob *blob)
+{
+    return blob->uncommitted && blob->nothing_staged;
+}
+
+/* A base that is uncommitted only is given too; what is soft-deleted is STORE_NOT_FOUND, and *ret_blob may
+ * be changed.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
 enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
                             struct blob *ret_blob);
+/* The same, but what is soft-deleted is given too, expired or not. */
+enum store_result blob_read_kept(struct snapshot *before, struct arena *arena, struct blob_ref ref,
+                                 struct blob *ret_blob);
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
 void blob_delete_record(struct changes *changes, struct arena *arena, struct blob_ref ref);
 /* The key of its record. */
@@ -172,7 +195,7 @@ void blob_encode(struct text *out, const struct blob *blob);
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* What the record keys of all snapshots begin with. */
 extern const struct bytes blob_snapshot_prefix;
-/* The records of the snapshots from that date on, in order; 0: of all. Also of those under a tombstone. */
+/* The records of the snapshots from that date on, in order; 0: of all. Before marks are applied. */
 struct scan *blob_scan_snapshots(struct snapshot *before, instant from);
 /* Uncommitted blocks expire a week after the last Put Block of the blob: nobody sees them any more,
  * and a deferred task deletes them. rest: Put-Block, "Remarks" */
@@ -193,6 +216,7 @@ struct blob_state {
     struct subject_state base;
     struct container container; /* container and blob level */
     bool found;                 /* there is a record: `blob` holds it, perhaps uncommitted only */
+    bool is_kept; /* there is none, but one that is soft-deleted, which `blob` holds */
     struct blob blob;
 };
 static inline struct blob_state *blob_state(struct decision *d)
@@ -232,6 +256,11 @@ enum error blob_subject_optional(struct decision *d);
 /* Base or ?snapshot=, an uncommitted base counts; missing: E_BlobNotFound (Get Block List, Delete
  * Blob). */
 enum error blob_subject_uncommitted(struct decision *d);
+
+/* Base or ?snapshot=, what is soft-deleted counts; missing: E_BlobNotFound (Delete Blob with deletetype). */
+enum error blob_subject_kept(struct decision *d);
+/* Base, which need not be there, nor be more than uncommitted or soft-deleted (Undelete Blob). */
+enum error blob_subject_undeleted(struct decision *d);
 
 extern const struct service blob_service;
 

@@ -1,6 +1,6 @@
 /* The operations on blobs: what each is asked and what comes of it. The functions: put_blob.c,
  * block.c, block_list.c, append_blob.c, get_blob.c, blob_properties.c, lease.c, snapshot_blob.c,
- * delete_blob.c, set_blob_tier.c, and the files of these names in rest/. */
+ * delete_blob.c, undelete_blob.c, set_blob_tier.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_BLOB_OPERATIONS_H
 #define LAGRA_BLOB_BLOB_OPERATIONS_H
 
@@ -197,8 +197,19 @@ struct delete_blob_parameters {
     struct parameters base;
     enum delete_snapshots snapshots;
 };
-OPERATION_NO_RESULT(delete_blob);
+struct delete_blob_result {
+    struct result base;
+    bool is_kept; /* it is soft-deleted */
+};
 OPERATION_DECLARE(delete_blob);
+
+OPERATION_NO_PARAMETERS(delete_blob_permanently);
+OPERATION_NO_RESULT(delete_blob_permanently);
+OPERATION_DECLARE(delete_blob_permanently);
+
+OPERATION_NO_PARAMETERS(undelete_blob);
+OPERATION_NO_RESULT(undelete_blob);
+OPERATION_DECLARE(undelete_blob);
 
 struct set_blob_tier_parameters {
     struct parameters base;

@@ -9,7 +9,8 @@
  *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number |
  *   tags (bytes) | rehydration: tier u8, high priority u8, instant |
  *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes) |
- *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it
+ *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
+ *   deletion: instant, instant at which it expires
  * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
  * version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -17,7 +18,7 @@
 #include <assert.h>
 
 #include "base/endian.h"
-#include "blob/snapshot_tombstone.h"
+#include "blob/snapshot_marks.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION 1
@@ -47,7 +48,9 @@ enum {
     EXTRA_INCREMENTAL = 1024, /* what Incremental Copy Blob keeps follows */
     EXTRA_WITHOUT_SNAPSHOTS = 2048,
     EXTRA_WITHOUT_PAGES = 4096, /* of a sparse content */
-    EXTRA_ALL = 8191,
+    EXTRA_DELETED = 8192,       /* it is soft-deleted: when, and until when, follows */
+    EXTRA_HAS_DELETED = 16384,  /* of a base: some of its snapshots may be */
+    EXTRA_ALL = 32767,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -84,19 +87,20 @@ struct scan *blob_scan_snapshots(struct snapshot *before, instant from)
     return scan_open(before, RECORD_LISTED, blob_snapshot_prefix, bytes_of(key, sizeof key));
 }
 
-/* returns STORE_NOT_FOUND if the snapshot is under a tombstone */
-static enum store_result find_tombstone(struct snapshot *before, struct arena *arena, instant at)
+/* What the marks leave of a snapshot. returns STORE_NOT_FOUND: nothing */
+static enum store_result apply_marks(struct snapshot *before, struct arena *arena,
+                                     struct blob *snapshot)
 {
-    struct snapshot_tombstone tombstone;
-    enum store_result result = snapshot_tombstone_read(before, arena, &tombstone);
+    struct snapshot_marks marks;
+    enum store_result result = snapshot_marks_read(before, arena, &marks);
 
     if (result)
         return result;
-    return at >= tombstone.from && at <= tombstone.until ? STORE_NOT_FOUND : STORE_OK;
+    return snapshot_marks_apply(&marks, snapshot) ? STORE_OK : STORE_NOT_FOUND;
 }
 
-enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
-                            struct blob *ret_blob)
+enum store_result blob_read_kept(struct snapshot *before, struct arena *arena, struct blob_ref ref,
+                                 struct blob *ret_blob)
 {
     struct record record;
     enum store_result result;
@@ -106,7 +110,15 @@ enum store_result blob_read(struct snapshot *before, struct arena *arena, struct
         return result;
     if (!blob_decode(record.value, ret_blob))
         return record_is_unknown("a blob's record", record.value);
-    return blob_ref_is_base(ref) ? STORE_OK : find_tombstone(before, arena, ref.at);
+    return blob_ref_is_base(ref) ? STORE_OK : apply_marks(before, arena, ret_blob);
+}
+
+enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
+                            struct blob *ret_blob)
+{
+    enum store_result result = blob_read_kept(before, arena, ref, ret_blob);
+
+    return !result && ret_blob->deletion.at > 0 ? STORE_NOT_FOUND : result;
 }
 
 /* ---- encoding ---- */
@@ -185,7 +197,9 @@ static unsigned extras_of(const struct blob *blob)
            (blob->copy.status != COPY_NONE ? EXTRA_COPY : 0u) |
            (blob->rehydrates_to != TIER_NONE ? EXTRA_REHYDRATES : 0u) |
            (blob->incremental.is_one ? EXTRA_INCREMENTAL : 0u) |
-           (blob->without_snapshots ? EXTRA_WITHOUT_SNAPSHOTS : 0u);
+           (blob->without_snapshots ? EXTRA_WITHOUT_SNAPSHOTS : 0u) |
+           (blob->deletion.at > 0 ? EXTRA_DELETED : 0u) |
+           (blob->has_deleted ? EXTRA_HAS_DELETED : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -219,6 +233,10 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_u64(out, blob->incremental.source_snapshot);
         encode_u64(out, blob->incremental.snapshot);
     }
+    if (extras & EXTRA_DELETED) {
+        encode_u64(out, blob->deletion.at);
+        encode_u64(out, blob->deletion.expires);
+    }
 }
 
 /* A number of 32 bits. */
@@ -244,6 +262,15 @@ static void decode_rehydration(struct decoder *in, struct blob *blob)
     blob->is_rehydrated_fast = fast != 0;
 }
 
+/* An uncommitted blob is not kept when it is deleted. */
+static void decode_deletion(struct decoder *in, struct blob *blob)
+{
+    blob->deletion.at = decode_u64(in);
+    blob->deletion.expires = decode_u64(in);
+    if (blob->deletion.at == 0 || blob->deletion.expires <= blob->deletion.at || blob->uncommitted)
+        in->bad = true;
+}
+
 static void decode_extras(struct decoder *in, struct blob *blob)
 {
     struct content *content = &blob->content;
@@ -259,6 +286,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     content->is_appended = (extras & EXTRA_APPENDED) != 0;
     blob->is_sealed = (extras & EXTRA_SEALED) != 0;
     blob->without_snapshots = (extras & EXTRA_WITHOUT_SNAPSHOTS) != 0;
+    blob->has_deleted = (extras & EXTRA_HAS_DELETED) != 0;
     if (extras & EXTRA_SPARSE) {
         content->form = CONTENT_SPARSE;
         content->epoch = decode_u32(in);
@@ -285,6 +313,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         blob->incremental.source_snapshot = decode_u64(in);
         blob->incremental.snapshot = decode_u64(in);
     }
+    if (extras & EXTRA_DELETED)
+        decode_deletion(in, blob);
 }
 
 /* Is the content one that a blob of its type can have? A page blob whose first bytes are still being

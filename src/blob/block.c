@@ -2,6 +2,7 @@
  * it. */
 #include "blob/blob_operations.h"
 #include "blob/expire_blocks.h"
+#include "blob/keep_blob.h"
 #include "blob/tier.h"
 
 /* What is staged so far. Blocks that expired count as none, and are deleted with this change. */
@@ -37,22 +38,30 @@ static enum error check_count(struct decision *d, const struct uncommitted *tota
 }
 
 /* A blob that is not there yet gets a record that only a listing with its uncommitted blobs shows;
- * one that is there remembers that blocks are staged now. */
-static void write_blob(struct decision *d)
+ * one that is there remembers that blocks are staged now. One that was soft-deleted is a snapshot from now on.
+ * rest: "Soft delete for blobs", table of operations */
+static enum error write_blob(struct decision *d)
 {
     const struct blob_state *state = blob_state(d);
     struct blob blob = {
         .type = BLOB_BLOCK, .uncommitted = true, .without_snapshots = true, .created = d->now
     };
+    enum error e = OK;
 
     if (d->subject.exists && !state->blob.nothing_staged)
-        return;
+        return OK;
+    blob.has_deleted = state->is_kept && state->blob.has_deleted;
+    if (state->is_kept)
+        e = keep_undeleted(d, &blob, true, d->input->account);
+    if (e)
+        return e;
     if (state->found)
         blob = state->blob;
     if (!d->subject.exists)
         blob.modified = d->now;
     blob.nothing_staged = false;
     blob_write(d->changes, d->arena, &blob);
+    return OK;
 }
 
 /* All ids of the staged blocks of a blob have one length.
@@ -90,6 +99,5 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
         uncommitted_put(d->before, d->changes, d->arena, &total, d->now, p->id, &d->input->body);
     if (result)
         return decision_fail_content(d, result);
-    write_blob(d);
-    return OK;
+    return write_blob(d);
 }

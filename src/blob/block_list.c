@@ -173,7 +173,7 @@ enum error put_block_list_decide(struct decision *d, const struct put_block_list
     if (e)
         return e;
     blob.content = content_from_blocks(d->changes, blob.etag.v, blocks.named, blocks.named_count);
-    return create_blob_commit(d, &blob, &blocks);
+    return create_blob_commit(d, &blob, &blocks, d->input->account);
 }
 
 /* ---- Get Block List ---- */

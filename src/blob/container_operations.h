@@ -71,7 +71,7 @@ OPERATION_DECLARE(lease_container);
 struct list_blobs_parameters {
     struct parameters base;
     struct listing listing;
-    bool snapshots, uncommitted; /* are shown too */
+    bool snapshots, uncommitted, deleted; /* are shown too */
     struct bytes delimiter;
     struct bytes start_from; /* names at or after it */
     struct bytes end_before; /* names before it */

@@ -50,33 +50,6 @@ void contents_end(struct decision *d, struct ended_contents *ended, const struct
     };
 }
 
-enum store_result contents_end_snapshots(struct decision *d, struct ended_contents *ended,
-                                         instant from, instant until, size_t max, instant *ret_next)
-{
-    struct scan *scan = blob_scan_snapshots(d->before, from);
-    enum store_result result;
-    struct record record;
-    struct blob blob;
-
-    *ret_next = 0;
-    for (size_t count = 0; (result = scan_next(scan, NULL, &record)) == STORE_OK; count++) {
-        if (!blob_decode(record.value, &blob)) {
-            result = record_is_unknown("a snapshot's record", record.value);
-            break;
-        }
-        if (blob.ref.at > until)
-            break;
-        if (count == max) {
-            *ret_next = blob.ref.at;
-            break;
-        }
-        contents_end(d, ended, &blob);
-        blob_delete_record(d->changes, d->arena, blob.ref);
-    }
-    scan_close(scan);
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
-}
-
 /* arena: of what is read. */
 static enum store_result give_up(struct decision *d, struct arena *arena, const struct ended *ended,
                                  struct content *base)

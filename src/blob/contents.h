@@ -19,11 +19,6 @@ struct ended_contents {
 };
 /* One blob more is deleted. Snapshots come from the oldest to the newest, the base last. */
 void contents_end(struct decision *d, struct ended_contents *ended, const struct blob *blob);
-/* Deletes the records of at most `max` snapshots dated from `from` to `until`, the oldest first, and adds each to
- * *ended. ret_next: the date of the first one that is left; 0: none is. */
-enum store_result contents_end_snapshots(struct decision *d, struct ended_contents *ended,
-                                         instant from, instant until, size_t max,
-                                         instant *ret_next);
 /* Gives all of them up.
  * base  the content of the base blob where that stays: brought up to date; NULL where it goes
  *       too */

@@ -10,6 +10,7 @@
 
 #include "blob/create_blob.h"
 #include "blob/incremental_copy.h"
+#include "blob/keep_blob.h"
 #include "blob/tier.h"
 #include "blob/tag_index.h"
 
@@ -44,11 +45,11 @@ static enum error bring_back(struct decision *d, const struct copy_blob_paramete
 }
 
 /* The destination is there. */
-static enum error write_target(struct decision *d, struct blob *target)
+static enum error write_target(struct decision *d, struct blob *target, struct bytes account)
 {
     if (target->rehydrates_to != TIER_NONE)
         rehydrate_defer(d->changes, target);
-    return create_blob_commit(d, target, NULL);
+    return create_blob_commit(d, target, NULL, account);
 }
 
 /* Properties come from the source, metadata and tier from the request where it has any. */
@@ -159,7 +160,7 @@ static enum error complete_at_once(struct decision *d, const struct copy_blob_pa
         return decision_fail_content(d, result);
     target->copy = copy_of(p, COPY_SUCCESS, d->now);
     r->status = COPY_SUCCESS;
-    return write_target(d, target);
+    return write_target(d, target, d->input->account);
 }
 
 /* The destination keeps what it has, or comes to be without bytes, and says that a copy is
@@ -170,6 +171,7 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     const struct blob_state *state = blob_state(d);
     struct pending_copy pending = { .source = p->pending, .target = *target };
     struct blob blob = d->subject.exists ? state->blob : *target;
+    enum error e = OK;
 
     if (!d->subject.exists) {
         blob.http.has_md5 = false; /* of bytes that it has not yet */
@@ -182,6 +184,10 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     blob.lease = target->lease;
     blob.nothing_staged = !state->found || state->blob.nothing_staged;
     blob.copy = copy_of(p, COPY_PENDING, d->now);
+    if (state->is_kept)
+        e = keep_undeleted(d, &blob, false, d->input->account);
+    if (e)
+        return e;
     tag_index_update(d->changes, d->arena, d->subject.tags, blob.tags);
     blob_write(d->changes, d->arena, &blob);
     copy_defer(d, &pending);
@@ -285,6 +291,7 @@ static struct blob target_now(struct decision *d, const struct pending_copy *pen
     target.modified = d->now;
     target.lease = was->lease;
     target.without_snapshots = was->without_snapshots;
+    target.has_deleted = was->has_deleted;
     target.copy = was->copy;
     target.copy.completed = d->now;
     pending_copy_delete(d->changes);
@@ -311,7 +318,7 @@ enum error copy_complete(struct decision *d, const struct pending_copy *pending,
     else if (target.content.id == 0)
         target.content = empty_content(BLOB_PAGE, target.etag.v);
     target.copy.copied = target.copy.total = target.content.length;
-    return write_target(d, &target);
+    return write_target(d, &target, pending->source.account);
 }
 
 enum error copy_end(struct decision *d, const struct pending_copy *pending, enum copy_status status,
@@ -330,7 +337,7 @@ enum error copy_end(struct decision *d, const struct pending_copy *pending, enum
     if (target.content.id != 0)
         content_newest_delete(d->changes, &target.content, &d->leaves_more);
     target.content = empty_content(target.type, target.etag.v);
-    return write_target(d, &target);
+    return write_target(d, &target, pending->source.account);
 }
 
 /* ---- Abort Copy Blob ---- */

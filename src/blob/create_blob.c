@@ -2,8 +2,20 @@
 #include "blob/create_blob.h"
 
 #include "blob/contents.h"
+#include "blob/keep_blob.h"
 #include "blob/tag_index.h"
 #include "blob/tier.h"
+
+/* Does the new blob take the tier of the one that was, or of one that was soft-deleted under the name?
+ * rest: "Soft delete for blobs" */
+static bool has_tier_of(const struct decision *d, const struct blob_state *state,
+                        const struct blob *was, enum blob_type type)
+{
+    if (state->is_kept)
+        return state->blob.type == type && state->blob.tier != TIER_ARCHIVE &&
+               state->blob.deletion.expires > d->now;
+    return was && was->type == type;
+}
 
 enum error create_blob_begin(struct decision *d, enum blob_type type,
                              const struct create_blob *given, struct blob *ret_blob)
@@ -14,6 +26,7 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
         .type = type,
         .nothing_staged = true, /* when it is committed */
         .without_snapshots = !state->found || state->blob.without_snapshots,
+        .has_deleted = (state->found || state->is_kept) && state->blob.has_deleted,
         .created = d->now,
         .etag = etag_after(d->subject.etag, d->now),
         .modified = d->now,
@@ -37,32 +50,42 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     d->subject.modified = blob.modified;
     if (given->tier != TIER_NONE) {
         blob.tier_changed = d->now;
-    } else if (was && was->type == type) {
-        blob.tier = was->tier;
-        blob.tier_changed = was->tier_changed;
+    } else if (has_tier_of(d, state, was, type)) {
+        blob.tier = state->blob.tier;
+        blob.tier_changed = state->blob.tier_changed;
     }
     *ret_blob = blob;
     return OK;
 }
 
-/* Drops what the blob was made of until now, but for what the new content is made of. */
-static enum store_result unref_old(struct decision *d, struct content *content,
-                                   const struct named_blocks *blocks)
+/* Drops what the blob was made of until now, but for what the new content is made of; or keeps it. */
+static enum error replace_old(struct decision *d, struct blob *blob,
+                              const struct named_blocks *blocks, struct bytes account)
 {
     const struct named_blocks none = { .named_count = 0 };
-    const struct named_blocks *kept = blocks ? blocks : &none;
+    const struct named_blocks *made_of = blocks ? blocks : &none;
     const struct blob_state *state = blob_state(d);
+    struct retention retention = { .expires = 0 };
+    enum store_result result;
+
+    if (!is_place_of_copy(&state->blob)) {
+        result = retention_find(d, account, &retention);
+        if (result)
+            return decision_fail_store(d, result);
+    }
+    if (retention.expires > 0)
+        return keep_overwritten(d, blob, blocks, &retention);
+    result = contents_replace(d, &state->blob.content, &blob->content, made_of->named,
+                              made_of->named_count);
+    return result ? decision_fail_content(d, result) : OK;
+}
+
+static enum store_result drop_staged(struct decision *d, const struct named_blocks *blocks)
+{
     struct uncommitted total;
     enum store_result result;
 
-    if (!state->found)
-        return STORE_OK;
-    if (d->subject.exists) {
-        result = contents_replace(d, &state->blob.content, content, kept->named, kept->named_count);
-        if (result)
-            return result;
-    }
-    if (state->blob.nothing_staged)
+    if (blob_state(d)->blob.nothing_staged)
         return STORE_OK;
     result = uncommitted_read(d->before, d->arena, &total);
     if (result || total.count == 0)
@@ -71,10 +94,20 @@ static enum store_result unref_old(struct decision *d, struct content *content,
 }
 
 enum error create_blob_commit(struct decision *d, struct blob *blob,
-                              const struct named_blocks *blocks)
+                              const struct named_blocks *blocks, struct bytes account)
 {
-    enum store_result result = unref_old(d, &blob->content, blocks);
+    const struct blob_state *state = blob_state(d);
+    enum store_result result = STORE_OK;
+    enum error e = OK;
 
+    if (state->is_kept)
+        e = keep_undeleted(d, blob, false, account);
+    else if (d->subject.exists)
+        e = replace_old(d, blob, blocks, account);
+    if (e)
+        return e;
+    if (state->found)
+        result = drop_staged(d, blocks);
     if (result)
         return decision_fail_content(d, result);
     tag_index_update(d->changes, d->arena, d->subject.tags, blob->tags);

@@ -2,7 +2,7 @@
 #include "blob/expire_blocks.h"
 
 #include "base/endian.h"
-#include "blob/blob.h"
+#include "blob/snapshot_changes.h"
 
 void expire_blocks_defer(struct changes *changes, struct uncommitted *total)
 {
@@ -30,7 +30,9 @@ static enum store_result expire(struct decision *d, struct blob *blob,
     if (result)
         return result;
     if (blob->uncommitted) {
-        blob_delete_record(d->changes, d->arena, blob_base);
+        result = base_remove(d, blob, false);
+        if (result)
+            return result;
     } else {
         blob->nothing_staged = true;
         blob_write(d->changes, d->arena, blob);

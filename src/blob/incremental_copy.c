@@ -5,6 +5,7 @@
 #include "blob/incremental_copy.h"
 
 #include "blob/create_blob.h"
+#include "blob/keep_blob.h"
 
 /* So many snapshots has a page blob ever had. */
 #define EPOCH_MAX (UINT32_MAX - 2)
@@ -87,7 +88,10 @@ enum error incremental_copy_blob_decide(struct decision *d,
                                      .id = p->id,
                                      .source = p->shown,
                                      .total = p->source_blob.content.length };
-    e = begin_content(d, pending.previous != 0, p->source_blob.content.length, &blob);
+    if (blob_state(d)->is_kept)
+        e = keep_undeleted(d, &blob, false, d->input->account);
+    if (!e)
+        e = begin_content(d, pending.previous != 0, p->source_blob.content.length, &blob);
     if (e)
         return e;
     blob_write(d->changes, d->arena, &blob);

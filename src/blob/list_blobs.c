@@ -1,7 +1,8 @@
 /* List Blobs, flat and by delimiter: an iterator over the container's space.
  *
  * (1) The work of a page is proportional to the page: what is not shown is jumped over, the
- *     snapshots of a blob, those under a tombstone, and all blobs behind a BlobPrefix with one seek each.
+ *     snapshots of a blob, those that a mark has ended, and all blobs behind a BlobPrefix with one seek each. What
+ *     is soft-deleted is passed over one by one, and a page ends early for it (LISTING_RECORDS_MAX).
  * (2) A page is taken from one state of the container, and that state is durable before the page is
  *     sent (decision_saw).
  * (3) The marker names the first record of the next page, so that no page repeats a result.
@@ -9,7 +10,7 @@
 #include "base/endian.h"
 #include "base/log.h"
 #include "blob/container_operations.h"
-#include "blob/snapshot_tombstone.h"
+#include "blob/snapshot_marks.h"
 
 static const struct bytes base_key = BYTES("\xFF");
 
@@ -20,6 +21,8 @@ struct page {
     struct space_iterator *iterator;
     struct listing_place from; /* where the page begins */
     struct text seek;          /* reused: a place to jump to */
+    struct text marked;        /* the blob whose snapshots the marks are of */
+    struct snapshot_marks marks;
     uint32_t shown;
     uint32_t looked_at;
     struct listing_place next; /* name.ptr NULL: nothing more */
@@ -66,9 +69,21 @@ static bool is_full(const struct page *page)
            page->looked_at >= LISTING_RECORDS_MAX;
 }
 
-/* Blobs of uncommitted blocks alone are shown when asked for, until their blocks expire. */
+/* A snapshot is brought to what the marks leave of it. returns false: nothing */
+static bool is_there(const struct page *page, struct bytes name, struct blob *blob)
+{
+    if (blob_ref_is_base(blob->ref) || page->marks.count == 0 ||
+        !bytes_equal(name, text_bytes(&page->marked)))
+        return true;
+    return snapshot_marks_apply(&page->marks, blob);
+}
+
+/* Blobs of uncommitted blocks alone are shown when asked for, until their blocks expire; what is soft-deleted the
+ * same, until it expires. */
 static bool is_shown(const struct page *page, const struct blob *blob)
 {
+    if (blob->deletion.at > 0)
+        return page->asked->deleted && blob->deletion.expires > page->d->now;
     if (!blob->uncommitted)
         return true;
     return page->asked->uncommitted && !blocks_expired(blob->modified, page->d->now);
@@ -120,15 +135,19 @@ static bool is_before_page(const struct page *page, struct bytes name, struct by
            bytes_compare(record_key, page->from.record) < 0;
 }
 
-/* Goes on behind the snapshots under the tombstone, and not before the place where the page begins. */
-static enum store_result pass_tombstone(struct page *page, const struct space_record *at)
+/* The marks count for the snapshots that follow. Goes on behind those that the first one has ended, and not before the
+ * place where the page begins. */
+static enum store_result take_marks(struct page *page, const struct space_record *at)
 {
-    struct snapshot_tombstone tombstone;
     struct bytes next;
 
-    if (!snapshot_tombstone_decode(at->value, &tombstone))
+    if (!snapshot_marks_decode(at->value, &page->marks))
         return unknown_form(at->partition_key);
-    next = blob_record_key(page->d->arena, blob_snapshot_ref(tombstone.until + 1));
+    page->marked.len = 0;
+    text_add(&page->marked, at->partition_key);
+    if (page->marks.items[0].kind != MARK_GONE)
+        return STORE_OK;
+    next = blob_record_key(page->d->arena, blob_snapshot_ref(page->marks.items[0].until + 1));
     if (is_before_page(page, at->partition_key, next))
         next = page->from.record;
     seek_in(page, at->partition_key, next);
@@ -143,9 +162,10 @@ static enum store_result add_record(struct page *page, const struct space_record
     struct bytes group;
     struct blob blob;
     struct blob_ref ref;
+    bool is_passed;
 
-    if (bytes_equal(at->record_key, snapshot_tombstone_key))
-        return pass_tombstone(page, at);
+    if (bytes_equal(at->record_key, snapshot_marks_key))
+        return take_marks(page, at);
     if (!ref_of_key(at->record_key, &ref))
         return unknown_form(name);
     if (is_before_page(page, name, at->record_key)) {
@@ -158,7 +178,8 @@ static enum store_result add_record(struct page *page, const struct space_record
     }
     if (!blob_decode(at->value, &blob))
         return unknown_form(name);
-    if (!is_shown(page, &blob) && page->looked_at < LISTING_RECORDS_MAX)
+    is_passed = !is_there(page, name, &blob) || !is_shown(page, &blob);
+    if (is_passed && page->looked_at < LISTING_RECORDS_MAX)
         return STORE_OK;
     if (is_full(page)) {
         page->next.name = arena_copy(page->d->arena, name);
@@ -210,8 +231,9 @@ enum error list_blobs_decide(struct decision *d, const struct list_blobs_paramet
     enum store_result result;
 
     if (first.ptr && !bytes_equal(first, base_key))
-        first = snapshot_tombstone_key; /* of the snapshots that the page begins between */
+        first = snapshot_marks_key; /* of the snapshots that the page begins between */
     text_init(&page.seek, d->arena, 1024);
+    text_init(&page.marked, d->arena, 0);
     page.sink->begin(page.sink, d->now);
     page.iterator = space_iterator_open(d->store, blob_state(d)->container.space, page.from.name,
                                         first, d->access);

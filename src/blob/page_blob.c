@@ -19,7 +19,7 @@ enum error create_page_blob_decide(struct decision *d, const struct create_page_
         return e;
     blob.content = content_sparse(blob.etag.v, p->length);
     blob.sequence_number = p->sequence_number;
-    return create_blob_commit(d, &blob, NULL);
+    return create_blob_commit(d, &blob, NULL, d->input->account);
 }
 
 /* ---- Put Page ---- */

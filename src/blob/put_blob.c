@@ -17,5 +17,5 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     blob.http.md5_size = sizeof body->md5;
     memcpy(blob.http.md5, body->md5, sizeof body->md5);
     blob.content = content_from_body(d->changes, blob.etag.v, body);
-    return create_blob_commit(d, &blob, NULL);
+    return create_blob_commit(d, &blob, NULL, d->input->account);
 }

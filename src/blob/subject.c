@@ -157,18 +157,19 @@ enum error container_subject_deleted(struct decision *d)
 static enum error load_blob(struct decision *d, struct blob_ref ref)
 {
     struct blob_state *state = blob_state(d);
-    enum store_result result = blob_read(d->before, d->arena, ref, &state->blob);
+    enum store_result result = blob_read_kept(d->before, d->arena, ref, &state->blob);
 
     d->lease_resource = LEASE_OF_BLOB;
     d->lease = (struct lease){ .kind = 0 };
     d->subject = (struct subject){ .exists = false };
-    state->found = false;
+    state->found = state->is_kept = false;
     if (result == STORE_NOT_FOUND)
         return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
     if (result)
         return decision_fail_store(d, result);
-    state->found = true;
-    if (state->blob.uncommitted)
+    state->is_kept = state->blob.deletion.at > 0;
+    state->found = !state->is_kept;
+    if (state->is_kept || state->blob.uncommitted)
         return OK;
     d->lease = state->blob.lease;
     d->subject = (struct subject){ .exists = true,
@@ -248,6 +249,28 @@ enum error blob_subject_uncommitted(struct decision *d)
         return E_BlobNotFound;
     d->subject.exists = true;
     return refuse_if_copying(d);
+}
+
+enum error blob_subject_kept(struct decision *d)
+{
+    const struct blob_state *state = blob_state(d);
+    enum error e = load_blob(d, blob_asked(d)->ref);
+
+    if (e)
+        return e;
+    if (state->is_kept && state->blob.deletion.expires > d->now)
+        d->subject = (struct subject){ .exists = true,
+                                       .etag = state->blob.etag,
+                                       .modified = state->blob.modified,
+                                       .tags = state->blob.tags };
+    return d->subject.exists ? refuse_if_copying(d) : E_BlobNotFound;
+}
+
+enum error blob_subject_undeleted(struct decision *d)
+{
+    enum error e = load_blob(d, blob_base);
+
+    return e ? e : refuse_if_copying(d);
 }
 
 /* ---- permission ---- */

@@ -78,7 +78,8 @@ enum store_result rehydrate_blob(struct decision *d, const struct deferred_task 
     (void)endpoint;
     if (payload.len != PAYLOAD_SIZE)
         return STORE_OK;
-    result = blob_read(d->before, d->arena, blob_ref_from_instant(be64_get(payload.ptr)), &blob);
+    result =
+        blob_read_kept(d->before, d->arena, blob_ref_from_instant(be64_get(payload.ptr)), &blob);
     if (result == STORE_NOT_FOUND)
         return STORE_OK;
     if (result || blob.rehydrates_to == TIER_NONE ||

@@ -18,7 +18,8 @@ static bool is_container(const struct space_record *record, struct guid *ret_spa
     return true;
 }
 
-/* Snapshots have bytes, and are no objects of their own. Nor is a blob that was never committed. */
+/* Snapshots have bytes, and are no objects of their own. Nor is a blob that was never committed, or is soft-deleted:
+ * that has its bytes still. */
 static void count_blob(const struct space_record *record, struct usage *usage)
 {
     struct blob blob;
@@ -28,10 +29,10 @@ static void count_blob(const struct space_record *record, struct usage *usage)
         !blob_decode(record->value, &blob))
         return;
     if (blob.uncommitted) {
-        usage->uncommitted++;
+        usage->uncommitted += !blob_is_anchor(&blob);
         return;
     }
-    usage->objects += is_base;
+    usage->objects += is_base && blob.deletion.at == 0;
     usage->bytes += blob.content.length;
 }
 

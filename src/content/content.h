@@ -134,6 +134,11 @@ enum store_result content_replace(struct snapshot *before, struct changes *chang
                                   struct content *content, const struct content_block *blocks,
                                   size_t count, bool *ret_more);
 
+/* `content`, made in the same changes of `blocks`, takes the place of *old with its holder, and *old goes to another
+ * one: neither is held once more or less. Both are brought up to date, to be written. No read. */
+void content_share(struct changes *changes, struct arena *arena, struct content *old,
+                   struct content *content, const struct content_block *blocks, size_t count);
+
 /* Bytes at the end of a sequence (Append Block), in records of their own: nothing that is there is
  * written again. id: of the content, if it has none yet. Snapshots (content_ref()) keep the length
  * that they have. */

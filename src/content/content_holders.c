@@ -253,6 +253,17 @@ enum store_result content_replace(struct snapshot *before, struct changes *chang
     return end_holders(before, changes, arena, old, 1, &kept, ret_more);
 }
 
+void content_share(struct changes *changes, struct arena *arena, struct content *old,
+                   struct content *content, const struct content_block *blocks, size_t count)
+{
+    if (!old->has_runs || !content->has_runs || run_set_of_blocks(arena, blocks, count).count == 0)
+        return;
+    if (!old->in_chain)
+        chain_join(changes, old->id);
+    chain_join(changes, content->id);
+    old->in_chain = content->in_chain = true;
+}
+
 void content_delete_tail(struct changes *changes, const struct content *content, uint64_t length,
                          bool *ret_more)
 {

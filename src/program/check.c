@@ -9,7 +9,7 @@
 #include "admin/stored_accounts.h"
 #include "auth/auth.h"
 #include "blob/blob.h"
-#include "blob/snapshot_tombstone.h"
+#include "blob/snapshot_marks.h"
 #include "program/check_names.h"
 #include "program/check_records.h"
 #include "program/check_say.h"
@@ -117,16 +117,16 @@ static void forget_entities(struct check *check)
 
 /* ---- the second round ---- */
 
-/* A base, a snapshot, or the tombstone of snapshots, which are looked at like others while they are there. */
+/* A base, a snapshot, or the marks of snapshots, which are looked at like others while they are there. */
 static void check_blob(struct check *check, const struct record_place *place,
                        const struct record *record)
 {
-    struct snapshot_tombstone tombstone;
+    struct snapshot_marks marks;
     struct blob blob;
 
-    if (bytes_equal(place->record_key, snapshot_tombstone_key)) {
-        if (!snapshot_tombstone_decode(record->value, &tombstone))
-            say_damaged(check, place, "the tombstone of its snapshots makes no sense");
+    if (bytes_equal(place->record_key, snapshot_marks_key)) {
+        if (!snapshot_marks_decode(record->value, &marks))
+            say_damaged(check, place, "the marks of its snapshots make no sense");
         return;
     }
     check->counts[CONTAINER] +=

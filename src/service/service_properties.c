@@ -1,13 +1,15 @@
 /* Get Service Properties, Set Service Properties and Get Service Stats of every service. What can be
- * set is the CORS rules, the default version, the static website, for how long deleted shares are kept, and what
- * Storage Analytics keeps of requests.
+ * set is the CORS rules, the default version, the static website, for how long deleted shares and blobs are kept, and
+ * what Storage Analytics keeps of requests.
  *
  * Record: INNER "p" in the service's own partition. No record: nothing was ever set.
- *   u8 1 or 2 (version); bytes CORS rules (cors_rules.c), default version; u8 website enabled; bytes index
+ *   u8 1, 2 or 3 (version); bytes CORS rules (cors_rules.c), default version; u8 website enabled; bytes index
  *   document, error document, default index; varint days that deleted shares are kept; of version 2:
  *   u8 kinds of requests that are logged; u8 version of the lines; varint days that logs are kept; of hour and of
- *   minute metrics: u8 (1: enabled, 2: with operations), varint days that they are kept
- * Version 1 is still written where nothing of Storage Analytics was set: earlier programs read it. */
+ *   minute metrics: u8 (1: enabled, 2: with operations), varint days that they are kept; of version 3 also: varint
+ *   days that deleted blobs are kept; u8 permanent deletes are allowed
+ * Version 1 is still written where nothing of Storage Analytics was set, and 2 where no blobs are kept: earlier
+ * programs read them. */
 #include "service/service_properties.h"
 
 #include "service/names.h"
@@ -16,6 +18,7 @@
 
 #define RECORD_VERSION           1 /* without Storage Analytics */
 #define RECORD_VERSION_ANALYTICS 2
+#define RECORD_VERSION_RETENTION 3 /* of blobs */
 
 enum { METRICS_ENABLED = 1, METRICS_OF_APIS = 2 };
 
@@ -51,6 +54,16 @@ static bool decode_analytics(struct decoder *in, struct service_properties *prop
            logging->version <= 2 && days <= RETENTION_DAYS_MAX && is_hour_known && is_minute_known;
 }
 
+static bool decode_blob_retention(struct decoder *in, struct service_properties *properties)
+{
+    uint64_t days = decode_u64(in);
+    unsigned permanent = decode_u8(in);
+
+    properties->blob_retention_days = (uint32_t)days;
+    properties->allows_permanent_delete = permanent != 0;
+    return days <= RETENTION_DAYS_MAX && permanent <= 1;
+}
+
 static void encode_metrics(struct text *out, const struct analytics_metrics *metrics)
 {
     encode_u8(out, (uint8_t)((metrics->enabled ? METRICS_ENABLED : 0) |
@@ -72,6 +85,13 @@ static bool has_analytics(const struct service_properties *properties)
            metrics_are_set(&properties->minute_metrics);
 }
 
+static unsigned version_of(const struct service_properties *properties)
+{
+    if (properties->blob_retention_days > 0 || properties->allows_permanent_delete)
+        return RECORD_VERSION_RETENTION;
+    return has_analytics(properties) ? RECORD_VERSION_ANALYTICS : RECORD_VERSION;
+}
+
 enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties)
 {
@@ -89,7 +109,7 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     decoder_init(&in, record.value);
     version = decode_u8(&in);
-    is_known = version == RECORD_VERSION || version == RECORD_VERSION_ANALYTICS;
+    is_known = version >= RECORD_VERSION && version <= RECORD_VERSION_RETENTION;
     cors = decode_bytes(&in);
     properties.default_version = decode_bytes(&in);
     properties.website.enabled = decode_u8(&in) != 0;
@@ -98,8 +118,10 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     properties.website.default_index = decode_bytes(&in);
     days = decode_u64(&in);
     properties.share_retention_days = (uint32_t)days;
-    if (version == RECORD_VERSION_ANALYTICS)
+    if (is_known && version >= RECORD_VERSION_ANALYTICS)
         is_known = decode_analytics(&in, &properties);
+    if (is_known && version == RECORD_VERSION_RETENTION)
+        is_known = decode_blob_retention(&in, &properties);
     if (!is_known || days > RETENTION_DAYS_MAX || !decoder_ok(&in) ||
         !cors_rules_decode(cors, &properties.cors))
         return record_is_unknown("the record of a service's properties", record.value);
@@ -107,30 +129,47 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     return STORE_OK;
 }
 
-enum store_result service_properties_find(struct decision *d, const char *service,
-                                          struct service_properties *ret_properties,
-                                          uint64_t *ret_sequence)
+static enum store_result find(struct decision *d, const char *service, struct bytes account,
+                              struct service_properties *ret_properties, uint64_t *ret_sequence)
 {
-    struct partition at = { .space = account_space(service, d->input->account), .key = BYTES("") };
-    struct snapshot *snapshot;
+    struct partition at = { .space = account_space(service, account), .key = BYTES("") };
+    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
     enum store_result result;
 
-    fetch_set_begin(d->access.fetches);
-    snapshot = snapshot_open(d->store, at, d->access);
     result = service_properties_read(snapshot, d->arena, ret_properties);
     *ret_sequence = snapshot_sequence(snapshot);
     snapshot_close(snapshot);
     return result;
 }
 
+enum store_result service_properties_find(struct decision *d, const char *service,
+                                          struct service_properties *ret_properties,
+                                          uint64_t *ret_sequence)
+{
+    fetch_set_begin(d->access.fetches);
+    return find(d, service, d->input->account, ret_properties, ret_sequence);
+}
+
+enum store_result service_properties_look(struct decision *d, const char *service,
+                                          struct bytes account,
+                                          struct service_properties *ret_properties)
+{
+    uint64_t sequence;
+    enum store_result result = find(d, service, account, ret_properties, &sequence);
+
+    decision_saw(d, sequence);
+    return result;
+}
+
 static void write_properties(struct decision *d, const struct service_properties *properties)
 {
+    unsigned version = version_of(properties);
     struct text rules, out;
 
     text_init(&rules, d->arena, 256);
     cors_rules_encode(&rules, &properties->cors);
     text_init(&out, d->arena, rules.len + 64);
-    encode_u8(&out, has_analytics(properties) ? RECORD_VERSION_ANALYTICS : RECORD_VERSION);
+    encode_u8(&out, (uint8_t)version);
     encode_bytes(&out, text_bytes(&rules));
     encode_bytes(&out, properties->default_version);
     encode_u8(&out, properties->website.enabled);
@@ -138,12 +177,16 @@ static void write_properties(struct decision *d, const struct service_properties
     encode_bytes(&out, properties->website.error_document);
     encode_bytes(&out, properties->website.default_index);
     encode_u64(&out, properties->share_retention_days);
-    if (has_analytics(properties)) {
+    if (version >= RECORD_VERSION_ANALYTICS) {
         encode_u8(&out, (uint8_t)properties->logging.kinds);
         encode_u8(&out, (uint8_t)properties->logging.version);
         encode_u64(&out, properties->logging.retention_days);
         encode_metrics(&out, &properties->hour_metrics);
         encode_metrics(&out, &properties->minute_metrics);
+    }
+    if (version == RECORD_VERSION_RETENTION) {
+        encode_u64(&out, properties->blob_retention_days);
+        encode_u8(&out, properties->allows_permanent_delete);
     }
     changes_put(d->changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
 }
@@ -208,6 +251,10 @@ enum error set_service_properties_decide(struct decision *d,
         properties.website = p->properties.website;
     if (p->has_share_retention)
         properties.share_retention_days = p->properties.share_retention_days;
+    if (p->has_blob_retention) {
+        properties.blob_retention_days = p->properties.blob_retention_days;
+        properties.allows_permanent_delete = p->properties.allows_permanent_delete;
+    }
     if (p->has_logging)
         properties.logging = p->properties.logging;
     if (p->has_hour_metrics)

@@ -68,6 +68,8 @@ struct service_properties {
     struct bytes default_version; /* of requests that say none; empty: not set */
     struct static_website website;
     uint32_t share_retention_days; /* that deleted shares are kept; 0: they are not */
+    uint32_t blob_retention_days;  /* that deleted blobs are kept; 0: they are not */
+    bool allows_permanent_delete;  /* of what is kept so */
     struct analytics_logging logging;
     struct analytics_metrics hour_metrics, minute_metrics;
 };
@@ -85,6 +87,13 @@ enum store_result service_properties_find(struct decision *d, const char *servic
                                           struct service_properties *ret_properties,
                                           uint64_t *ret_sequence);
 
+/* Those of an account in a service, as one more thing that a decision reads: what follows waits for it. Nothing keeps
+ * them as they are until the commit.
+ * returns as service_properties_read() */
+enum store_result service_properties_look(struct decision *d, const char *service,
+                                          struct bytes account,
+                                          struct service_properties *ret_properties);
+
 /* Called when properties of an account were set in some service, once that is committed. It may neither block nor decide.
  * Start-up; NULL: nobody wants to know any more. */
 typedef void service_properties_changed(struct bytes account);
@@ -100,7 +109,7 @@ OPERATION_DECLARE(get_service_properties);
 struct set_service_properties_parameters {
     struct parameters base;
     /* Those that are not named stay. */
-    bool has_cors, has_default_version, has_website, has_share_retention;
+    bool has_cors, has_default_version, has_website, has_share_retention, has_blob_retention;
     bool has_logging, has_hour_metrics, has_minute_metrics;
     struct service_properties properties;
 };

@@ -1,9 +1,7 @@
 /* Get and Set Service Properties and Get Service Stats of every service as XML: see
  * service_properties.h.
  *
- * Soft delete of blobs is a thing that this server does not do: switching it on is refused with 501 (promise 5),
- * saying that it is off is accepted, for it is true. What is read back can so always be set again. Sections of Storage
- * Analytics: analytics_xml.h.
+ * What is read back can always be set again. Sections of Storage Analytics: analytics_xml.h.
  * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
  * Get-Blob-Service-Stats, Get-Queue-Service-Stats, Get-Table-Service-Stats */
 #include "service/analytics_xml.h"
@@ -40,6 +38,21 @@ static void add_website(struct text *out, const struct static_website *website)
     xml_close(out, "StaticWebsite");
 }
 
+static void add_delete_retention(struct text *out, const struct service_properties *properties,
+                                 bool knows_permanent)
+{
+    uint32_t days = properties->blob_retention_days;
+
+    xml_open(out, "DeleteRetentionPolicy");
+    xml_element_string(out, "Enabled", days > 0 ? "true" : "false");
+    if (days > 0)
+        xml_element_u64(out, "Days", days);
+    if (knows_permanent)
+        xml_element_string(out, "AllowPermanentDelete",
+                           properties->allows_permanent_delete ? "true" : "false");
+    xml_close(out, "DeleteRetentionPolicy");
+}
+
 /* As the management API names it; no version of this one has an element for it. decision: 345 */
 static void add_share_retention(struct text *out, uint32_t days)
 {
@@ -67,8 +80,7 @@ void get_service_properties_answer(struct answer *a,
     metrics_xml(&out, "MinuteMetrics", &r->properties.minute_metrics);
     cors_rules_xml(&out, &r->properties.cors);
     if (shows(a->call, SECTION_DELETE_RETENTION, "2017-07-29"))
-        text_add_string(&out,
-                        "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>");
+        add_delete_retention(&out, &r->properties, call_since(a->call, "2020-02-10"));
     if (shows(a->call, SECTION_STATIC_WEBSITE, "2018-03-28"))
         add_website(&out, &r->properties.website);
     if (r->properties.default_version.len > 0 &&
@@ -130,25 +142,16 @@ static enum error read_default_version(struct call *call, const struct xml_node 
     return OK;
 }
 
+/* rest: Set-Blob-Service-Properties "DeleteRetentionPolicy" */
 static enum error read_delete_retention(struct call *call, const struct xml_node *node,
                                         struct set_service_properties_parameters *p)
 {
-    bool permanent = false;
-    uint32_t days;
-    enum error e;
+    enum error e = retention_read(call, node, &p->properties.blob_retention_days);
 
-    (void)p;
-    e = retention_read(call, node, &days);
-    if (e)
-        return e;
-    if (xml_text(node, "AllowPermanentDelete").ptr) {
-        e = xml_bool(call, node, "AllowPermanentDelete", &permanent);
-        if (e)
-            return e;
-    }
-    if (days > 0 || permanent)
-        return call_fail(call, E_NotImplemented, "This server keeps no deleted blobs.");
-    return OK;
+    p->has_blob_retention = true;
+    if (!e && xml_text(node, "AllowPermanentDelete").ptr)
+        e = xml_bool(call, node, "AllowPermanentDelete", &p->properties.allows_permanent_delete);
+    return e;
 }
 
 static enum error read_share_retention(struct call *call, const struct xml_node *node,

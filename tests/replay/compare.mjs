@@ -15,7 +15,7 @@ const MOMENT_HEADERS = new Set(['etag', 'last-modified', 'x-ms-creation-time', '
 const TIME_HEADERS = new Set(['x-ms-file-creation-time', 'x-ms-file-last-write-time', 'x-ms-file-change-time']);
 const MOMENT_MS = 3600000;
 const MOMENT_ELEMENTS = new Set(['Etag', 'Last-Modified', 'Creation-Time', 'Snapshot', 'NextMarker',
-    'Marker', 'CopyId', 'CopyCompletionTime', 'AccessTierChangeTime',
+    'Marker', 'CopyId', 'CopyCompletionTime', 'AccessTierChangeTime', 'DeletedTime',
     'EnumerationResults@ServiceEndpoint', 'MessageId', 'InsertionTime', 'ExpirationTime', 'PopReceipt',
     'TimeNextVisible', 'FileId', 'DirectoryId', 'PermissionKey', 'CreationTime', 'LastAccessTime', 'LastWriteTime',
     'ChangeTime']);

@@ -122,6 +122,16 @@ export function containersBefore(exchanges) {
     return before;
 }
 
+/** For how many days the account kept what was deleted: 0 unless its answers to deletes say that it did, a week unless a
+ *  list says how many are left. */
+export function daysKept(exchanges) {
+    const left = exchanges.map(({ respBody }) => /<RemainingRetentionDays>(\d+)/.exec(respBody)?.[1]).find((days) => days);
+
+    if (!exchanges.some(({ respHeaders }) => respHeaders['x-ms-delete-type-permanent'] === 'false'))
+        return 0;
+    return left ? Number(left) + 1 : 7;
+}
+
 /** Block blobs that were there before the run began, as far as its first answer about them shows
  *  them: [{ path, length, headers, blocks }]. blocks: without an MD5, as if put in blocks. */
 export function blobsBefore(exchanges) {

@@ -24,7 +24,7 @@ import { tablesBefore, withRecordedUrl } from './tables.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
 import {
-    blobsBefore, containersBefore, groupsOf, madeSourceMd5, NotRecorded, operationOf, requestOf,
+    blobsBefore, containersBefore, daysKept, groupsOf, madeSourceMd5, NotRecorded, operationOf, requestOf,
     sourceOf, sourcesBefore,
 } from './recording.mjs';
 
@@ -58,6 +58,7 @@ class Replay {
     #control;
     #connection = null;
     #clockMs = 0;
+    #mayKeep = false;
 
     constructor(server, service) {
         this.#server = server;
@@ -162,6 +163,17 @@ class Replay {
         }
     }
 
+    /** The retention policy that the account had before the run, which may set another. */
+    async #keep(exchanges) {
+        const days = daysKept(exchanges);
+        const policy = days > 0 ? `<Enabled>true</Enabled><Days>${days}</Days>` : '<Enabled>false</Enabled>';
+
+        if (days > 0 || this.#mayKeep)
+            await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [], Buffer.from(
+                `<StorageServiceProperties><DeleteRetentionPolicy>${policy}</DeleteRetentionPolicy></StorageServiceProperties>`));
+        this.#mayKeep = days > 0 || exchanges.some(({ method, parameter }) => method === 'PUT' && parameter('comp') === 'properties');
+    }
+
     /** Containers and blobs as they were before the run. given: learns their ETags. */
     async begin(exchanges, given) {
         const restype = this.#service === 'file' ? 'share' : 'container';
@@ -170,6 +182,8 @@ class Replay {
             parameter('comp') === 'properties'))
             await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [],
                 Buffer.from('<StorageServiceProperties><Cors/></StorageServiceProperties>'));
+        if (this.#service === 'blob')
+            await this.#keep(exchanges);
         if (this.#service === 'queue') {
             for (const queue of namesIn((await this.prepare('GET', '/', { comp: 'list' })).body.toString()))
                 await this.prepare('DELETE', `/${queue}`, {});

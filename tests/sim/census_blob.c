@@ -7,7 +7,7 @@
 #include "base/codec.h"
 #include "base/endian.h"
 #include "blob/blob.h"
-#include "blob/snapshot_tombstone.h"
+#include "blob/snapshot_marks.h"
 #include "content/backlog.h"
 #include "world.h"
 
@@ -110,7 +110,7 @@ static void note_blob(struct store *store, const struct record_place *place,
     struct held *held;
     struct blob blob;
 
-    if (bytes_equal(place->record_key, snapshot_tombstone_key))
+    if (bytes_equal(place->record_key, snapshot_marks_key))
         world_fail("census: deleted snapshots of %s are still there", owner.name);
     if (!blob_decode(record->value, &blob))
         world_fail("census: the record of %s makes no sense", owner.name);

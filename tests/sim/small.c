@@ -1,7 +1,7 @@
 /* Numbers of the server that no run of a few hundred requests comes near: smaller here, drawn for each
  * life. */
 #include "base/crc.h"
-#include "blob/contents.h"
+#include "blob/snapshot_scan.h"
 #include "scheduler.h"
 #include "services.h"
 #include "source/page_walk.h"
@@ -91,17 +91,16 @@ enum error __wrap_page_walk_look(struct page_walk *walk)
     return OK;
 }
 
-/* ---- snapshots that one commit deletes (blob/delete_blob.c) ---- */
+/* ---- snapshots that one commit changes (blob/snapshot_changes.c) ---- */
 
-__typeof__(contents_end_snapshots) __real_contents_end_snapshots, __wrap_contents_end_snapshots;
+__typeof__(snapshots_collect) __real_snapshots_collect, __wrap_snapshots_collect;
 
-enum store_result __wrap_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
-                                                instant from, instant until, size_t max,
-                                                instant *ret_next)
+enum store_result __wrap_snapshots_collect(struct decision *d, const struct snapshot_mark *mark,
+                                           size_t max, struct some_snapshots *ret_some)
 {
     static size_t few;
 
     if (few == 0)
         few = world_once_in(STREAM_FAULTS, 3) ? max : 1 + world_draw(STREAM_FAULTS, 2);
-    return __real_contents_end_snapshots(d, ended, from, until, few, ret_next);
+    return __real_snapshots_collect(d, mark, few, ret_some);
 }

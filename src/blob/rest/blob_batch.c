@@ -89,7 +89,7 @@ enum error blob_batch_admit(struct call *call, struct blob_batch_parameters *p,
     if (!part->operation || !part->operation->listed)
         return call_fail(call, E_InvalidInput, "%.*s %.*s is not an operation of batches.",
                          BYTES_ARG(part->request->method_text), BYTES_ARG(part->request->path));
-    if (p->kind && part->operation != p->kind)
+    if (p->kind && strcmp(part->operation->name, p->kind->name) != 0)
         return E_AllBatchSubRequestsShouldBeSameApi;
     p->kind = part->operation;
     if (container.ptr && !bytes_equal(container, blob_resource(part->input.resource)->container))

@@ -1,5 +1,17 @@
-/* Delete Blob as a request and as an answer. rest: Delete-Blob */
+/* Delete Blob and Undelete Blob as requests and as answers. rest: Delete-Blob, Undelete-Blob */
 #include "blob/rest/request.h"
+
+/* ---- Delete Blob ---- */
+
+/* The other value picks a row of its own. */
+static enum error check_delete_type(struct call *call)
+{
+    struct bytes type = call_query(call, "deletetype");
+
+    return type.ptr ? call_fail_query(call, E_InvalidQueryParameterValue, "deletetype", type,
+                                      "The only value is permanent.")
+                    : OK;
+}
 
 enum error delete_blob_check(struct call *call, struct delete_blob_parameters *p)
 {
@@ -7,6 +19,8 @@ enum error delete_blob_check(struct call *call, struct delete_blob_parameters *p
     struct bytes text = call_header(call, name);
     enum error e = blob_refuse_unbuilt(call, REQUEST_DELETE);
 
+    if (!e)
+        e = check_delete_type(call);
     if (e)
         return e;
     if (text.len == 0)
@@ -23,11 +37,49 @@ enum error delete_blob_check(struct call *call, struct delete_blob_parameters *p
     return OK;
 }
 
+static void answer_delete_type(struct answer *a, bool is_permanent)
+{
+    if (call_since(a->call, "2017-07-29"))
+        answer_string(a, "x-ms-delete-type-permanent", is_permanent ? "true" : "false");
+}
+
 void delete_blob_answer(struct answer *a, const struct delete_blob_parameters *p,
                         const struct delete_blob_result *r)
 {
     (void)p;
-    (void)r;
-    if (call_since(a->call, "2017-07-29"))
-        answer_string(a, "x-ms-delete-type-permanent", "true");
+    answer_delete_type(a, !r->is_kept);
 }
+
+/* ---- the same for good ---- */
+
+enum error delete_blob_permanently_check(struct call *call,
+                                         struct delete_blob_permanently_parameters *p)
+{
+    struct bytes snapshots = call_header(call, "x-ms-delete-snapshots");
+    enum error e = blob_refuse_unbuilt(call, REQUEST_DELETE);
+
+    (void)p;
+    if (!e && snapshots.ptr)
+        e = call_fail_header(call, E_InvalidHeaderValue, "x-ms-delete-snapshots", snapshots);
+    return e;
+}
+
+void delete_blob_permanently_answer(struct answer *a,
+                                    const struct delete_blob_permanently_parameters *p,
+                                    const struct delete_blob_permanently_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_delete_type(a, true);
+}
+
+/* ---- Undelete Blob ---- */
+
+/* Without x-ms-undelete-source, which names a deletion in an account with a hierarchical namespace. */
+enum error undelete_blob_check(struct call *call, struct undelete_blob_parameters *p)
+{
+    (void)p;
+    return blob_refuse_unbuilt(call, REQUEST_UNDELETE);
+}
+
+OPERATION_ANSWERS_NOTHING(undelete_blob)

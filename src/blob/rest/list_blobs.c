@@ -10,8 +10,9 @@ enum {
     INCLUDE_UNCOMMITTED = 1 << 2,
     INCLUDE_TAGS = 1 << 3,
     INCLUDE_COPY = 1 << 4,
+    INCLUDE_DELETED = 1 << 5,
 };
-/* Those after the first five are accepted: this server holds nothing that they would show. */
+/* Those after the first six are accepted: this server holds nothing that they would show. */
 static const char *const include_names[] = {
     "snapshots",
     "metadata",
@@ -147,6 +148,7 @@ static struct blob_page *page_new(const struct call *call,
         .crc64 = call_since(call, "2019-12-12"),
         .or_metadata = call_since(call, "2019-12-12"),
         .sealed = call_since(call, "2019-12-12"),
+        .deleted_first = call_since(call, "2019-12-12"),
     };
     return page;
 }
@@ -179,6 +181,7 @@ enum error list_blobs_check(struct call *call, struct list_blobs_parameters *p)
     if (p->listing.include & INCLUDE_TAGS)
         tags_demand(call, ACTION_BLOB_TAGS_READ);
     p->uncommitted = p->listing.include & INCLUDE_UNCOMMITTED;
+    p->deleted = p->listing.include & INCLUDE_DELETED;
     p->sink = &page_new(call, p)->sink;
     return OK;
 }

@@ -122,18 +122,31 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
     xml_element(out, "Content-Disposition", http->content_disposition);
 }
 
+/* Whole days, as recorded: one less than the policy says right after the deletion. */
+static void add_deletion(struct text *out, const struct blob_view *view,
+                         const struct blob_deletion *deletion)
+{
+    add_date(out, "<DeletedTime>", deletion->at, "</DeletedTime>");
+    xml_element_u64(out, "RemainingRetentionDays", (deletion->expires - view->now) / TICKS_PER_DAY);
+}
+
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
                     struct blob_ref ref, const struct blob *blob)
 {
     bool tier = blob_ref_is_base(ref) ? view->tier : view->snapshot_tier;
+    bool is_deleted = blob->deletion.at > 0;
     char date[INSTANT_ISO_SIZE];
 
     text_add(out, bytes_from_string("<Blob>"));
     listing_name(out, "Name", name);
+    if (is_deleted && view->deleted_first)
+        text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
     if (!blob_ref_is_base(ref)) {
         instant_format_iso(ref.at, date);
         add_word(out, "<Snapshot>", date, "</Snapshot>");
     }
+    if (is_deleted && !view->deleted_first)
+        text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
     text_add(out, bytes_from_string("<Properties>"));
     if (blob->uncommitted)
         xml_element_u64(out, "Content-Length", 0);
@@ -144,13 +157,17 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     add_word(out, "<BlobType>", blob_type_text(blob->type), "</BlobType>");
     if (tier && (blob->type == BLOB_BLOCK || blob->tier != TIER_NONE))
         add_tier(out, view, blob);
-    if (blob_ref_is_base(ref))
+    if (blob_ref_is_base(ref) && is_deleted)
+        text_add(out, bytes_from_string("<LeaseStatus />"));
+    else if (blob_ref_is_base(ref))
         lease_xml(out, &blob->lease, view->now);
     if (view->copy && blob->copy.status != COPY_NONE)
         add_copy(out, &blob->copy);
     if (blob->incremental.is_one)
         add_incremental(out, view, blob);
     add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true", "</ServerEncrypted>");
+    if (is_deleted)
+        add_deletion(out, view, &blob->deletion);
     if (view->sealed && blob->is_sealed)
         text_add(out, bytes_from_string("<Sealed>true</Sealed>"));
     if (view->tag_count && blob->tags.len > 0)

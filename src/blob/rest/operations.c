@@ -19,10 +19,11 @@
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
 #include "blob/copy_blob.h"
-#include "blob/delete_blob.h"
 #include "blob/expire_blocks.h"
 #include "blob/incremental_copy.h"
 #include "blob/page_blob_operations.h"
+#include "blob/retention.h"
+#include "blob/snapshot_changes.h"
 #include "blob/tier.h"
 #include "blob/rest/blob_batch.h"
 #include "blob/rest/pending_copies.h"
@@ -82,6 +83,8 @@ OPERATION(set_blob_metadata);
 OPERATION(lease_blob);
 OPERATION(snapshot_blob);
 OPERATION(delete_blob);
+OPERATION(delete_blob_permanently);
+OPERATION(undelete_blob);
 OPERATION_WITH_PARSE(put_blob);
 OPERATION_WITH_PARSE(put_block);
 OPERATION_WITH_PARSE(put_block_list);
@@ -231,11 +234,15 @@ static const struct operation operations[] = {
     ROW("Snapshot Blob", PUT, BLOB, "comp=snapshot", NULL, WRITES, MAY("o", "cw", "cw", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, OPTIONAL, RETURNED, REFUSED, 0, 201, 0,
         blob_subject, &snapshot_blob_functions),
+    ROW("Delete Blob", DELETE, BLOB, "", "?deletetype=permanent", WRITES, MAY("o", "y", "y", "", BLOB_PERMANENT_DELETE, PRIVATE), "2020-02-10",
+        HTTP4T, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0,
+        blob_subject_kept, LISTED(&delete_blob_permanently_functions)),
     ROW("Delete Blob", DELETE, BLOB, "", NULL, WRITES, MAY("o", "d", "d", "", BLOB_DELETE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0,
         blob_subject_uncommitted, LISTED(&delete_blob_functions)),
     ROW("Undelete Blob", PUT, BLOB, "comp=undelete", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-07-29",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0,
+        blob_subject_undeleted, &undelete_blob_functions),
     ROW("Abort Copy Blob", PUT, BLOB, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2012-02-12",
         NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0,
         blob_subject_copied, &abort_copy_blob_functions),
@@ -336,7 +343,8 @@ static const struct task_handler task_handlers[] = {
     { TASK_COPY_BLOB, "go on with a pending copy", copy_blob_task },
     { TASK_REHYDRATE, "make an archived blob readable", rehydrate_blob },
     { TASK_FORGET_DELETION, "let a deleted name be made again", recent_deletion_forget },
-    { TASK_DELETE_SNAPSHOTS, "delete a blob's snapshots", delete_snapshots_task },
+    { TASK_DELETE_SNAPSHOTS, "delete or restore a blob's snapshots", snapshot_marks_task },
+    { TASK_EXPIRE_DELETED, "delete for good what was soft-deleted", expire_deleted },
 };
 
 const struct service blob_service = {

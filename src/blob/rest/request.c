@@ -17,7 +17,8 @@
 #define REQUEST_APPENDS ((unsigned)REQUEST_APPEND | REQUEST_APPEND_FROM)
 #define REQUEST_PAGED   ((unsigned)REQUEST_PAGES | REQUEST_PAGES_FROM)
 #define REQUEST_ANY                                                                                \
-    (REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_DELETE | REQUEST_LEASE | REQUEST_TIER)
+    (REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_DELETE | REQUEST_LEASE |             \
+     REQUEST_TIER | REQUEST_UNDELETE)
 
 static const struct unbuilt {
     struct bytes name; /* of a literal, so it ends with a NUL */
@@ -56,9 +57,13 @@ static const struct unbuilt {
     { BYTES("x-ms-if-sequence-number-eq"), REQUEST_ANY & ~REQUEST_PAGED },
     { BYTES("x-ms-access-tier-if-modified-since"), REQUEST_DELETE },
     { BYTES("x-ms-access-tier-if-unmodified-since"), REQUEST_DELETE },
+    { BYTES("x-ms-undelete-source"), REQUEST_UNDELETE },
 };
 
-static const char *const unbuilt_parameters[] = { "versionid", "deletetype" };
+static const struct unbuilt unbuilt_parameters[] = {
+    { BYTES("versionid"), REQUEST_ANY },
+    { BYTES("deletetype"), REQUEST_ANY & ~REQUEST_DELETE },
+};
 
 /* By what is not built rather than by what was sent: that hardly any of it was, call_find_header() sees
  * without a look at the headers. */
@@ -77,14 +82,16 @@ static enum error refuse_headers(struct call *call, enum blob_request_kind kind)
     return OK;
 }
 
-static enum error refuse_parameters(struct call *call)
+static enum error refuse_parameters(struct call *call, enum blob_request_kind kind)
 {
     for (size_t i = 0; i < sizeof unbuilt_parameters / sizeof unbuilt_parameters[0]; i++) {
-        struct bytes value = call_query(call, unbuilt_parameters[i]);
+        const struct unbuilt *row = &unbuilt_parameters[i];
+        struct bytes value = { NULL, 0 };
 
+        if (row->kinds & kind)
+            value = call_query(call, row->name.ptr);
         if (value.ptr)
-            return call_fail_query(call, E_UnsupportedQueryParameter, unbuilt_parameters[i], value,
-                                   NULL);
+            return call_fail_query(call, E_UnsupportedQueryParameter, row->name.ptr, value, NULL);
     }
     return OK;
 }
@@ -94,7 +101,7 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
     enum error e = call->loose ? OK : refuse_headers(call, kind);
 
     if (!e && !call->loose)
-        e = refuse_parameters(call);
+        e = refuse_parameters(call, kind);
     if (e)
         return e;
     if (!blob_ref_is_base(blob_resource(call->input.resource)->ref) && kind != REQUEST_READ &&

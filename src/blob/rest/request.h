@@ -25,6 +25,7 @@ enum blob_request_kind {
     REQUEST_APPEND_FROM = 1024, /* Append Block From URL */
     REQUEST_PAGES_FROM = 2048,  /* Put Page From URL */
     REQUEST_COPY_BLOB = 4096,   /* Copy Blob */
+    REQUEST_UNDELETE = 8192,
 };
 /* Also refuses ?snapshot= if the operation cannot be on a snapshot (all but reads and deletes):
  * E_InvalidQueryParameterValue. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "blob/contents.h"
+#include "blob/snapshot_scan.h"
 #include "fixture.h"
 
 #define STEPS     3000
@@ -33,15 +33,14 @@ static unsigned below(struct model *m, unsigned limit)
     return (unsigned)(m->random >> 33) % limit;
 }
 
-/* So few go in one commit that most deletes of all leave a tombstone. */
-__typeof__(contents_end_snapshots) __real_contents_end_snapshots, __wrap_contents_end_snapshots;
+/* So few go in one commit that most deletes of all leave a mark. */
+__typeof__(snapshots_collect) __real_snapshots_collect, __wrap_snapshots_collect;
 
-enum store_result __wrap_contents_end_snapshots(struct decision *d, struct ended_contents *ended,
-                                                instant from, instant until, size_t max,
-                                                instant *ret_next)
+enum store_result __wrap_snapshots_collect(struct decision *d, const struct snapshot_mark *mark,
+                                           size_t max, struct some_snapshots *ret_some)
 {
     assert_true(max > 2);
-    return __real_contents_end_snapshots(d, ended, from, until, 2, ret_next);
+    return __real_snapshots_collect(d, mark, 2, ret_some);
 }
 
 /* Inline in the record of a block, inline in a segment, or a piece. */

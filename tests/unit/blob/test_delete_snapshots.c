@@ -2,7 +2,7 @@
  * the task that deletes their records. rest: Delete-Blob "x-ms-delete-snapshots"; decision: 249 */
 #include <stdlib.h>
 
-#include "blob/snapshot_tombstone.h"
+#include "blob/snapshot_marks.h"
 #include "listed.h"
 
 #define MANY 40
@@ -140,7 +140,7 @@ static void no_group_of_deleted_ones(void **state)
     for (unsigned i = 0; i < MANY; i++)
         assert_ok(ask(f, "PUT /box/d/b?comp=snapshot", NULL, NULL), 201);
     assert_ok(ask(f, "DELETE /box/d/b", "x-ms-delete-snapshots: include", NULL), 202);
-    /* No snapshots are asked for with a delimiter: what is under the tombstone is jumped over. */
+    /* No snapshots are asked for with a delimiter: what the mark has ended is jumped over. */
     assert_string_equal(
         listed(f, ask(f, "GET /box?restype=container&comp=list&delimiter=/", NULL, NULL)), "e");
     run_due(store_of(f));
@@ -345,8 +345,8 @@ static void base_forgets_generations(void **state)
     assert_nothing_is_left(f);
 }
 
-/* Writes the record of the tombstone as it is given; NULL: deletes it. */
-static void set_tombstone(struct fixture *f, const char *value)
+/* Writes the record of the marks as it is given; NULL: deletes it. */
+static void set_marks(struct fixture *f, const char *value)
 {
     struct arena *arena = arena_new(1 << 20);
     struct changes *changes = changes_new(arena);
@@ -354,18 +354,17 @@ static void set_tombstone(struct fixture *f, const char *value)
     uint64_t sequence;
 
     if (value)
-        changes_put(changes, RECORD_LISTED, snapshot_tombstone_key, bytes_from_string(value), NULL,
-                    0);
+        changes_put(changes, RECORD_LISTED, snapshot_marks_key, bytes_from_string(value), NULL, 0);
     else
-        changes_delete(changes, RECORD_LISTED, snapshot_tombstone_key);
+        changes_delete(changes, RECORD_LISTED, snapshot_marks_key);
     assert_int_equal(store_commit(store_of(f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
     snapshot_close(part.snapshot);
     arena_free(arena);
 }
 
-/* Rule: a tombstone that makes no sense is damage, and nothing is shown past it. promise 5 */
-static void damaged_tombstone_is_no_answer(void **state)
+/* Rule: marks that make no sense are damage, and nothing is shown past it. promise 5 */
+static void damaged_marks_are_no_answer(void **state)
 {
     static const char *const values[] = { "", "\x02\x01\x02", "\x01\x03\x02", "\x01\x01\x02x",
                                           "\x01\x01" };
@@ -375,14 +374,14 @@ static void damaged_tombstone_is_no_answer(void **state)
     assert_ok(ask(f, "PUT /box/b", PUT, "x"), 201);
     time = take(f);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        set_tombstone(f, values[i]);
+        set_marks(f, values[i]);
         assert_answer(askf(f, NULL, NULL, "GET /box/b?snapshot=%s", time), 500, "InternalError");
         assert_answer(ask(f, LIST, NULL, NULL), 500, "InternalError");
         assert_answer(ask(f, "DELETE /box/b", "x-ms-delete-snapshots: include", NULL), 500,
                       "InternalError");
         assert_ok(ask(f, "GET /box/b", NULL, NULL), 200);
     }
-    set_tombstone(f, NULL);
+    set_marks(f, NULL);
     assert_ok(askf(f, NULL, NULL, "GET /box/b?snapshot=%s", time), 200);
 }
 
@@ -399,7 +398,7 @@ int main(void)
         TEST(appended_bytes_go_with_their_holders),
         TEST(generations_go_with_their_snapshots),
         TEST(base_forgets_generations),
-        TEST(damaged_tombstone_is_no_answer),
+        TEST(damaged_marks_are_no_answer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include "fixture.h"
 
 #include "base/encode.h"
-#include "blob/snapshot_tombstone.h"
+#include "blob/snapshot_marks.h"
 
 static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p") };
 
@@ -297,23 +297,84 @@ static void blob_record_without_snapshots(void **state)
     arena_free(arena);
 }
 
-/* The tombstone of deleted snapshots, and its end. */
-static void snapshot_tombstone_record(void **state)
+/* One mark over snapshots that are gone has the form that earlier programs read. */
+static void snapshot_marks_record(void **state)
 {
-    static const struct snapshot_tombstone made = { .from = 5, .until = 300 };
+    static const struct snapshot_marks made = {
+        .items = { { .kind = MARK_GONE, .from = 5, .until = 300, .at = 300 } }, .count = 1
+    };
     struct store *store = store_open_memory();
     struct arena *arena = arena_new(1u << 20);
     struct changes *changes = changes_new(arena);
-    struct snapshot_tombstone read;
+    struct snapshot_marks read;
     struct bytes value;
 
     (void)state;
-    snapshot_tombstone_write(changes, arena, &made);
+    snapshot_marks_write(changes, arena, &made);
     assert_string_equal(written(store, arena, changes),
                         "0105ac02"); /* stored, so never to change */
     value = from_hex(arena, "0105ac02");
-    assert_true(snapshot_tombstone_decode(value, &read) && read.from == 5 && read.until == 300);
+    assert_true(snapshot_marks_decode(value, &read) && read.count == 1);
+    assert_true(read.items[0].kind == MARK_GONE && read.items[0].from == 5 &&
+                read.items[0].until == 300 && read.items[0].at == 300);
     store_close(store);
+    arena_free(arena);
+}
+
+/* Several, of every kind. */
+static void snapshot_marks_record_of_several(void **state)
+{
+    static const char stored[] = "02040100090900020009090a"
+                                 "0300090f000000090900"; /* never to change */
+    static const struct snapshot_marks made = {
+        .items = { { .kind = MARK_LIVE_GONE, .until = 9, .at = 9 },
+                   { .kind = MARK_DELETED, .until = 9, .at = 9, .expires = 10 },
+                   { .kind = MARK_RESTORED, .until = 9, .at = 15 },
+                   { .kind = MARK_GONE, .until = 9, .at = 9 } },
+        .count = 4,
+    };
+    struct store *store = store_open_memory();
+    struct arena *arena = arena_new(1u << 20);
+    struct changes *changes = changes_new(arena);
+    struct snapshot_marks read;
+
+    (void)state;
+    snapshot_marks_write(changes, arena, &made);
+    assert_string_equal(written(store, arena, changes), stored);
+    assert_true(snapshot_marks_decode(from_hex(arena, stored), &read) && read.count == 4);
+    for (unsigned i = 0; i < 4; i++)
+        assert_true(read.items[i].kind == made.items[i].kind &&
+                    read.items[i].at == made.items[i].at &&
+                    read.items[i].expires == made.items[i].expires);
+    assert_false(snapshot_marks_decode(from_hex(arena, "020104000909"), &read)); /* no such kind */
+    assert_false(snapshot_marks_decode(from_hex(arena, "0200"), &read));
+    store_close(store);
+    arena_free(arena);
+}
+
+/* What is soft-deleted, and a base whose snapshots are. */
+static void blob_record_of_deleted(void **state)
+{
+    struct arena *arena = arena_new(1u << 20);
+    struct blob made = { .type = BLOB_BLOCK,
+                         .has_deleted = true,
+                         .deletion = { .at = 5, .expires = 300 } };
+    struct text out;
+    struct blob read;
+    struct bytes value;
+
+    (void)state;
+    text_init(&out, arena, 64);
+    blob_encode(&out, &made);
+    value = text_bytes(&out);
+    assert_memory_equal(value.ptr + value.len - 6, "\x80\xc0\x01\x05\xac\x02",
+                        6); /* 8192 + 16384 */
+    assert_true(blob_decode(value, &read) && read.has_deleted && read.deletion.at == 5 &&
+                read.deletion.expires == 300);
+    made.uncommitted = true; /* is never kept */
+    out.len = 0;
+    blob_encode(&out, &made);
+    assert_false(blob_decode(text_bytes(&out), &read));
     arena_free(arena);
 }
 
@@ -456,7 +517,9 @@ int main(void)
         cmocka_unit_test(blob_record_version_2),
         cmocka_unit_test(blob_record_of_incremental_copy),
         cmocka_unit_test(blob_record_without_snapshots),
-        cmocka_unit_test(snapshot_tombstone_record),
+        cmocka_unit_test(snapshot_marks_record),
+        cmocka_unit_test(snapshot_marks_record_of_several),
+        cmocka_unit_test(blob_record_of_deleted),
         cmocka_unit_test(blob_record_of_copy),
         cmocka_unit_test(container_record),
         cmocka_unit_test(other_forms_are_refused),

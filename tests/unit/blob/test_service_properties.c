@@ -14,8 +14,18 @@
     "<MinuteMetrics><Version>1.0</Version><Enabled>false</Enabled><RetentionPolicy>"               \
     "<Enabled>false</Enabled></RetentionPolicy></MinuteMetrics>"
 #define DEFAULTS_AFTER_CORS                                                                        \
+    "<DeleteRetentionPolicy><Enabled>false</Enabled><AllowPermanentDelete>false"                   \
+    "</AllowPermanentDelete></DeleteRetentionPolicy><StaticWebsite><Enabled>false</Enabled>"       \
+    "</StaticWebsite></StorageServiceProperties>"
+#define DEFAULTS_OF_2018                                                                           \
     "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy><StaticWebsite>"       \
     "<Enabled>false</Enabled></StaticWebsite></StorageServiceProperties>"
+
+static void assert_has(struct reply got, const char *part)
+{
+    assert_ok(got, 200);
+    assert_non_null(memmem(got.body.ptr, got.body.len, part, strlen(part)));
+}
 
 static struct reply set(struct fixture *f, const char *inside)
 {
@@ -33,7 +43,7 @@ static void defaults_as_recorded(void **state)
 
     assert_ok(got, 200);
     assert_header(f, got, "Content-Type", "application/xml");
-    assert_body(got, DEFAULTS_TO_METRICS "<Cors />" DEFAULTS_AFTER_CORS);
+    assert_body(got, DEFAULTS_TO_METRICS "<Cors />" DEFAULTS_OF_2018);
     got = ask(f, "GET " PROPERTIES, "x-ms-version: 2016-05-31", NULL);
     assert_body(got, DEFAULTS_TO_METRICS "<Cors /></StorageServiceProperties>");
 }
@@ -90,23 +100,31 @@ static void sections_not_sent_stay(void **state)
 #define RETENTION    "<RetentionPolicy><Enabled>true</Enabled><Days>5</Days></RetentionPolicy>"
 #define NO_RETENTION "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy>"
 
-/* Rule: what this server does not do is refused when it is switched on, accepted when it is off.
- * promise 5 */
-static void unbuilt_is_refused(void **state)
+/* Rule: for how long deleted blobs are kept comes back, stays where it is not named, and goes when it is switched off.
+ * recorded: test_service_properties.test_set_delete_retention_policy, BlobServiceClientTest.SetProperties */
+static void retention_comes_back(void **state)
 {
-    static const char *const refused[] = {
-        "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>2</Days></DeleteRetentionPolicy>",
-    };
     struct fixture *f = *state;
 
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        assert_answer(set(f, refused[i]), 501, "NotImplemented");
+    assert_ok(set(f, "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>2</Days>"
+                     "<AllowPermanentDelete>true</AllowPermanentDelete></DeleteRetentionPolicy>"),
+              202);
+    assert_ok(set(f, "<Cors />"), 202);
+    assert_has(
+        ask(f, "GET " PROPERTIES, NULL, NULL),
+        "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>2</Days><AllowPermanentDelete>true"
+        "</AllowPermanentDelete></DeleteRetentionPolicy>");
+    assert_has(
+        ask(f, "GET " PROPERTIES, "x-ms-version: 2018-11-09", NULL),
+        "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>2</Days></DeleteRetentionPolicy>");
     assert_ok(set(f, "<Logging><Version>1.0</Version><Delete>False</Delete><Read>False</Read>"
                      "<Write>False</Write>" NO_RETENTION
                      "</Logging><HourMetrics><Version>1.0</Version>"
                      "<Enabled>False</Enabled>" NO_RETENTION "</HourMetrics><Cors />"
                      "<DeleteRetentionPolicy><Enabled>False</Enabled></DeleteRetentionPolicy>"),
               202);
+    assert_body(ask(f, "GET " PROPERTIES, NULL, NULL),
+                DEFAULTS_TO_METRICS "<Cors />" DEFAULTS_AFTER_CORS);
 }
 
 #define ANALYTICS                                                                                  \
@@ -116,7 +134,7 @@ static void unbuilt_is_refused(void **state)
     "</Logging><HourMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true"        \
     "</IncludeAPIs>" RETENTION "</HourMetrics><MinuteMetrics><Version>1.0</Version>"               \
     "<Enabled>true</Enabled><IncludeAPIs>false</IncludeAPIs>" NO_RETENTION                         \
-    "</MinuteMetrics><Cors />" DEFAULTS_AFTER_CORS
+    "</MinuteMetrics><Cors />" DEFAULTS_OF_2018
 
 /* Rule: what Storage Analytics is asked for comes back, and stays when it is not named.
  * rest: Set-Blob-Service-Properties; docs/decisions.md 514 */
@@ -165,17 +183,20 @@ static struct bytes record_of(struct fixture *f, struct arena *arena)
     return record.value;
 }
 
-/* Rule: records of both versions are read; one without Storage Analytics is written as earlier programs read it; one that no
- * version has written is damage. docs/upgrade.md */
+/* Rule: records of all versions are read; one without what a version brought is written as earlier programs read it;
+ * one that no version has written is damage. docs/upgrade.md */
 static void records_of_all_versions(void **state)
 {
     static const char first[] = "\x01\x01\x00\x00\x00\x00\x00\x00";
     static const char second[] = "\x02\x01\x00\x00\x00\x00\x00\x00\x05\x02\x05\x03\x05\x01\x00";
+    static const char third[] =
+        "\x03\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x02\x01";
     static const char wrong[][sizeof second - 1] = {
         "\x02\x01\x00\x00\x00\x00\x00\x00\x08\x02\x05\x03\x05\x01",
         "\x02\x01\x00\x00\x00\x00\x00\x00\x05\x03\x05\x03\x05\x01",
         "\x02\x01\x00\x00\x00\x00\x00\x00\x05\x02\x05\x04\x05\x01",
-        "\x03\x01\x00\x00\x00\x00\x00\x00\x05\x02\x05\x03\x05\x01",
+        "\x04\x01\x00\x00\x00\x00\x00\x00\x05\x02\x05\x03\x05\x01",
+        "\x03\x01\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00",
     };
     struct arena *arena = arena_new(1u << 16);
     struct fixture *f = *state;
@@ -194,6 +215,13 @@ static void records_of_all_versions(void **state)
                 DEFAULTS_TO_METRICS "<Cors /></StorageServiceProperties>");
     put_record(f, bytes_of(second, sizeof second - 1));
     assert_body(ask(f, "GET " PROPERTIES, "x-ms-version: 2018-11-09", NULL), ANALYTICS);
+    put_record(f, bytes_of(first, sizeof first - 1));
+    assert_ok(set(f, "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>2</Days>"
+                     "<AllowPermanentDelete>true</AllowPermanentDelete></DeleteRetentionPolicy>"),
+              202);
+    got = record_of(f, arena);
+    assert_int_equal(got.len, sizeof third - 1);
+    assert_memory_equal(got.ptr, third, got.len);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         put_record(f, bytes_of(wrong[i], sizeof wrong[i]));
         assert_answer(ask(f, "GET " PROPERTIES, NULL, NULL), 500, "InternalError");
@@ -312,8 +340,9 @@ static void website_and_version_come_back(void **state)
               202);
     got = ask(f, "GET " PROPERTIES, NULL, NULL);
     assert_body(got, DEFAULTS_TO_METRICS
-                "<Cors /><DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>"
-                "<StaticWebsite><Enabled>true</Enabled><IndexDocument>i</IndexDocument>"
+                "<Cors /><DeleteRetentionPolicy><Enabled>false</Enabled><AllowPermanentDelete>false"
+                "</AllowPermanentDelete></DeleteRetentionPolicy><StaticWebsite><Enabled>true</"
+                "Enabled><IndexDocument>i</IndexDocument>"
                 "<ErrorDocument404Path>e/4</ErrorDocument404Path></StaticWebsite>"
                 "<DefaultServiceVersion>2014-02-14</DefaultServiceVersion>"
                 "</StorageServiceProperties>");
@@ -364,7 +393,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(defaults_as_recorded),          TEST(cors_rules_come_back),
-        TEST(sections_not_sent_stay),        TEST(unbuilt_is_refused),
+        TEST(sections_not_sent_stay),        TEST(retention_comes_back),
         TEST(wrong_bodies_are_refused),      TEST(cors_rules_are_limited),
         TEST(website_and_version_come_back), TEST(protocols_switch_nothing_on),
         TEST(analytics_come_back),           TEST(records_of_all_versions),

@@ -1,0 +1,274 @@
+/* See snapshot_changes.h. */
+#include "blob/snapshot_changes.h"
+
+#include "service/small_record.h"
+
+/* ---- reading ---- */
+
+static bool is_live(const struct blob *snapshot, const void *context)
+{
+    (void)context;
+    return snapshot->deletion.at == 0;
+}
+
+enum store_result snapshots_find_live(struct decision *d, const struct blob *base, bool *ret_found)
+{
+    struct snapshot_marks marks;
+    enum store_result result;
+
+    *ret_found = false;
+    if (base->without_snapshots)
+        return STORE_OK;
+    result = snapshot_marks_read(d->before, d->arena, &marks);
+    return result ? result : snapshots_find(d, &marks, is_live, NULL, ret_found);
+}
+
+/* ---- changing ---- */
+
+static void apply(struct decision *d, const struct snapshot_mark *mark,
+                  const struct some_snapshots *some, struct ended_contents *ended)
+{
+    bool ends = mark->kind == MARK_GONE || mark->kind == MARK_LIVE_GONE;
+
+    for (size_t i = 0; i < some->count; i++) {
+        if (!ends) {
+            blob_write(d->changes, d->arena, &some->items[i]);
+            continue;
+        }
+        contents_end(d, ended, &some->items[i]);
+        blob_delete_record(d->changes, d->arena, some->items[i].ref);
+    }
+}
+
+static bool is_changed(const struct blob *snapshot, const void *context)
+{
+    struct blob copy = *snapshot;
+
+    return snapshot_mark_apply(context, &copy) != MARK_LEAVES_IT;
+}
+
+/* Adds a mark to those that there are; MARK_GONE takes their place. False: there are too many. */
+static bool add_mark(struct snapshot_marks *marks, const struct snapshot_mark *mark)
+{
+    if (mark->kind == MARK_GONE)
+        marks->count = 0;
+    if (marks->count == MARKS_MAX)
+        return false;
+    marks->items[marks->count++] = *mark;
+    return true;
+}
+
+enum error snapshots_change(struct decision *d, enum mark_kind kind, instant expires,
+                            struct ended_contents *ended, struct snapshots_changed *ret_changed)
+{
+    struct snapshot_mark mark = { .kind = kind, .until = d->now, .at = d->now, .expires = expires };
+    struct some_snapshots *some = arena_alloc(d->arena, sizeof *some);
+    struct snapshot_marks marks;
+    bool had_marks;
+    enum store_result result = snapshot_marks_read(d->before, d->arena, &marks);
+
+    had_marks = !result && marks.count > 0;
+    *ret_changed = (struct snapshots_changed){ .left = had_marks };
+    if (!result && !had_marks)
+        result = snapshots_collect(d, &mark, SNAPSHOTS_AT_ONCE, some);
+    else if (!result)
+        result = snapshots_find(d, &marks, is_changed, &mark, &ret_changed->any);
+    if (result)
+        return decision_fail_content(d, result);
+    if (!had_marks) {
+        apply(d, &mark, some, ended);
+        ret_changed->any = some->count > 0 || some->next > 0;
+        mark.from = some->next;
+    }
+    if (had_marks ? !ret_changed->any : some->next == 0)
+        return OK;
+    if (!add_mark(&marks, &mark))
+        return decision_take_back(d, E_ServerBusy);
+    ret_changed->left = true;
+    if (!had_marks)
+        changes_defer(d->changes, d->now, TASK_DELETE_SNAPSHOTS, bytes_of(NULL, 0));
+    snapshot_marks_write(d->changes, d->arena, &marks);
+    return OK;
+}
+
+/* ---- for good ---- */
+
+static enum store_result has_other(struct decision *d, instant except, bool *ret_has)
+{
+    struct scan *scan = blob_scan_snapshots(d->before, 0);
+    enum store_result result = STORE_OK;
+    struct record record;
+    struct blob snapshot;
+
+    *ret_has = false;
+    while (!result && !*ret_has) {
+        result = scan_next(scan, d->arena, &record);
+        if (!result && !blob_decode(record.value, &snapshot))
+            result = record_is_unknown("a snapshot's record", record.value);
+        *ret_has = !result && snapshot.ref.at != except;
+    }
+    scan_close(scan);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* After a snapshot is deleted (except; 0: none is): a base whose last one it was has none any more, and if it was only
+ * there for them, it goes too. *base: to be written if *ret_changed. */
+static enum store_result settle_base(struct decision *d, instant except, struct blob *base,
+                                     bool *ret_changed)
+{
+    bool has = true;
+    enum store_result result = base->has_deleted ? has_other(d, except, &has) : STORE_OK;
+
+    if (result || has)
+        return result;
+    base->has_deleted = false;
+    base->without_snapshots = true;
+    *ret_changed = true;
+    return STORE_OK;
+}
+
+static void write_base(struct decision *d, const struct blob *base)
+{
+    if (blob_is_anchor(base) && !base->has_deleted)
+        blob_delete_record(d->changes, d->arena, blob_base);
+    else
+        blob_write(d->changes, d->arena, base);
+}
+
+enum store_result snapshot_end(struct decision *d, const struct blob *snapshot)
+{
+    struct ended_contents ended = { .count = 0 };
+    struct blob base;
+    uint32_t kept;
+    bool changed = false;
+    enum store_result result = blob_read_kept(d->before, d->arena, blob_base, &base);
+
+    if (result)
+        return result;
+    kept = base.content.kept;
+    contents_end(d, &ended, snapshot);
+    blob_delete_record(d->changes, d->arena, snapshot->ref);
+    result = contents_unref(d, &ended, &base.content);
+    if (!result && base.content.id != snapshot->content.id)
+        result = contents_cut_tail(d, &snapshot->content, snapshot->ref.at);
+    if (!result)
+        result = settle_base(d, snapshot->ref.at, &base, &changed);
+    if (!result && (changed || base.content.kept != kept))
+        write_base(d, &base);
+    return result;
+}
+
+static bool stays(const struct blob *snapshot, const void *takes_live)
+{
+    return snapshot->deletion.at > 0 || !*(const bool *)takes_live;
+}
+
+enum store_result base_remove(struct decision *d, const struct blob *base, bool takes_live)
+{
+    const struct blob anchor = { .type = BLOB_BLOCK,
+                                 .uncommitted = true,
+                                 .nothing_staged = true,
+                                 .without_snapshots = takes_live || base->without_snapshots,
+                                 .has_deleted = true,
+                                 .created = d->now };
+    struct snapshot_marks marks;
+    bool found = false;
+    enum store_result result = STORE_OK;
+
+    if (base->has_deleted) {
+        result = snapshot_marks_read(d->before, d->arena, &marks);
+        if (!result)
+            result = snapshots_find(d, &marks, stays, &takes_live, &found);
+    }
+    if (result)
+        return result;
+    if (found)
+        blob_write(d->changes, d->arena, &anchor);
+    else
+        blob_delete_record(d->changes, d->arena, blob_base);
+    return STORE_OK;
+}
+
+enum store_result base_end_kept(struct decision *d, const struct blob *base)
+{
+    struct ended_contents ended = { .count = 0 };
+    enum store_result result;
+
+    contents_end(d, &ended, base);
+    result = contents_unref(d, &ended, NULL);
+    return result ? result : base_remove(d, base, false);
+}
+
+/* ---- the task ---- */
+
+/* Changes the snapshots, and gives up the contents of those that are gone. */
+static enum store_result change_some(struct decision *d, const struct snapshot_mark *mark,
+                                     const struct some_snapshots *some)
+{
+    struct ended_contents ended = { .count = 0 };
+    struct blob base;
+    uint32_t kept;
+    enum store_result result;
+
+    apply(d, mark, some, &ended);
+    if (ended.count == 0)
+        return STORE_OK;
+    result = blob_read_kept(d->before, d->arena, blob_base, &base);
+    if (result == STORE_NOT_FOUND)
+        return contents_unref(d, &ended, NULL);
+    if (result)
+        return result;
+    kept = base.content.kept;
+    result = contents_unref(d, &ended, &base.content);
+    if (!result && base.content.kept != kept)
+        blob_write(d->changes, d->arena, &base);
+    return result;
+}
+
+/* Behind the last mark. */
+static enum store_result settle(struct decision *d)
+{
+    struct blob base;
+    bool changed = false;
+    enum store_result result = blob_read_kept(d->before, d->arena, blob_base, &base);
+
+    if (result)
+        return result;
+    result = settle_base(d, 0, &base, &changed);
+    if (!result && changed)
+        write_base(d, &base);
+    return result;
+}
+
+enum store_result snapshot_marks_task(struct decision *d, const struct deferred_task *task,
+                                      const struct endpoint *endpoint)
+{
+    struct some_snapshots *some = arena_alloc(d->arena, sizeof *some);
+    struct snapshot_marks marks;
+    bool goes_on;
+    enum store_result result = snapshot_marks_read(d->before, d->arena, &marks);
+
+    (void)task;
+    (void)endpoint;
+    if (result)
+        return result;
+    if (marks.count == 0)
+        return settle(d);
+    result = snapshots_collect(d, &marks.items[0], SNAPSHOTS_AT_ONCE, some);
+    if (!result)
+        result = change_some(d, &marks.items[0], some);
+    if (result)
+        return result;
+    goes_on = marks.count > 1 || some->next > 0 || marks.items[0].kind != MARK_GONE;
+    if (some->next > 0) {
+        marks.items[0].from = some->next;
+    } else {
+        decision_defer_collection(d); /* once, of what all steps have left */
+        marks.count--;
+        memmove(&marks.items[0], &marks.items[1], marks.count * sizeof marks.items[0]);
+    }
+    if (goes_on)
+        changes_defer(d->changes, d->now, TASK_DELETE_SNAPSHOTS, bytes_of(NULL, 0));
+    snapshot_marks_write(d->changes, d->arena, &marks);
+    return STORE_OK;
+}

@@ -1,0 +1,34 @@
+/* Undelete Blob: a soft-deleted blob is as it was, but for its lease, and all of its soft-deleted snapshots are there
+ * again: with the same ETag and dates. rest: Undelete-Blob; recorded; decision: 790 */
+#include "blob/blob_operations.h"
+#include "blob/snapshot_changes.h"
+#include "blob/tag_index.h"
+
+/* Where nothing of the name can be restored, and there is no blob, there is nothing to be asked for. */
+enum error undelete_blob_decide(struct decision *d, const struct undelete_blob_parameters *p,
+                                struct undelete_blob_result *r)
+{
+    const struct blob_state *state = blob_state(d);
+    struct snapshots_changed changed = { .any = false };
+    struct ended_contents ended = { .count = 0 };
+    struct blob base = state->blob;
+    bool restores = state->is_kept && base.deletion.expires > d->now;
+    enum error e = OK;
+
+    (void)p;
+    (void)r;
+    if ((state->found || state->is_kept) && base.has_deleted)
+        e = snapshots_change(d, MARK_RESTORED, 0, &ended, &changed);
+    if (e)
+        return e;
+    if (!restores && !changed.any)
+        return d->subject.exists ? OK : E_BlobNotFound;
+    if (restores) {
+        base.deletion = (struct blob_deletion){ .at = 0 };
+        tag_index_update(d->changes, d->arena, bytes_of(NULL, 0), base.tags);
+    }
+    if (changed.any)
+        base.without_snapshots = false;
+    blob_write(d->changes, d->arena, &base);
+    return OK;
+}
