@@ -56,8 +56,7 @@ const PROMISED = [
     { name: 'PUT 1 KiB, many names', work: 'fill', size: KiB, names: 1_000_000, connections: CONNECTIONS, wanted: 500 },
     { name: 'GET 1 KiB', work: 'get', size: KiB, names: 1000, connections: CONNECTIONS, wanted: 2000, isRead: true },
     { name: 'PUT 1 KiB, 100 hot names', work: 'put', size: KiB, names: 100, connections: 2 * CONNECTIONS, wanted: 4000 },
-    { name: 'Put Message, one queue', work: 'message-put', service: 'queue', size: 100, names: 1, connections: CONNECTIONS, wanted: 4000 },
-    { name: 'Put, Get, Delete Message', work: 'message-cycle', service: 'queue', size: 100, names: 1, connections: CONNECTIONS, wanted: 4000 },
+    { name: 'Messages through one queue', work: 'message-cycle', service: 'queue', size: 100, names: 1, connections: CONNECTIONS, wanted: 4000 },
 ];
 
 function argumentsOf(target, { work, s3, service = 'blob', size, container, names, connections, count }) {

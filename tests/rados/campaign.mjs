@@ -9,6 +9,8 @@ import { Counter, Messages, Renames, Transients } from './campaign_work.mjs';
 import { Fleet } from './fleet.mjs';
 
 const FRONTS = 2;
+/* A busy machine may take long to start one: what is killed has served. */
+const ANSWERS_BETWEEN = 20;
 /* How long a front end is away, or stopped. */
 const AWAY_MS = 1500;
 const STOPPED_MS = 4000;
@@ -25,7 +27,11 @@ async function disturbFronts(fleet, random, state, { gapMs, deadMs }) {
     const going = new Set();
 
     for (let n = 1; !state.ends; n++) {
+        const answered = fleet.counts.answered;
+
         await sleep(gapMs / 2 + random(gapMs));
+        while (!state.ends && fleet.counts.answered < answered + ANSWERS_BETWEEN)
+            await sleep(LOOK_MS);
         const number = random(FRONTS);
         let work;
 
