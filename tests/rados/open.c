@@ -5,6 +5,7 @@
  *   LAGRA_RADOS_LATE    of so many answers one is late         default 10
  *   LAGRA_RADOS_SEED    of what is drawn                       default 1
  *   LAGRA_RADOS_BUSY    every partition is as one that many want    default 1
+ *   LAGRA_RADOS_SPLIT   rows that a shard may have       default 0: it is not split
  *   LAGRA_RADOS_PAUSE   microseconds before each op that is applied, and each answer    default 0 */
 #include <stdlib.h>
 
@@ -41,6 +42,7 @@ static enum store_result open_pool(struct store **ret_store, const char **ret_pr
         .pool_of_pieces = "pool",
         .closed = close_pool,
         .closed_of = live,
+        .split_rows = number("LAGRA_RADOS_SPLIT", 0),
         .is_always_busy = number("LAGRA_RADOS_BUSY", 1),
     };
     enum store_result result = root_make(options.records, options.pool_of_pieces, ret_problem);

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "store/rados/beat.h"
 #include "store/rados/blocking.h"
+#include "store/rados/inspect_chain.h"
 #include "store/rados/inspect_leftovers.h"
 #include "store/rados/piece_rows.h"
 #include "store/rados/rados_private.h"
@@ -18,6 +19,8 @@
 
 #define PAGE_ARENA_MAX (512u << 20)
 #define SENTENCE_SIZE  200
+/* Names are read again so often, while moves are found that were begun. */
+#define FINDS_MAX      4u
 
 struct names {
     char **names; /* on the heap */
@@ -41,10 +44,12 @@ struct inspection {
     inspect_say *say;
     void *context;
     struct names shards;
+    unsigned finds;
     struct suspects *suspects; /* NULL: they were reported before */
     /* Of one shard: */
     const char *object;
     struct guid space;
+    struct shard_bounds bounds; /* keys in the arena of the shard */
     struct counts records, rows;
     bool has_locks;
 };
@@ -241,6 +246,12 @@ static void inspect_task(struct inspection *i, const struct port_row *row)
         suspects_clear(i->suspects, piece.extent, piece.offset);
 }
 
+static bool has_partition(enum row_kind kind)
+{
+    return kind == ROW_LISTED || kind == ROW_INNER || kind == ROW_INDEX || kind == ROW_HEADER ||
+           kind == ROW_PIECE || kind == ROW_DECIDED || kind == ROW_PREPARED;
+}
+
 static void inspect_row(struct inspection *i, const struct port_row *row, struct arena *arena)
 {
     struct partition_header header;
@@ -252,6 +263,8 @@ static void inspect_row(struct inspection *i, const struct port_row *row, struct
         say(i, "a row has a key that makes no sense");
         return;
     }
+    if (has_partition(name.kind) && !shard_bounds_have(&i->bounds, name.partition_key))
+        say(i, "it has a row of a partition that belongs to another shard");
     switch (name.kind) {
     case ROW_LISTED:
     case ROW_INNER:
@@ -336,17 +349,17 @@ static void resolve_locks(struct inspection *i)
 }
 
 /* *ret_is_live: false for one that was dropped. */
-static enum store_result read_bounds(struct inspection *i, bool *ret_is_live)
+static enum store_result read_bounds(struct inspection *i, struct arena *keys, bool *ret_is_live)
 {
     struct port_op *op = arrival_op();
     struct port_step *row = port_get(op, row_key_bounds());
     struct arrival *arrival = send_block(i->rados->port, i->object, op);
     enum store_result result = op->result && op->result != PORT_ABSENT ? STORE_IO : STORE_OK;
-    struct shard_bounds bounds = { .state = SHARD_SEALED };
 
-    if (!op->result && shard_bounds_read(port_value(row), &bounds))
+    i->bounds = (struct shard_bounds){ .state = SHARD_SEALED };
+    if (!op->result && shard_bounds_read(arena_copy(keys, port_value(row)), &i->bounds))
         say(i, "its bounds make no sense");
-    *ret_is_live = bounds.state != SHARD_SEALED;
+    *ret_is_live = i->bounds.state != SHARD_SEALED;
     if (result)
         say(i, port_result_text(op->result));
     arrival_drop(arrival);
@@ -364,7 +377,7 @@ static enum store_result inspect_shard(struct inspection *i, const char *object)
     (void)shard_name_space(object, &i->space);
     i->records.count = i->rows.count = 0;
     i->has_locks = false;
-    result = read_bounds(i, &is_live);
+    result = read_bounds(i, keys, &is_live);
     if (!result && is_live) {
         resolve_locks(i);
         do
@@ -379,6 +392,21 @@ static enum store_result inspect_shard(struct inspection *i, const char *object)
     return result;
 }
 
+/* The names of all shards, in order, once nothing is being moved from one to another. */
+static bool find_shards(struct inspection *i)
+{
+    do {
+        release_names(&i->shards);
+        i->shards = (struct names){ .names = NULL };
+        if (!port_each_object(i->rados->port, found, i))
+            return false;
+        if (i->shards.count > 0)
+            qsort(i->shards.names, i->shards.count, sizeof i->shards.names[0], by_name);
+    } while (++i->finds < FINDS_MAX &&
+             chains_finish(i->rados->shards, i->shards.names, i->shards.count));
+    return true;
+}
+
 enum store_result rados_inspect(struct store *base, inspect_visit *visit, inspect_say *tell,
                                 void *context)
 {
@@ -387,14 +415,14 @@ enum store_result rados_inspect(struct store *base, inspect_visit *visit, inspec
     };
     enum store_result result = STORE_OK;
 
-    if (!port_each_object(i.rados->port, found, &i)) {
+    if (!is_alone(&i)) {
+        result = STORE_BUSY;
+    } else if (!find_shards(&i)) {
         tell(context, "the names of the pool's objects cannot be read");
         result = STORE_IO;
-    } else if (!is_alone(&i)) {
-        result = STORE_BUSY;
     }
-    if (i.shards.count > 0)
-        qsort(i.shards.names, i.shards.count, sizeof i.shards.names[0], by_name);
+    if (!result)
+        chains_check(i.rados->shards, i.shards.names, i.shards.count, tell, context);
     if (!result && !i.rados->has_told_leftovers)
         i.suspects = suspects_find(i.rados);
     for (size_t n = 0; !result && n < i.shards.count; n++)

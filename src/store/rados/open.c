@@ -14,6 +14,7 @@
 #include "store/rados/piece_reads.h"
 #include "store/rados/rados_private.h"
 #include "store/rados/root.h"
+#include "store/rados/split.h"
 #include "store/rados/staged.h"
 #include "store/rados/todo.h"
 
@@ -112,6 +113,7 @@ static void rados_free(struct rados *rados)
     intents_free(rados->intents);
     pending_free(rados->pending);
     outcomes_free(rados->outcomes);
+    splits_free(rados->splits);
     shards_free(rados->shards);
     deferred_release(&rados->deferred);
     pthread_cond_destroy(&rados->is_idle);
@@ -127,6 +129,7 @@ static void rados_close(struct store *base)
 
     wait_until_idle(rados);
     keeper_stop(rados->keeper);
+    splits_stop(rados->splits);
     assert(!rados->oldest);
     wait_for_shards(rados);
     staged_wait(rados->staged);
@@ -213,8 +216,13 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
         .dead_ms = options->dead_ms > 0 ? options->dead_ms : BEAT_DEAD_MS,
         .fenced = options->failed,
     });
-    rados->keeper = rados->beat && rados->patience ? keeper_start(rados) : NULL;
+    if (options->split_rows > 0)
+        rados->splits = splits_start(rados->shards, options->split_rows);
+    rados->keeper = rados->beat && rados->patience && (rados->splits || options->split_rows == 0)
+                        ? keeper_start(rados)
+                        : NULL;
     if (!rados->keeper) {
+        splits_stop(rados->splits);
         beat_stop(rados->beat, true);
         rados_free(rados);
         *ret_problem = "the pool cannot be written, or a thread cannot be started";

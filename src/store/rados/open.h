@@ -20,6 +20,7 @@ struct rados_options {
     /* Others have taken this front end for dead: it is to end, and may be started again. Called once, by a thread of the
      * store; or NULL. */
     void (*failed)(void);
+    uint32_t split_rows; /* that a shard may have (split.h). 0: shards are not split */
     bool is_always_busy; /* tests: every partition is as one that many want (pending.h) */
 };
 /* The store was made by root_make(). Takes a number in the cluster that no front end had before. It waits for the cluster.

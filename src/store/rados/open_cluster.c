@@ -57,6 +57,14 @@ static void hurry(struct rados_options *options)
 }
 #endif
 
+/* That a shard may have. decision: 760 */
+static uint32_t split_rows(void)
+{
+    const char *rows = getenv("LAGRA_RADOS_SPLIT");
+
+    return rows ? (uint32_t)strtoul(rows, NULL, 10) : 0;
+}
+
 static enum store_result open_place(const struct cluster_place *place, void (*failed)(void),
                                     struct store **ret_store, const char **ret_problem)
 {
@@ -73,6 +81,7 @@ static enum store_result open_place(const struct cluster_place *place, void (*fa
         .records = pools->records,
         .pieces = pools->pieces,
         .pool_of_pieces = place->pieces,
+        .split_rows = split_rows(),
         .closed = close_pools,
         .closed_of = pools,
         .failed = failed,

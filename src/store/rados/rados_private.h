@@ -29,6 +29,7 @@ struct patience;
 struct todo;
 struct keeper;
 struct beat;
+struct splits;
 
 struct rados {
     struct store base;
@@ -46,6 +47,7 @@ struct rados {
     struct piece_reads *piece_reads;
     struct todo *todo;
     struct keeper *keeper;
+    struct splits *splits; /* NULL: shards are not split */
     struct beat *beat;
     _Atomic uint64_t newest_sequence; /* of any commit that is durable */
     uint64_t grace;                   /* ticks that pieces stay after they were released */

@@ -162,10 +162,16 @@ struct bytes row_key_task(struct arena *arena, instant due, const struct guid *i
     return text_bytes(&key);
 }
 
+struct bytes row_key_slot_number(struct arena *arena, unsigned number)
+{
+    assert(number < ROW_SLOTS);
+    return arena_printf(arena, "X%02x", number);
+}
+
 struct bytes row_key_slot(struct arena *arena, struct bytes partition_key)
 {
-    return arena_printf(arena, "X%02x",
-                        crc32c(0, partition_key.ptr, partition_key.len) / 16 % ROW_SLOTS);
+    return row_key_slot_number(arena,
+                               crc32c(0, partition_key.ptr, partition_key.len) / 16 % ROW_SLOTS);
 }
 
 struct bytes row_key_begin(struct arena *arena, char kind, struct bytes partition_key)

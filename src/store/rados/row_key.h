@@ -64,6 +64,8 @@ struct bytes row_key_prepared(struct arena *arena, struct bytes partition_key, u
 struct bytes row_key_prepared_prefix(struct arena *arena, struct bytes partition_key);
 struct bytes row_key_task(struct arena *arena, instant due, const struct guid *id);
 struct bytes row_key_slot(struct arena *arena, struct bytes partition_key);
+/* number: below ROW_SLOTS */
+struct bytes row_key_slot_number(struct arena *arena, unsigned number);
 
 /* Rows of a kind ('L', 'P') of partitions from this one on begin here; and the last place before that, so that what
  * row_key_behind() makes of it is where they begin. */

@@ -33,6 +33,11 @@ enum store_result shard_new(struct port *port, const char *name, struct bytes ro
     return result;
 }
 
+void shard_set_watch(struct shard *shard, struct shard_watch *watch)
+{
+    shard->watch = watch;
+}
+
 void shard_free(struct shard *shard)
 {
     assert(!shard->is_busy && !shard->waiting);
@@ -321,11 +326,23 @@ static void end_all(struct shard *shard, enum store_result result)
                     result == STORE_OK && !c->has_no_header ? shard_header_after(c).version : 0);
 }
 
+/* Rows that the op of the group has set. */
+static void tell_watch(const struct shard *shard, const struct port_op *op)
+{
+    uint64_t rows = 0;
+
+    for (const struct port_step *step = op->first; step; step = step->next)
+        rows += step->verb == PORT_SET;
+    shard->watch->wrote(shard->watch, shard->name, rows, op->bytes);
+}
+
 static void group_done(struct port_op *op)
 {
     struct shard *shard = op->context;
     enum port_result result = op->result;
 
+    if (result == PORT_OK && shard->watch)
+        tell_watch(shard, op);
     port_op_free(op);
     /* Each of these may be the second answer to an op whose first application succeeded. port.h (6) */
     if (result == PORT_REFUSED || result == PORT_FULL || result == PORT_TOO_LARGE) {

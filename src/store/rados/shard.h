@@ -127,6 +127,12 @@ struct shard_commit {
 
 struct shard;
 
+/* Whoever looks at how much is written to shards. */
+struct shard_watch {
+    /* So many rows were set in a shard, by an op that was applied. By threads of the port. */
+    void (*wrote)(struct shard_watch *watch, const char *name, uint64_t rows, uint64_t bytes);
+};
+
 /* name: of the object (shard_name()). row: of its bounds, as it was read, however long ago.
  * returns STORE_OK, STORE_CORRUPT */
 enum store_result shard_new(struct port *port, const char *name, struct bytes row,
@@ -135,6 +141,8 @@ enum store_result shard_new(struct port *port, const char *name, struct bytes ro
 struct shard *shard_new_unread(struct port *port, const char *name, bool may_create);
 /* There is a hint for tasks that are due in this minute. */
 void shard_hinted(struct shard *shard, uint64_t minute);
+/* From now on; NULL: nobody's. Before anything is in flight. */
+void shard_set_watch(struct shard *shard, struct shard_watch *watch);
 /* Nothing may be in flight or waiting. */
 void shard_free(struct shard *shard);
 /* Any thread; never waits, and never wakes the waiter in this call. */

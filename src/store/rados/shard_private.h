@@ -19,7 +19,8 @@ struct shard_counter {
 struct shard {
     struct port *port;
     char *name;
-    bool may_create; /* made by the first commit, if it is not there */
+    struct shard_watch *watch; /* or NULL */
+    bool may_create;           /* made by the first commit, if it is not there */
     struct lock lock;
     struct shard_commit *waiting, **end; /* under lock */
     bool is_busy;                        /* under lock: an op is in flight, or is being made */

@@ -23,6 +23,7 @@ struct shards {
     uint32_t incarnation;
     _Atomic uint64_t attempts;
     struct routes *routes;
+    struct shard_watch *watch; /* or NULL */
     struct lock lock;
     struct known *buckets[BUCKETS]; /* under lock */
     unsigned count;                 /* under lock */
@@ -165,6 +166,11 @@ static struct known **find(struct shards *shards, const char *object)
     return at;
 }
 
+void shards_watch(struct shards *shards, struct shard_watch *watch)
+{
+    shards->watch = watch;
+}
+
 struct shard *shards_take(struct shards *shards, const char *object)
 {
     struct known **at, *known;
@@ -174,6 +180,7 @@ struct shard *shards_take(struct shards *shards, const char *object)
     if (!*at) {
         known = xcalloc(1, sizeof *known);
         known->shard = shard_new_unread(shards->port, object, shard_name_is_first(object));
+        shard_set_watch(known->shard, shards->watch);
         memcpy(known->object, object, strlen(object) + 1);
         *at = known;
         shards->count++;

@@ -36,6 +36,8 @@ void shards_place(const struct shards *shards, const struct partition *partition
  *         STORE_CORRUPT   there is none, logged */
 enum store_result shards_arrive(struct shards *shards, const struct partition *partition,
                                 const struct shard_bounds *bounds);
+/* Of all shards, before the first is taken. */
+void shards_watch(struct shards *shards, struct shard_watch *watch);
 /* The same of a place in a lane, whichever partition of it is the first from there on. */
 void shards_place_in_lane(const struct shards *shards, const struct guid *space, unsigned lane,
                           struct bytes partition_key, char ret_object[SHARD_NAME_SIZE]);

@@ -287,17 +287,29 @@ inline begin()
     }
 }
 
-/* One op, of rows that were read one by one. */
+/* Of rows that were read one by one. MANY_ROWS: more than go in one op, so some are written before, where nobody reads. */
 inline fill()
 {
+#ifdef MANY_ROWS
+    atomic {
+        if
+        :: FILL_BOUNDS && FILL_LOOKED && parent == MOVING_SECOND ->
+           ROW(CHILD, ROW_RECORD) = record;
+           ROW(CHILD, ROW_TASK) = (task > 0 -> due : ROW(CHILD, ROW_TASK))
+        :: else
+        fi
+    };
+#endif
     atomic {
         if
         :: FILL_BOUNDS && FILL_LOOKED ->
            if
            :: parent == MOVING_SECOND ->
               ROW(CHILD, ROW_HEADER) = header;
+#ifndef MANY_ROWS
               ROW(CHILD, ROW_RECORD) = record;
               ROW(CHILD, ROW_TASK) = (task > 0 -> due : ROW(CHILD, ROW_TASK));
+#endif
               BOUNDS(CHILD) = HAS_SECOND
            :: else -> BOUNDS(CHILD) = HAS_FIRST
            fi;

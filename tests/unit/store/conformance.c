@@ -53,7 +53,7 @@ static void close_pool(void *of)
 
 /* The store on RADOS over a pool in memory, of this store alone, which applies some ops twice and answers some
  * late. */
-static enum store_result open_rados(const char *folder, struct store **ret_store)
+static enum store_result open_pool(uint32_t split_rows, struct store **ret_store)
 {
     struct live *live = live_new((struct fake_options){ .seed = 7, .resent = 20, .late = 10 });
     const struct rados_options options = {
@@ -63,6 +63,7 @@ static enum store_result open_rados(const char *folder, struct store **ret_store
         .pool_of_pieces = "pool",
         .closed = close_pool,
         .closed_of = live,
+        .split_rows = split_rows,
     };
     const char *problem = NULL;
     enum store_result result = root_make(options.records, options.pool_of_pieces, &problem);
@@ -70,17 +71,28 @@ static enum store_result open_rados(const char *folder, struct store **ret_store
     if (!result)
         result = store_open_rados(&options, ret_store, &problem);
 
-    (void)folder;
     if (result)
         print_message("not opened: %s\n", problem);
     return result;
 }
 
+static enum store_result open_rados(const char *folder, struct store **ret_store)
+{
+    (void)folder;
+    return open_pool(0, ret_store);
+}
+
+/* Shards are split all the time. */
+static enum store_result open_rados_split(const char *folder, struct store **ret_store)
+{
+    (void)folder;
+    return open_pool(6, ret_store);
+}
+
 static const struct engine engines[] = {
-    { "memory", false, false, open_memory },
-    { "late", false, false, open_late },
-    { "embedded", true, false, open_embedded },
-    { "rados", false, true, open_rados },
+    { "memory", false, false, open_memory },          { "late", false, false, open_late },
+    { "embedded", true, false, open_embedded },       { "rados", false, true, open_rados },
+    { "rados-split", false, true, open_rados_split },
 };
 
 const struct engine *engine_by_name(const char *name)

@@ -1,0 +1,19 @@
+/* Splitting one shard: its last partitions move to new ones, until it has half of what it may have (move.h). */
+#ifndef LAGRA_STORE_RADOS_SPLIT_SHARD_H
+#define LAGRA_STORE_RADOS_SPLIT_SHARD_H
+
+#include "store/rados/shards.h"
+
+/* For so many bytes a row counts at least. */
+#define SPLIT_ROW_BYTES       671u
+/* Of one move, unless that is one partition. */
+#define SPLIT_MOVE_ROWS       1500u
+/* Of a partition that is moved: while it is, nobody writes to it. A larger one stays, and all before it. */
+#define SPLIT_PARTITION_ROWS  16384u
+#define SPLIT_PARTITION_BYTES (16u << 20)
+
+/* Counts a shard, and splits it if it has more. It waits for the cluster. False: it could not be done as a whole, also
+ * because another front end was faster. */
+bool split_shard(struct shards *shards, const char *object, uint32_t rows);
+
+#endif

@@ -1,0 +1,755 @@
+/* Splits of shards: what is there is there afterwards, wherever the front end dies that moves it, whoever does it at the
+ * same time, and whatever else goes on. store/rados/split.h, move.h, on a RADOS in memory */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "../../../rados/live.h"
+#include "store/inspect.h"
+#include "store/rados/blocking.h"
+#include "store/rados/move.h"
+#include "store/rados/open.h"
+#include "store/rados/rados_private.h"
+#include "store/rados/split_shard.h"
+
+#define B(s) bytes_from_string(s)
+
+/* Front ends that are cut off leave what they had in memory. */
+const char *__lsan_default_options(void);
+const char *__lsan_default_options(void)
+{
+    return "detect_leaks=0";
+}
+
+enum { PARTITIONS = 12, ROWS = 8 /* that a shard may have */ };
+
+struct fixture {
+    struct live *live;
+    struct port *port;
+    struct store *store;
+    struct arena *arena;
+    struct guid space; /* of one lane */
+    char object[SHARD_NAME_SIZE];
+    unsigned said;
+};
+
+/* No shard is split unless the test says so. */
+static struct store *open_store(struct port *port)
+{
+    return live_open_with(port, (struct rados_options){ .grace_ticks = 1 });
+}
+
+static struct fixture *fixture_new(uint64_t seed)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    f->live = live_new((struct fake_options){ .seed = seed, .resent = 12, .late = 6 });
+    f->port = live_port(f->live);
+    f->store = open_store(f->port);
+    f->arena = arena_new(256u << 20);
+    f->space = (struct guid){ { (uint8_t)seed, (uint8_t)(seed >> 8) } };
+    shard_name(&f->space, 0, 0, f->object);
+    return f;
+}
+
+static void fixture_free(struct fixture *f)
+{
+    if (f->store)
+        store_close(f->store);
+    live_free(f->live);
+    arena_free(f->arena);
+    free(f);
+}
+
+static int set_up(void **state)
+{
+    *state = fixture_new(3);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    fixture_free(*state);
+    return 0;
+}
+
+/* ---- what is there ---- */
+
+static struct partition partition_of(const struct fixture *f, unsigned number)
+{
+    return (struct partition){ f->space, arena_printf(f->arena, "p%02u", number) };
+}
+
+/* returns as store_await(); the last of as many tries as it takes */
+static enum store_result change(struct store *store, struct partition partition,
+                                const struct changes *changes)
+{
+    enum store_result result;
+    uint64_t sequence;
+
+    do {
+        struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+
+        result = store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now() + 1,
+                              STORE_MAY_BLOCK, &sequence);
+        snapshot_close(snapshot);
+        if (!result)
+            result = store_await(store, sequence);
+    } while (result == STORE_CONFLICT);
+    return result;
+}
+
+/* Each has a LISTED and an INNER record, one of an index, and a count of one. */
+static void put(struct fixture *f, struct store *store, unsigned number, const char *value)
+{
+    struct changes *changes = changes_new(f->arena);
+
+    changes_put(changes, RECORD_LISTED, B("r"), B(value), NULL, 0);
+    changes_put(changes, RECORD_INNER, B("s"), B(value), NULL, 0);
+    changes_index_put(changes, arena_printf(f->arena, "i%02u", 99 - number), B(value));
+    changes_count(changes, B("n"), 1);
+    assert_int_equal(change(store, partition_of(f, number), changes), STORE_OK);
+}
+
+static void fill(struct fixture *f)
+{
+    for (unsigned i = 0; i < PARTITIONS; i++)
+        put(f, f->store, i, "v");
+}
+
+static void expect_records(struct fixture *f, struct store *store, unsigned number,
+                           const char *value)
+{
+    struct snapshot *snapshot = snapshot_open(store, partition_of(f, number), STORE_MAY_BLOCK);
+    struct record record;
+
+    assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, B("r"), f->arena, &record), STORE_OK);
+    assert_true(bytes_is(record.value, value));
+    assert_int_equal(snapshot_get(snapshot, RECORD_INNER, B("s"), f->arena, &record), STORE_OK);
+    assert_true(bytes_is(record.value, value));
+    snapshot_close(snapshot);
+}
+
+static void expect_listed(struct fixture *f, struct store *store)
+{
+    const struct bytes none = { NULL, 0 };
+    struct space_iterator *iterator =
+        space_iterator_open(store, f->space, none, none, STORE_MAY_BLOCK);
+    struct space_record record;
+    unsigned count = 0;
+
+    for (; space_iterator_next(iterator, &record) == STORE_OK; count++)
+        assert_true(bytes_equal(record.partition_key, partition_of(f, count).key));
+    assert_int_equal(count, PARTITIONS);
+    space_iterator_close(iterator);
+}
+
+static void expect_index(struct fixture *f, struct store *store)
+{
+    const struct bytes none = { NULL, 0 };
+    struct index_iterator *iterator =
+        index_iterator_open(store, f->space, B("i"), B("i"), none, STORE_MAY_BLOCK);
+    struct index_record record;
+    unsigned count = 0;
+
+    for (; index_iterator_next(iterator, &record) == STORE_OK; count++)
+        assert_true(bytes_equal(record.partition_key, partition_of(f, PARTITIONS - 1 - count).key));
+    assert_int_equal(count, PARTITIONS);
+    index_iterator_close(iterator);
+}
+
+/* Once each, in order, as they were put last. */
+static void expect_all(struct fixture *f, struct store *store, const char *value, int64_t count)
+{
+    uint64_t sequence;
+    int64_t sum;
+
+    for (unsigned i = 0; i < PARTITIONS; i++)
+        expect_records(f, store, i, value);
+    expect_listed(f, store);
+    expect_index(f, store);
+    assert_int_equal(store_count(store, f->space, B("n"), STORE_MAY_BLOCK, &sum, &sequence),
+                     STORE_OK);
+    assert_int_equal(sum, count);
+}
+
+static void count_shard(void *context, const char *object)
+{
+    struct guid space;
+
+    if (shard_name_space(object, &space))
+        ++*(unsigned *)context;
+}
+
+static unsigned count_shards(struct fixture *f)
+{
+    unsigned count = 0;
+
+    assert_true(port_each_object(f->port, count_shard, &count));
+    return count;
+}
+
+static void visit(void *context, const struct record_place *place, const struct record *record)
+{
+    (void)context;
+    (void)place;
+    (void)record;
+}
+
+static void say(void *context, const char *sentence)
+{
+    print_message("%s\n", sentence);
+    ((struct fixture *)context)->said++;
+}
+
+static struct shards *shards_of(struct store *store)
+{
+    return rados_of(store)->shards;
+}
+
+/* ---- tests ---- */
+
+/* Everything is there after a split, for who made it, and for one who knows nothing of it; and can be changed. */
+static void split(void **state)
+{
+    struct fixture *f = *state;
+    struct store *other;
+
+    fill(f);
+    assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+    assert_true(count_shards(f) > 4);
+    expect_all(f, f->store, "v", PARTITIONS);
+    store_close(f->store);
+    other = f->store = open_store(live_client(f->live));
+    expect_all(f, other, "v", PARTITIONS);
+    for (unsigned i = 0; i < PARTITIONS; i++)
+        put(f, other, i, "w");
+    expect_all(f, other, "w", 2 * PARTITIONS);
+    assert_int_equal(store_inspect(other, visit, say, f), STORE_OK);
+    assert_int_equal(f->said, 0);
+}
+
+/* A partition that is larger than what goes at once stays, and a shard that has no more than it may. */
+static void not_split(void **state)
+{
+    struct fixture *f = *state;
+
+    put(f, f->store, 0, "v");
+    assert_true(split_shard(shards_of(f->store), f->object, 2));
+    put(f, f->store, 1, "v");
+    assert_true(split_shard(shards_of(f->store), f->object, 100));
+    assert_int_equal(count_shards(f), 1);
+}
+
+/* The front end dies at any op of a split: another finds all, and finishes what it needs to write. */
+static void killed(void **state)
+{
+    unsigned dead = 0;
+
+    (void)state;
+    for (unsigned after = 0; after < 60; after++) {
+        struct fixture *f = fixture_new(100 + after);
+        struct port *port = live_client(f->live);
+        struct store *other = open_store(live_client(f->live)), *dying = open_store(port);
+
+        fill(f);
+        live_cut(f->live, port, after, after % 2 == 1);
+        dead += !split_shard(shards_of(dying), f->object, ROWS);
+        expect_all(f, other, "v", PARTITIONS);
+        for (unsigned i = PARTITIONS; i > 0; i--)
+            put(f, other, i - 1, "w");
+        expect_all(f, other, "w", 2 * PARTITIONS);
+        expect_all(f, f->store, "w", 2 * PARTITIONS);
+        store_close(dying);
+        (void)split_shard(shards_of(other), f->object, ROWS);
+        expect_all(f, f->store, "w", 2 * PARTITIONS);
+        store_close(other);
+        fixture_free(f);
+    }
+    assert_true(dead > 20);
+}
+
+struct worker {
+    struct fixture *f;
+    struct store *store;
+    pthread_t thread;
+    unsigned rounds, number;
+};
+
+static atomic_uint writing; /* threads */
+
+static void *split_again(void *argument)
+{
+    struct worker *w = argument;
+
+    for (unsigned i = 0; i < w->rounds || atomic_load(&writing) > 0; i++) {
+        struct arrival *finished = move_finish(shards_of(w->store), w->f->object);
+
+        arrival_block(finished);
+        arrival_drop(finished);
+        (void)split_shard(shards_of(w->store), w->f->object, ROWS - i % 2 * 4);
+    }
+    return NULL;
+}
+
+/* Adds one to the number in one partition; the arena of the fixture is not its own. */
+static enum store_result increment(struct store *store, struct partition partition,
+                                   struct arena *arena)
+{
+    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct changes *changes = changes_new(arena);
+    struct record record;
+    unsigned long number = 0;
+    uint64_t sequence;
+    enum store_result result = snapshot_get(snapshot, RECORD_LISTED, B("r"), arena, &record);
+
+    if (!result)
+        number = strtoul(arena_string(arena, record.value), NULL, 10);
+    if (!result || result == STORE_NOT_FOUND) {
+        changes_put(changes, RECORD_LISTED, B("r"), arena_printf(arena, "%lu", number + 1), NULL,
+                    0);
+        changes_count(changes, B("n"), 1);
+        result = store_commit(store, &(struct commit_part){ snapshot, changes }, 1,
+                              snapshot_instant(snapshot) + 1, STORE_MAY_BLOCK, &sequence);
+        if (!result)
+            result = store_await(store, sequence);
+    }
+    snapshot_close(snapshot);
+    return result;
+}
+
+static atomic_uint unknown;
+
+static void *write_all(void *argument)
+{
+    struct worker *w = argument;
+
+    for (unsigned i = 0; i < w->rounds; i++) {
+        struct arena *arena = arena_new(1u << 20);
+        struct partition partition = { w->f->space, arena_printf(arena, "p%02u", i % PARTITIONS) };
+        enum store_result result;
+
+        do
+            result = increment(w->store, partition, arena);
+        while (result == STORE_CONFLICT);
+        if (result == STORE_UNKNOWN)
+            atomic_fetch_add(&unknown, 1);
+        else
+            assert_int_equal(result, STORE_OK);
+        arena_free(arena);
+    }
+    atomic_fetch_sub(&writing, 1);
+    return NULL;
+}
+
+static void start(struct worker *worker, struct worker with, void *run(void *))
+{
+    *worker = with;
+    assert_int_equal(pthread_create(&worker->thread, NULL, run, worker), 0);
+}
+
+static unsigned long number_of(struct fixture *f, struct store *store, unsigned number)
+{
+    struct snapshot *snapshot = snapshot_open(store, partition_of(f, number), STORE_MAY_BLOCK);
+    struct record record;
+
+    assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, B("r"), f->arena, &record), STORE_OK);
+    snapshot_close(snapshot);
+    return strtoul(arena_string(f->arena, record.value), NULL, 10);
+}
+
+/* Two front ends split the same shard at once, again and again, while both write to all of its partitions: each
+ * acknowledged increment counts once. */
+static void at_once(void **state)
+{
+    enum { ROUNDS = 60, THREADS = 6 };
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct fixture *f = fixture_new(seed);
+        struct store *stores[2] = { f->store, open_store(live_client(f->live)) };
+        struct worker workers[THREADS];
+        unsigned long sum = 0;
+        uint64_t sequence;
+        int64_t count;
+
+        atomic_store(&unknown, 0);
+        atomic_store(&writing, 4);
+        for (unsigned i = 0; i < THREADS; i++)
+            start(&workers[i],
+                  (struct worker){ .f = f, .store = stores[i % 2], .rounds = i < 4 ? ROUNDS : 10 },
+                  i < 4 ? write_all : split_again);
+        for (unsigned i = 0; i < THREADS; i++)
+            pthread_join(workers[i].thread, NULL);
+        for (unsigned i = 0; i < PARTITIONS; i++)
+            sum += number_of(f, stores[i % 2], i);
+        assert_in_range(sum, 4 * ROUNDS - atomic_load(&unknown), 4 * ROUNDS);
+        assert_int_equal(
+            store_count(f->store, f->space, B("n"), STORE_MAY_BLOCK, &count, &sequence), STORE_OK);
+        assert_int_equal(count, sum);
+        assert_true(count_shards(f) > 2);
+        store_close(stores[1]);
+        fixture_free(f);
+    }
+}
+
+/* ---- what is dropped, due, locked or fenced ---- */
+
+static void drop(struct fixture *f, struct store *store)
+{
+    struct changes *changes = changes_new(f->arena);
+    const struct partition owner = { { { 0xee } }, B("owner") };
+
+    changes_drop_space(changes, f->space);
+    assert_int_equal(change(store, owner, changes), STORE_OK);
+}
+
+struct shards_seen {
+    struct fixture *f;
+    unsigned count, live, rows;
+};
+
+/* Of the space of the fixture. */
+static void look_at_shard(void *context, const char *object)
+{
+    struct shards_seen *seen = context;
+    struct shard_bounds bounds;
+    struct port_step *rows, *row;
+    struct port_op *op;
+    struct arrival *arrival;
+    struct guid space;
+
+    if (!shard_name_space(object, &space) || !guid_equal(&space, &seen->f->space))
+        return;
+    op = arrival_op();
+    row = port_get(op, row_key_bounds());
+    rows = port_list(op, (struct bytes){ NULL, 0 }, (struct bytes){ NULL, 0 }, PORT_ROWS_MAX);
+    arrival = send_block(seen->f->port, object, op);
+    assert_int_equal(op->result, PORT_OK);
+    assert_int_equal(shard_bounds_read(port_value(row), &bounds), STORE_OK);
+    seen->count++;
+    seen->live += bounds.state != SHARD_SEALED || bounds.is_moving;
+    for (uint32_t i = 0; i < rows->row_count; i++)
+        seen->rows += rows->rows[i].key.ptr[0] == 'L' || rows->rows[i].key.ptr[0] == 'I';
+    arrival_drop(arrival);
+}
+
+struct object_names {
+    struct object_names *next;
+    char name[SHARD_NAME_SIZE];
+};
+
+static void keep_name(void *context, const char *object)
+{
+    struct object_names **names = context, *kept;
+    struct guid space;
+
+    if (!shard_name_space(object, &space))
+        return;
+    kept = calloc(1, sizeof *kept);
+    memcpy(kept->name, object, strlen(object) + 1);
+    kept->next = *names;
+    *names = kept;
+}
+
+static struct shards_seen look_at_shards(struct fixture *f)
+{
+    struct shards_seen seen = { .f = f };
+    struct object_names *names = NULL;
+
+    assert_true(port_each_object(f->port, keep_name, &names));
+    while (names) {
+        struct object_names *next = names->next;
+
+        look_at_shard(&seen, names->name);
+        free(names);
+        names = next;
+    }
+    return seen;
+}
+
+static void expect_gone(struct fixture *f, struct store *store)
+{
+    const struct bytes none = { NULL, 0 };
+    struct space_iterator *iterator;
+    struct space_record record;
+
+    for (unsigned i = 0; i < PARTITIONS; i++) {
+        struct snapshot *snapshot = snapshot_open(store, partition_of(f, i), STORE_MAY_BLOCK);
+        struct changes *changes = changes_new(f->arena);
+        struct record old;
+
+        assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, B("r"), f->arena, &old),
+                         STORE_NOT_FOUND);
+        snapshot_close(snapshot);
+        changes_put(changes, RECORD_LISTED, B("r"), B("late"), NULL, 0);
+        assert_int_equal(change(store, partition_of(f, i), changes), STORE_NOT_FOUND);
+    }
+    iterator = space_iterator_open(store, f->space, none, none, STORE_MAY_BLOCK);
+    assert_int_equal(space_iterator_next(iterator, &record), STORE_NOT_FOUND);
+    space_iterator_close(iterator);
+}
+
+/* A space is dropped at any moment of a split: all of its shards are sealed, and emptied. */
+static void dropped(void **state)
+{
+    (void)state;
+    for (unsigned after = 0; after < 40; after++) {
+        struct fixture *f = fixture_new(300 + after);
+        struct port *port = live_client(f->live);
+        struct store *dying = open_store(port);
+        struct store_usage usage;
+        struct shards_seen seen;
+
+        fill(f);
+        live_cut(f->live, port, after, after % 2 == 1);
+        (void)split_shard(shards_of(dying), f->object, ROWS);
+        drop(f, f->store);
+        expect_gone(f, f->store);
+        seen = look_at_shards(f);
+        assert_int_equal(seen.live, 0);
+        store_close(dying);
+        store_collect_now(f->store, &usage);
+        seen = look_at_shards(f);
+        assert_int_equal(seen.live, 0);
+        assert_int_equal(seen.rows, 0);
+        fixture_free(f);
+    }
+}
+
+/* The same while both go on. */
+static void *drop_it(void *argument)
+{
+    struct worker *w = argument;
+
+    drop(w->f, w->store);
+    return NULL;
+}
+
+static void *split_once(void *argument)
+{
+    struct worker *w = argument;
+
+    (void)split_shard(shards_of(w->store), w->f->object, ROWS);
+    return NULL;
+}
+
+static void dropped_meanwhile(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 400; seed < 420; seed++) {
+        struct fixture *f = fixture_new(seed);
+        struct store *other = open_store(live_client(f->live));
+        struct worker workers[2];
+        struct store_usage usage;
+        struct shards_seen seen;
+
+        fill(f);
+        start(&workers[0], (struct worker){ .f = f, .store = other }, split_once);
+        start(&workers[1], (struct worker){ .f = f, .store = f->store }, drop_it);
+        for (unsigned i = 0; i < 2; i++)
+            pthread_join(workers[i].thread, NULL);
+        expect_gone(f, other);
+        store_collect_now(f->store, &usage);
+        seen = look_at_shards(f);
+        assert_int_equal(seen.live, 0);
+        assert_int_equal(seen.rows, 0);
+        store_close(other);
+        fixture_free(f);
+    }
+}
+
+static unsigned run_tasks(struct fixture *f, struct store *store, instant now)
+{
+    struct deferred_task task;
+    unsigned count = 0;
+    instant due;
+
+    while (store_task_next(store, now, NULL, f->arena, &task, &due) == STORE_OK) {
+        struct changes *changes = changes_new(f->arena);
+
+        changes_task_done(changes, &task);
+        assert_int_equal(change(store, task.partition, changes), STORE_OK);
+        count++;
+    }
+    return count;
+}
+
+/* Each task is found after its partition has moved, by a front end that learns of it by hints alone; also where the front
+ * end died that moved it. Once it is done it is gone. */
+static void tasks(void **state)
+{
+    (void)state;
+    for (unsigned after = 0; after < 44; after += 4) {
+        struct fixture *f = fixture_new(500 + after);
+        struct port *port = live_client(f->live);
+        struct store *dying = open_store(port), *other;
+        instant now = clock_now();
+        unsigned count;
+
+        for (unsigned i = 0; i < PARTITIONS; i++) {
+            struct changes *changes = changes_new(f->arena);
+
+            changes_put(changes, RECORD_LISTED, B("r"), B("v"), NULL, 0);
+            (void)changes_defer(changes, now + i * SHARD_MINUTE / 4, 7, B("do"));
+            assert_int_equal(change(f->store, partition_of(f, i), changes), STORE_OK);
+        }
+        live_cut(f->live, port, after, false);
+        (void)split_shard(shards_of(dying), f->object, ROWS);
+        store_close(dying);
+        other = open_store(live_client(f->live));
+        count = run_tasks(f, other, now + PARTITIONS * SHARD_MINUTE);
+        assert_int_equal(count, PARTITIONS);
+        store_close(f->store);
+        f->store = open_store(live_client(f->live));
+        /* One that was looked for while it was on its way is due later there, and so comes again. */
+        assert_in_range(run_tasks(f, f->store, now + 2 * PARTITIONS * SHARD_MINUTE), 0, PARTITIONS);
+        assert_int_equal(run_tasks(f, other, now + 3 * PARTITIONS * SHARD_MINUTE), 0);
+        store_close(other);
+        fixture_free(f);
+    }
+}
+
+/* Locks that a front end has left are got out of the way before their partitions move: what was decided is there, whole, and
+ * what was not is not. */
+static void locks(void **state)
+{
+    (void)state;
+    for (unsigned after = 0; after < 14; after++) {
+        struct fixture *f = fixture_new(600 + after);
+        struct port *port = live_client(f->live);
+        struct store *dying = open_store(port);
+        struct changes *changes = changes_new(f->arena);
+        const struct partition two[2] = { partition_of(f, PARTITIONS - 2),
+                                          partition_of(f, PARTITIONS - 1) };
+        struct commit_part parts[2];
+        struct snapshot *snapshots[2];
+        unsigned changed = 0;
+        uint64_t sequence;
+
+        fill(f);
+        changes_put(changes, RECORD_LISTED, B("r"), B("both"), NULL, 0);
+        for (unsigned i = 0; i < 2; i++) {
+            snapshots[i] = snapshot_open(dying, two[i], STORE_MAY_BLOCK);
+            (void)snapshot_instant(snapshots[i]);
+            parts[i] = (struct commit_part){ snapshots[i], changes };
+        }
+        live_cut(f->live, port, after, after % 2 == 1);
+        if (store_commit(dying, parts, 2, clock_now() + 1, STORE_MAY_BLOCK, &sequence) == STORE_OK)
+            (void)store_await(dying, sequence);
+        for (unsigned i = 0; i < 2; i++)
+            snapshot_close(snapshots[i]);
+        store_close(dying);
+        assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+        assert_true(count_shards(f) > 4);
+        for (unsigned i = 0; i < 2; i++) {
+            struct snapshot *snapshot = snapshot_open(f->store, two[i], STORE_MAY_BLOCK);
+            struct record record;
+
+            assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, B("r"), f->arena, &record),
+                             STORE_OK);
+            changed += bytes_is(record.value, "both");
+            snapshot_close(snapshot);
+        }
+        assert_true(changed == 0 || changed == 2);
+        fixture_free(f);
+    }
+}
+
+/* A fence goes along: a front end that was taken for dead commits no pieces to a partition that has moved since. */
+static void fences(void **state)
+{
+    struct fixture *f = *state;
+    const struct partition last = partition_of(f, PARTITIONS - 1);
+    const struct attempt attempt = { .incarnation = 0xdead, .number = 1 };
+    struct shard_change set = { .key = row_key_fence(f->arena, attempt.incarnation),
+                                .value = row_value_write(f->arena, B("1")) };
+    char object[SHARD_NAME_SIZE];
+    struct port_op *op;
+    struct port_step *row;
+    struct arrival *arrival;
+
+    fill(f);
+    assert_int_equal(
+        change_block(shards_of(f->store), &last, (struct shard_commit){ .changes = &set }),
+        STORE_OK);
+    assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+    expect_records(f, f->store, PARTITIONS - 1, "v");
+    shards_place(shards_of(f->store), &last, object);
+    assert_string_not_equal(object, f->object);
+    op = arrival_op();
+    row = port_get(op, set.key);
+    arrival = send_block(f->port, object, op);
+    assert_int_equal(row->row_count, 1);
+    arrival_drop(arrival);
+}
+
+/* An iterator that is open while partitions move shows each once, of the kinds that lie in any shard too; and a snapshot goes
+ * on where its partition went. */
+static void readers(void **state)
+{
+    const struct bytes none = { NULL, 0 };
+
+    (void)state;
+    for (unsigned read = 0; read < PARTITIONS; read += 3) {
+        struct fixture *f = fixture_new(700 + read);
+        struct space_iterator *listed;
+        struct index_iterator *index;
+        struct snapshot *snapshot;
+        struct space_record record;
+        struct index_record entry;
+        struct record one;
+        unsigned count;
+
+        fill(f);
+        listed = space_iterator_open(f->store, f->space, none, none, STORE_MAY_BLOCK);
+        index = index_iterator_open(f->store, f->space, B("i"), B("i"), none, STORE_MAY_BLOCK);
+        snapshot = snapshot_open(f->store, partition_of(f, PARTITIONS - 1), STORE_MAY_BLOCK);
+        assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, B("r"), f->arena, &one), STORE_OK);
+        for (count = 0; count < read; count++) {
+            assert_int_equal(space_iterator_next(listed, &record), STORE_OK);
+            assert_int_equal(index_iterator_next(index, &entry), STORE_OK);
+        }
+        assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+        for (; count < PARTITIONS; count++) {
+            assert_int_equal(space_iterator_next(listed, &record), STORE_OK);
+            assert_true(bytes_equal(record.partition_key, partition_of(f, count).key));
+            assert_int_equal(index_iterator_next(index, &entry), STORE_OK);
+            assert_true(
+                bytes_equal(entry.partition_key, partition_of(f, PARTITIONS - 1 - count).key));
+        }
+        assert_int_equal(space_iterator_next(listed, &record), STORE_NOT_FOUND);
+        assert_int_equal(index_iterator_next(index, &entry), STORE_NOT_FOUND);
+        assert_int_equal(snapshot_get(snapshot, RECORD_INNER, B("none"), f->arena, &one),
+                         STORE_NOT_FOUND);
+        snapshot_close(snapshot);
+        space_iterator_close(listed);
+        index_iterator_close(index);
+        fixture_free(f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(split, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(not_split, set_up, tear_down),
+        cmocka_unit_test(killed),
+        cmocka_unit_test(at_once),
+        cmocka_unit_test(dropped),
+        cmocka_unit_test(dropped_meanwhile),
+        cmocka_unit_test(tasks),
+        cmocka_unit_test(locks),
+        cmocka_unit_test_setup_teardown(fences, set_up, tear_down),
+        cmocka_unit_test(readers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
