@@ -41,9 +41,6 @@ test('service properties: what is set is read back; what is not named stays', as
     });
     assert.deepEqual((await service.getProperties()).cors, rules);
 
-    // decision of the code: what this server does not do is refused, not kept for show
-    await refused(service.setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } }),
-        501, 'NotImplemented');
     // semantics 10.1: at most five rules
     await refused(service.setProperties({ cors: Array(6).fill(rule('*')) }), 400,
         'InvalidXmlDocument');

@@ -42,12 +42,11 @@ test('a row that is not built is answered 501', async (t) => {
 test('the SDK sees NotImplemented; the answer names the operation', async (t) => {
     const { container, blob } = await newBlob(t);
     for (const call of [
-        () => blob.undelete(), () => blob.setLegalHold(true),
-        () => blob.query('select * from BlobStorage'),
+        () => blob.setLegalHold(true), () => blob.query('select * from BlobStorage'),
     ])
         await refused(call(), 501, 'NotImplemented');
-    const { text } = await raw('PUT', `/${container.containerName}/blob?comp=undelete`);
-    assert.match(text, /Undelete Blob is not built yet/);
+    const { text } = await raw('PUT', `/${container.containerName}/blob?comp=legalhold`, { 'x-ms-legal-hold': 'true' });
+    assert.match(text, /Set Blob Legal Hold is not built yet/);
 });
 
 test('what an operation that is built cannot do is refused, and not forgotten', async (t) => {

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { runTestFiles } from '../lib/test_files.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
-const LIMIT_MS = 600000;
+const LIMIT_MS = 1500000;
 const LONG_LIMIT_MS = 3600000;
 
 const isLong = process.argv.includes('--long');
