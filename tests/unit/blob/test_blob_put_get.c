@@ -158,7 +158,8 @@ static void unbuilt_is_refused(void **state)
                   "UnsupportedHeader");
     assert_answer(ask(f, "GET /box/b?versionid=2026-01-01T00:00:00.0000000Z", NULL, NULL), 400,
                   "UnsupportedQueryParameter");
-    assert_answer(ask(f, "PUT /box/p?comp=undelete", NULL, NULL), 501, "NotImplemented");
+    assert_answer(ask(f, "PUT /box/b?comp=legalhold", "x-ms-legal-hold: true", NULL), 501,
+                  "NotImplemented");
 }
 
 /* Rule: a Put Blob names a type, a tier that there is, and fits its version's size.
