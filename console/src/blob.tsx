@@ -3,7 +3,7 @@ import type { BlobClient, BlobGetPropertiesResponse } from '@azure/storage-blob'
 import { useState } from 'preact/hooks';
 import { Lease } from './access.tsx';
 import { containerOf } from './clients.ts';
-import { bytes, time } from './format.ts';
+import { bytes, daysLeft, time } from './format.ts';
 import { Preview } from './preview.tsx';
 import { Sas } from './sas.tsx';
 import { ownUrl, type Session, signatureOf } from './server.ts';
@@ -29,13 +29,14 @@ export function pairsOf(lines: string): Record<string, string> {
 async function load(account: string, container: string, name: string) {
     const client = (await containerOf(account, container)).getBlobClient(name);
     const [properties, tags] = await Promise.all([client.getProperties(), client.getTags()]);
-    const snapshots: { snapshot: string; size?: number }[] = [];
+    const snapshots: { snapshot: string; size?: number; isDeleted: boolean; daysKept?: number }[] = [];
 
-    for await (const item of (await containerOf(account, container)).listBlobsFlat({ prefix: name, includeSnapshots: true })) {
-        if (item.name !== name)
+    for await (const { name: other, snapshot, deleted, properties: { contentLength, remainingRetentionDays } } of
+        (await containerOf(account, container)).listBlobsFlat({ prefix: name, includeSnapshots: true, includeDeleted: true })) {
+        if (other !== name)
             break;
-        if (item.snapshot)
-            snapshots.push({ snapshot: item.snapshot, size: item.properties.contentLength });
+        if (snapshot)
+            snapshots.push({ snapshot, size: contentLength, isDeleted: deleted, daysKept: remainingRetentionDays });
     }
     return { client, properties, tags: tags.tags, snapshots };
 }
@@ -154,14 +155,16 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
             <h3>Snapshots</h3>
             <Table label="Snapshots" head={['Taken', 'Size', 'Actions']} empty="None.">
                 {value.snapshots.map((one) => <tr key={one.snapshot}>
-                    <td>{one.snapshot}</td><td class="number">{bytes(one.size)}</td>
-                    <td>
+                    <td>{one.isDeleted ? <del>{one.snapshot}</del> : one.snapshot}</td><td class="number">{bytes(one.size)}</td>
+                    <td>{one.isDeleted ? `deleted, ${daysLeft(one.daysKept)}` : <>
                         <button type="button" class="plain" aria-label={`Show ${one.snapshot}`} onClick={() => setSnapshot(snapshot === one.snapshot ? '' : one.snapshot)}>{snapshot === one.snapshot ? 'Show the blob' : 'Show'}</button>
                         <button type="button" class="plain" aria-label={`Promote ${one.snapshot}`} onClick={() => setPromoted(one.snapshot)}>Promote</button>
                         <button type="button" class="plain" aria-label={`Delete ${one.snapshot}`} onClick={() => void attempt(() => value.client.withSnapshot(one.snapshot).delete())}>Delete</button>
-                    </td>
+                    </>}</td>
                 </tr>)}
             </Table>
+            {value.snapshots.some(({ isDeleted }) => isDeleted) &&
+                <p class="buttons"><button type="button" onClick={() => void attempt(() => value.client.undelete())}>Undelete the deleted snapshots</button></p>}
             <h3>Content{snapshot && ` of the snapshot ${snapshot}`}</h3>
             <Preview key={`${snapshot}${value.properties.etag}`} of={snapshot ? value.client.withSnapshot(snapshot) : value.client}
                 type={value.properties.contentType ?? ''} size={value.properties.contentLength ?? 0} isArchived={value.properties.accessTier === 'Archive'} />

@@ -5,11 +5,11 @@ import { ContainerAccess } from './access.tsx';
 import { Blob } from './blob.tsx';
 import { Containers } from './containers.tsx';
 import { containerOf } from './clients.ts';
-import { bytes, time } from './format.ts';
+import { bytes, daysLeft, time } from './format.ts';
 import { go, hrefOf } from './route.ts';
 import { listBlobs, type Listed } from './list.ts';
 import { Scroller } from './scroller.tsx';
-import { Crumbs, Field, Form } from './ui.tsx';
+import { Crumbs, Field, Form, Problem, useAction } from './ui.tsx';
 import { Sas } from './sas.tsx';
 import { Uploads } from './upload.tsx';
 
@@ -34,7 +34,9 @@ function List({ account, container, prefix, chosen }: { account: string; contain
     const [search, setSearch] = useState('');
     const [marked, setMarked] = useState<Set<string>>(new Set());
     const [deletes, setDeletes] = useState(false);
+    const [withDeleted, setWithDeleted] = useState(false);
     const [turn, setTurn] = useState(0);
+    const { problem, busy, run } = useAction();
     const reload = () => {
         setMarked(new Set());
         setTurn((n) => n + 1);
@@ -44,6 +46,10 @@ function List({ account, container, prefix, chosen }: { account: string; contain
         if (!after.delete(name))
             after.add(name);
         return after;
+    });
+    const undelete = (name: string) => void run(async () => {
+        await (await containerOf(account, container)).getBlobClient(name).undelete();
+        reload();
     });
     const short = (name: string) => name.slice(prefix.length) || name;
 
@@ -58,21 +64,28 @@ function List({ account, container, prefix, chosen }: { account: string; contain
                 <Field label="Name begins with" name="search" value={search} />
                 <button type="submit">Search</button>
             </form>
+            <label><input type="checkbox" name="deleted" checked={withDeleted} onChange={(event) => setWithDeleted(event.currentTarget.checked)} /> Show deleted</label>
             <button type="button" onClick={reload}>Reload</button>
             <button type="button" class="danger" disabled={marked.size === 0} onClick={() => setDeletes(true)}>Delete {marked.size || ''} marked</button>
         </div>
-        <Scroller<Listed> label="Blobs" head={['Mark', 'Name', 'Size', 'Type', 'Tier', 'Modified']} empty="There are no blobs here."
-            of={[account, container, prefix, search, turn]} load={(mark) => listBlobs(account, container, { prefix: prefix + search, mark, count: PAGE })}
-            row={({ name, isFolder, size, type, tier, modified }) => isFolder ? <>
+        <Problem of={problem} />
+        <Scroller<Listed> label="Blobs" head={['Mark', 'Name', 'Size', 'Type', 'Tier', 'Modified', ...withDeleted ? ['Deleted'] : []]} empty="There are no blobs here."
+            of={[account, container, prefix, search, withDeleted, turn]} load={(mark) => listBlobs(account, container, { prefix: prefix + search, mark, count: PAGE, withDeleted })}
+            row={({ name, isFolder, size, type, tier, modified, daysKept }) => isFolder ? <>
                 <td /><td class="name" title={short(name)}><a href={hrefOf('blobs', [account, container, name])}>{short(name)}</a></td>
-                <td>folder</td><td /><td /><td />
+                <td>folder</td><td /><td /><td />{withDeleted && <td />}
             </> : <>
-                <td><input type="checkbox" aria-label={`Mark ${name}`} checked={marked.has(name)} onChange={() => toggle(name)} /></td>
-                <td class="name" title={short(name)}><a href={hrefOf('blobs', [account, container, prefix], { blob: name })} aria-current={name === chosen ? 'true' : undefined}>{short(name)}</a></td>
+                <td>{daysKept === undefined && <input type="checkbox" aria-label={`Mark ${name}`} checked={marked.has(name)} onChange={() => toggle(name)} />}</td>
+                <td class="name" title={short(name)}>{daysKept === undefined
+                    ? <a href={hrefOf('blobs', [account, container, prefix], { blob: name })} aria-current={name === chosen ? 'true' : undefined}>{short(name)}</a>
+                    : <del>{short(name)}</del>}</td>
                 <td class="number">{bytes(size)}</td>
                 <td>{type}</td>
                 <td>{tier}</td>
                 <td>{time(modified)}</td>
+                {withDeleted && <td>{daysKept !== undefined && <>
+                    {daysLeft(daysKept)} <button type="button" class="plain" disabled={busy} aria-label={`Undelete ${name}`} onClick={() => undelete(name)}>Undelete</button>
+                </>}</td>}
             </>} />
         {deletes && <Form title={`Delete ${marked.size} blobs?`} action="Delete" danger onClose={() => setDeletes(false)} onDone={async () => {
             try {

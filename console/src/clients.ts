@@ -13,6 +13,37 @@ export async function containerOf(account: string, container: string) {
     return (await blobService(account)).getContainerClient(container);
 }
 
+export interface Retention {
+    enabled: boolean;
+    days?: number | undefined;
+    permanent?: boolean | undefined;
+}
+
+/** Asks for the properties of the account's Blob service, or sets those of the body. Not by the SDK, which knows no
+ *  AllowPermanentDelete, and so would unset it. rest: Set-Blob-Service-Properties */
+async function blobProperties(account: string, request: { method?: string; body?: string }): Promise<string> {
+    const answer = await fetch(`${dataUrl('blob', account)}?restype=service&comp=properties&${await signatureOf(account)}`,
+        { ...request, headers: { 'x-ms-version': '2022-11-02' }, cache: 'no-store' });
+
+    if (!answer.ok)
+        throw new Error(`${answer.headers.get('x-ms-error-code') ?? answer.status}: the server refuses that.`);
+    return answer.text();
+}
+
+export async function retentionOf(account: string): Promise<Retention> {
+    const policy = /<DeleteRetentionPolicy>.*?<\/DeleteRetentionPolicy>/s.exec(await blobProperties(account, {}))?.[0] ?? '';
+    const days = /<Days>(\d+)</.exec(policy)?.[1];
+
+    return { enabled: policy.includes('<Enabled>true<'), days: days === undefined ? undefined : Number(days), permanent: policy.includes('<AllowPermanentDelete>true<') };
+}
+
+export async function setRetention(account: string, { enabled, days, permanent }: Retention) {
+    const policy = `<Enabled>${enabled}</Enabled>${days === undefined ? '' : `<Days>${days}</Days>`}${permanent ? '<AllowPermanentDelete>true</AllowPermanentDelete>' : ''}`;
+
+    await blobProperties(account, { method: 'PUT',
+        body: `<StorageServiceProperties><DeleteRetentionPolicy>${policy}</DeleteRetentionPolicy></StorageServiceProperties>` });
+}
+
 /** The string to sign of a request for the access or policies of a container. rest: Authorize-with-Shared-Key */
 function stringToSign(account: string, method: string, url: URL, headers: [string, string][], length: number): string {
     const of = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));

@@ -20,3 +20,5 @@ export const duration = (microseconds: number) => microseconds >= 1000000 ? `${n
 
 const AGO = new Intl.RelativeTimeFormat(undefined);
 export const minutesAgo = (minutes: number) => AGO.format(-Math.round(minutes), 'minute');
+/** Of what is soft-deleted: whole days, as lists have them. */
+export const daysLeft = (days: number | undefined) => (!days ? 'less than a day left' : days === 1 ? '1 day left' : `${number(days)} days left`);

@@ -9,6 +9,7 @@ export interface Listed {
     type?: string | undefined;
     tier?: string | undefined;
     modified?: Date | undefined;
+    daysKept?: number | undefined; // of one that is soft-deleted
 }
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
@@ -16,7 +17,7 @@ const plain = (text: string) => text.replace(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+))
     decimal ? String.fromCodePoint(Number(decimal)) : hex ? String.fromCodePoint(parseInt(hex, 16)) : ENTITIES[word ?? ''] ?? all);
 
 const elementOf = (name: string) => new RegExp(`<${name}( Encoded="true")?>([^<]*)</${name}>`);
-const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'AccessTier', 'Last-Modified', 'NextMarker', 'Code', 'Message']
+const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'AccessTier', 'Last-Modified', 'RemainingRetentionDays', 'NextMarker', 'Code', 'Message']
     .map((name) => [name, elementOf(name)]));
 
 /** Of an element without elements in it; a name that XML cannot say is percent-encoded. */
@@ -28,11 +29,12 @@ function textOf(xml: string, name: string): string | undefined {
 }
 
 function blobOf(xml: string): Listed {
-    const modified = textOf(xml, 'Last-Modified');
+    const modified = textOf(xml, 'Last-Modified'), daysKept = textOf(xml, 'RemainingRetentionDays');
 
     return {
         name: textOf(xml, 'Name') ?? '', isFolder: false, size: Number(textOf(xml, 'Content-Length')),
         type: textOf(xml, 'BlobType')?.replace('Blob', '').toLowerCase(), tier: textOf(xml, 'AccessTier'), modified: modified ? new Date(modified) : undefined,
+        daysKept: daysKept === undefined ? undefined : Number(daysKept),
     };
 }
 
@@ -55,8 +57,11 @@ async function readEntries(answer: Response, take: (kind: string, xml: string) =
 }
 
 /** rest: List-Blobs */
-export async function listBlobs(account: string, container: string, { prefix, mark, count }: { prefix: string; mark: string | undefined; count: number }) {
-    const query = new URLSearchParams({ restype: 'container', comp: 'list', delimiter: '/', maxresults: String(count), ...(prefix && { prefix }), ...(mark && { marker: mark }) });
+export async function listBlobs(account: string, container: string, { prefix, mark, count, withDeleted }: {
+    prefix: string; mark: string | undefined; count: number; withDeleted: boolean;
+}) {
+    const query = new URLSearchParams({ restype: 'container', comp: 'list', delimiter: '/', maxresults: String(count), ...(withDeleted && { include: 'deleted' }),
+        ...(prefix && { prefix }), ...(mark && { marker: mark }) });
     const answer = await fetch(`${dataUrl('blob', account)}/${encodeURIComponent(container)}?${query.toString()}&${await signatureOf(account)}`, { cache: 'no-store' });
     const rows: Listed[] = [];
     const rest = await readEntries(answer, (kind, xml) => rows.push(kind === 'Blob' ? blobOf(xml) : { name: textOf(xml, 'Name') ?? '', isFolder: true }));

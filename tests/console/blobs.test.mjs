@@ -229,6 +229,62 @@ test('the lease of a blob is broken; a snapshot is promoted and deleted', async 
     assert.equal(await blob.exists(), true);
 });
 
+test('what was deleted is kept once that is switched on, is shown with its days, and comes back', async (t) => {
+    const { page, client, service, look } = await start(t, 'kept');
+    const put = (name, text) => client.getBlockBlobClient(name).upload(text, text.length);
+    const [gone, here] = ['a/<b>gone.txt', 'a/here.txt'].map((name) => client.getBlockBlobClient(name));
+    await look();
+    await press(page, 'Containers', '.crumbs');
+    await press(page, 'Soft delete…');
+    await page.locator('dialog input[name=enabled]').click();
+    await fill(page, { days: '366' });
+    await press(page, 'Save', 'dialog');
+    await sees(page, 'InvalidXmlDocument', 'dialog');
+    await isAccessible(page);
+    await fill(page, { days: '9' });
+    await page.locator('dialog input[name=permanent]').click();
+    await press(page, 'Save', 'dialog');
+    await page.waitForFunction(() => !document.querySelector('dialog'));
+    const { enabled, days } = (await service.getProperties()).deleteRetentionPolicy;
+    assert.deepEqual([enabled, days], [true, 9]);
+
+    await put(gone.name, 'gone');
+    await gone.createSnapshot();
+    await gone.delete({ deleteSnapshots: 'include' });
+    await put(here.name, 'first');
+    await put(here.name, 'second');
+    await look('/a%2F');
+    await sees(page, '1 in all');
+    await page.locator('input[name=deleted]').click();
+    await sees(page, '2 in all');
+    await page.waitForFunction(() => [...document.querySelectorAll('td.name del')].map(({ textContent }) => textContent).join() === '<b>gone.txt');
+    assert.match(await page.$eval('.long tbody', ({ innerText }) => innerText), /\b[89] days left\s+Undelete/);
+    assert.equal(await page.$$eval('.long tbody input', (boxes) => boxes.length), 1, 'what is deleted can be marked');
+    await isAccessible(page);
+    await picture(page, 'deleted');
+    await page.focus(`button[aria-label="Undelete ${gone.name}"]`);
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => !document.querySelector('td.name del') && document.querySelectorAll('.long tbody input').length === 2);
+    assert.equal(String(await gone.downloadToBuffer()), 'gone');
+
+    // What was overwritten is a snapshot that is deleted.
+    await press(page, 'here.txt');
+    await page.waitForFunction(() => /^[\d:.TZ-]+\s+5 B\s+deleted, [89] days left$/.test(document.querySelector('aside tbody')?.innerText.trim()));
+    await isAccessible(page);
+    await press(page, 'Undelete the deleted snapshots', 'aside');
+    await press(page, 'Promote', 'aside');
+    await press(page, 'Promote', 'dialog');
+    await sees(page, 'first', 'aside pre');
+
+    await press(page, 'Containers', '.crumbs');
+    await press(page, 'Soft delete…');
+    await page.waitForFunction(() => document.querySelector('dialog input[name=days]')?.value === '9' && document.querySelector('dialog input[name=permanent]').checked);
+    await page.locator('dialog input[name=enabled]').click();
+    await press(page, 'Save', 'dialog');
+    await page.waitForFunction(() => !document.querySelector('dialog'));
+    assert.equal((await service.getProperties()).deleteRetentionPolicy.enabled, false);
+});
+
 test('a link that the console makes opens what it is for, and no more', async (t) => {
     const { page, client, look } = await start(t, 'links');
     await client.getBlockBlobClient('a b/ü.txt').upload('content', 7);
