@@ -136,6 +136,7 @@ static struct piece_rows_of rows_of(const struct commit *c, const struct commit_
 }
 
 static void read_next(struct commit *c);
+static void ask_rows(struct commit *c);
 
 static void rows_read(struct waiter *waiter)
 {
@@ -147,6 +148,10 @@ static void rows_read(struct waiter *waiter)
 
     arrival_drop(c->arrival);
     c->arrival = NULL;
+    if (result == STORE_WAIT) {
+        ask_rows(c);
+        return;
+    }
     if (!result)
         result = commit_free_pieces(c, member, &freed);
     if (result) {
@@ -157,11 +162,22 @@ static void rows_read(struct waiter *waiter)
     read_next(c);
 }
 
+static void ask_rows(struct commit *c)
+{
+    const struct piece_rows_of of = rows_of(c, &c->members[c->at]);
+
+    c->arrival = piece_rows_ask(&of);
+    c->waiter.wake = rows_read;
+    if (c->arrival)
+        arrival_wait(c->arrival, &c->waiter);
+    else
+        rows_read(&c->waiter);
+}
+
 static void adopted(struct waiter *waiter)
 {
     struct commit *c = commit_of_waiter(waiter);
     struct commit_member *member = &c->members[c->at];
-    const struct piece_rows_of of = rows_of(c, member);
 
     arrival_drop(c->arrival);
     c->arrival = NULL;
@@ -169,12 +185,7 @@ static void adopted(struct waiter *waiter)
         fail(c, STORE_IO);
         return;
     }
-    c->arrival = piece_rows_ask(&of);
-    c->waiter.wake = rows_read;
-    if (c->arrival)
-        arrival_wait(c->arrival, &c->waiter);
-    else
-        rows_read(&c->waiter);
+    ask_rows(c);
 }
 
 /* Sees to it that the pieces of the next part are its own, and reads how often they are referred to. */

@@ -202,6 +202,7 @@ static void write_rows(struct move *m)
 static void fill_or_hand_over(struct move *m)
 {
     struct shard_bounds after = m->to;
+    struct port_op *op;
 
     if (m->is_filled) {
         hand_over(m);
@@ -210,7 +211,8 @@ static void fill_or_hand_over(struct move *m)
     after.is_empty = false;
     after.epoch++;
     after.lo = m->from.move_from;
-    port_set(fill_op(m), row_key_bounds(), shard_bounds_write(m->fill->arena, &after));
+    op = fill_op(m); /* perhaps the first of it: there was nothing to move */
+    port_set(op, row_key_bounds(), shard_bounds_write(op->arena, &after));
     write_rows(m);
 }
 

@@ -38,6 +38,7 @@ struct arrival *piece_rows_ask(const struct piece_rows_of *of)
             continue;
         if (!op) {
             op = arrival_op();
+            (void)port_get(op, row_key_bounds());
             (void)port_get(op, row_key_header(op->arena, of->partition->key));
         }
         (void)port_get(op,
@@ -62,17 +63,32 @@ static bool read_count(const struct port_step *step, uint64_t *ret_count)
     return true;
 }
 
-/* The answer's first step, if the partition is as it was seen. */
+/* Is the partition in the shard that was asked? */
+static enum store_result check_place(const struct piece_rows_of *of, struct bytes row)
+{
+    struct shard_bounds bounds;
+    enum store_result result = shard_bounds_read(row, &bounds);
+
+    if (!result)
+        result = shards_arrive(of->shards, of->partition, &bounds);
+    return result == STORE_CONFLICT ? STORE_WAIT : result;
+}
+
+/* The answer's first steps: is the partition there, and as it was seen? */
 static enum store_result check_answer(const struct piece_rows_of *of, const struct arrival *answer)
 {
     const struct port_op *op = arrival_answer(answer);
     struct partition_header now;
+    enum store_result result;
 
     if (op->result == PORT_ABSENT) /* the shard was never written */
         return of->seen->version == 0 ? STORE_OK : STORE_CONFLICT;
     if (op->result)
         return STORE_IO;
-    if (partition_header_read(port_value(op->first), &now))
+    result = check_place(of, port_value(op->first));
+    if (result)
+        return result;
+    if (partition_header_read(port_value(op->first->next), &now))
         return STORE_CORRUPT;
     return partition_header_equal(&now, of->seen) ? STORE_OK : STORE_CONFLICT;
 }
@@ -109,7 +125,8 @@ enum store_result piece_rows_take(const struct piece_rows_of *of, const struct a
                                   struct piece_freed *ret_freed)
 {
     enum store_result result = answer ? check_answer(of, answer) : STORE_OK;
-    const struct port_step *step = answer && !result ? arrival_answer(answer)->first->next : NULL;
+    const struct port_step *step =
+        answer && !result ? arrival_answer(answer)->first->next->next : NULL;
 
     if (result)
         return result;

@@ -30,7 +30,10 @@ bool piece_is_freed(const struct piece_freed *freed, const struct piece_change *
 /* Asks for those that must be known. NULL: none. */
 struct arrival *piece_rows_ask(const struct piece_rows_of *of);
 /* With the answer, if any: adds what the rows become to the work.
- * returns STORE_OK, STORE_CONFLICT: the partition has changed, STORE_CORRUPT, logged, STORE_IO */
+ * returns STORE_OK
+ *         STORE_WAIT      the partition was moved to another shard: ask again
+ *         STORE_CONFLICT  it has changed
+ *         STORE_CORRUPT, STORE_IO */
 enum store_result piece_rows_take(const struct piece_rows_of *of, const struct arrival *answer,
                                   struct arena *arena, struct part_work *work,
                                   struct piece_freed *ret_freed);
