@@ -313,6 +313,12 @@ void live_kill(struct live *live, struct port *port)
 
     pthread_mutex_lock(&live->mutex);
     client->is_dead = true;
+    while (client->held) { /* nothing was sent of it */
+        struct pending *pending = client->held;
+
+        client->held = pending->next;
+        port_op_free(pending->op);
+    }
     fake_client_kill(live->fake, client->inner);
     pthread_mutex_unlock(&live->mutex);
 }

@@ -128,15 +128,17 @@ void front_commits_dropped(const struct transaction *transaction)
 /* Those that decide commits of the group that the calling thread sends, in the order in which they are. */
 static _Thread_local struct begun *deciding[SHARD_GROUP_COMMITS];
 static _Thread_local unsigned deciding_count;
-static _Thread_local bool sends_pieces; /* one of them has */
+static _Thread_local struct front_sent sent;
 
 static void add_deciding(const struct shard_commit *commit)
 {
     if (commit->after || commit->has_no_header)
         return; /* locks, settles, rolls back or forgets */
     for (unsigned i = 0; i < COMMITS_MAX; i++)
-        if (begun[i].attempt.number > 0 && attempt_equal(begun[i].attempt, commit->attempt))
+        if (begun[i].attempt.number > 0 && attempt_equal(begun[i].attempt, commit->attempt)) {
             deciding[deciding_count++] = &begun[i];
+            sent.decides_many = sent.decides_many || begun[i].space_count > 1;
+        }
 }
 
 __typeof__(shard_send_group) __real_shard_send_group, __wrap_shard_send_group;
@@ -146,11 +148,11 @@ void __wrap_shard_send_group(struct shard *shard, void (*done)(struct port_op *o
     for (const struct shard_commit *first = shard->group; first; first = first->next)
         for (const struct shard_commit *c = first; c; c = c->behind) {
             add_deciding(c);
-            sends_pieces = sends_pieces || (c->has_pieces && !c->after);
+            sent.has_pieces = sent.has_pieces || (c->has_pieces && !c->after);
         }
     __real_shard_send_group(shard, done);
     deciding_count = 0;
-    sends_pieces = false;
+    sent = (struct front_sent){ .has_pieces = false };
 }
 
 static struct flight **find_flight(const struct port_op *op)
@@ -215,9 +217,8 @@ static void send(struct port *port, const char *object, struct port_op *op)
     deciding_count = 0;
     flights = flight;
     op->done = answered;
-    if (sends_pieces)
-        fronts_sends_pieces(own->front);
-    sends_pieces = false;
+    fronts_sends(own->front, sent);
+    sent = (struct front_sent){ .has_pieces = false };
     port_send(own->inner, object, op);
 }
 

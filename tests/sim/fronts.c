@@ -55,8 +55,9 @@ static unsigned grace_s;
 static bool may_fail, was_last;
 static uint64_t next_ns, skew_ns, calm_ns;
 static unsigned actions_left;
-static struct {      /* a stop that waits for the worst moment */
+static struct {      /* a stop, or a kill, that waits for the worst moment */
     unsigned front;  /* 0: none */
+    bool is_kill;    /* when it sends what decides a commit over several partitions: that is lost */
     bool is_at_send; /* of a commit with pieces: that goes out when the front end goes on */
     bool is_last;    /* nobody asks anything more, so that what it sends then is what is found */
     uint64_t until_ns;
@@ -157,9 +158,12 @@ bool fronts_are_asked(void)
     return !was_last;
 }
 
-void fronts_sends_pieces(unsigned front)
+void fronts_sends(unsigned front, struct front_sent sent)
 {
-    if (stop.front != front || !stop.is_at_send || fronts[front].is_held || fronts[front].is_gone)
+    bool is_awaited = stop.is_kill ? sent.decides_many : sent.has_pieces;
+
+    if (stop.front != front || !stop.is_at_send || !is_awaited || fronts[front].is_held ||
+        fronts[front].is_gone)
         return;
     live_stop(cluster, fronts[front].inner);
     fronts[front].is_held = true;
@@ -259,6 +263,15 @@ static bool is_last_drawn(void)
     return world_once_in(STREAM_FAULTS, 4) == (world->plan.faults != FAULT_LATENCY);
 }
 
+static void await_worst(unsigned machine, bool is_kill, bool is_at_send)
+{
+    stop.front = machines[machine].front;
+    stop.is_kill = is_kill;
+    stop.is_at_send = is_at_send;
+    stop.is_last = false;
+    stop.until_ns = world->now_ns + (is_at_send ? SEND_MAX_NS : LOOK_MAX_NS);
+}
+
 static void act(void)
 {
     unsigned machine = world_draw(STREAM_FAULTS, world->plan.fronts);
@@ -269,12 +282,13 @@ static void act(void)
     if (machines[machine].front == 0 || fronts[machines[machine].front].is_stopped)
         return;
     if (draws(FAULT_KILL)) {
-        kill_on(machine, "is killed");
+        if (world_once_in(STREAM_FAULTS, 2))
+            kill_on(machine, "is killed");
+        else
+            await_worst(machine, true, true);
     } else if (draws(FAULT_LATENCY)) {
-        stop.front = machines[machine].front;
-        stop.is_at_send = world_once_in(STREAM_FAULTS, 2);
+        await_worst(machine, false, world_once_in(STREAM_FAULTS, 2));
         stop.is_last = stop.is_at_send && is_last_drawn();
-        stop.until_ns = world->now_ns + (stop.is_at_send ? SEND_MAX_NS : LOOK_MAX_NS);
     }
 }
 
@@ -288,7 +302,9 @@ static void stop_now(void)
     if (is_there && !is_worst && world->now_ns < stop.until_ns)
         return;
     was_last = is_worst && stop.is_last;
-    if (is_there)
+    if (is_there && stop.is_kill)
+        kill_on(machine, is_worst ? "is killed as it decides" : "is killed");
+    else if (is_there)
         stop_on(machine);
     stop.front = 0;
 }

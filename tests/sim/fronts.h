@@ -33,8 +33,12 @@ bool fronts_may_fail(void);
 bool fronts_must_read(unsigned front);
 /* False: clients ask nothing more. */
 bool fronts_are_asked(void);
-/* An op that decides a commit with pieces is sent by it, now. */
-void fronts_sends_pieces(unsigned front);
+/* An op that decides such commits is sent by it, now. */
+struct front_sent {
+    bool has_pieces;
+    bool decides_many; /* one over several partitions: the others are locked by now */
+};
+void fronts_sends(unsigned front, struct front_sent sent);
 /* How far clocks are from each other at most. */
 uint64_t fronts_skew_ns(void);
 /* Of the clock of this front end. */

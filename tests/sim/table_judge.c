@@ -180,6 +180,18 @@ static const char *compare_at(const struct slot *slot, const struct reply *answe
     return first;
 }
 
+/* The answer to a query alone in a batch, which has its page in its only part. */
+static bool batched_fits_parts(const struct slot *slot, const struct reply *answer)
+{
+    struct table_part parts[TABLE_PARTS_MAX];
+    unsigned count;
+
+    return answer->status == 202 && !table_read_parts((const char *)answer->body, parts, &count) &&
+           count == 1 && parts[0].status == 200 &&
+           table_page_fits_parts(&slot->ask->table, &parts[0].tokens, parts[0].body, slot->before,
+                                 world->commits);
+}
+
 /* Of a cluster each partition is of a state of its own. A list of tables is of many, and is not judged while they change. */
 static bool fits_parts(const struct slot *slot, const struct reply *answer)
 {
@@ -190,6 +202,8 @@ static bool fits_parts(const struct slot *slot, const struct reply *answer)
     if (ask->op == TABLE_QUERY && answer->status == 200)
         return table_page_fits_parts(ask, &answer->table, (const char *)answer->body, slot->before,
                                      world->commits);
+    if (ask->op == TABLE_BATCHED_QUERY)
+        return batched_fits_parts(slot, answer);
     return ask->op == TABLE_LIST && answer->status == 200;
 }
 

@@ -108,6 +108,15 @@ static bool forget(struct rados *rados, const struct own_task *task, struct aren
     return is_done;
 }
 
+/* A lock whose transaction was not ended by who began it. */
+static bool end_lock(struct rados *rados, const struct own_task *task, struct arena *arena)
+{
+    struct attempt transaction;
+
+    return attempt_read(task->payload, &transaction) &&
+           is_settled(rados, &task->partition, transaction, arena);
+}
+
 /* ---- pieces ---- */
 
 /* May those be deleted whose release was decided at that instant? Whoever opened a snapshot after that may have seen them
@@ -317,6 +326,8 @@ bool own_task_do(struct rados *rados, const struct own_task *task, bool is_all)
 
     if (task->kind == TASK_FORGET)
         is_done = forget(rados, task, arena);
+    else if (task->kind == TASK_LOCKED)
+        is_done = end_lock(rados, task, arena);
     else if (task->kind == TASK_COLLECT)
         is_done = collect(rados, task, is_all);
     else if (task->kind == TASK_DROP)

@@ -6,6 +6,7 @@
  *     TASK_DROP     16 space, which is to be sealed and emptied
  *     TASK_COLLECT  pieces that nothing refers to, by their names (piece_rows.h)
  *     TASK_MOVED    pieces that have moved to another partition: rows that say so go with their intents
+ *     TASK_LOCKED   4 incarnation, 8 number of a transaction that has locked this partition
  *   decided   the row of a transaction in its primary: for each other partition of it 16 space, key with its length */
 #ifndef LAGRA_STORE_RADOS_TASK_ROW_H
 #define LAGRA_STORE_RADOS_TASK_ROW_H
@@ -17,6 +18,7 @@
 #define TASK_DROP    0xffffff01u
 #define TASK_COLLECT 0xffffff02u
 #define TASK_MOVED   0xffffff03u
+#define TASK_LOCKED  0xffffff04u
 
 struct task_row {
     uint32_t kind;

@@ -3,14 +3,16 @@
  * The one of a single partition is one op. Of several the others are locked one after another, in the order of
  * (space, key), each with its changes beside it; the greatest decides. Then the answer is known; after it each is
  * settled, and the row that says that it was decided is removed. Who dies in between leaves that to whoever meets a
- * lock, and to a task of the engine. What cannot be locked makes all that was locked so far as it was. */
+ * lock, and to tasks of the engine: one beside each lock, and one beside the decision. What cannot be locked makes all that was locked so far as it was. */
 #ifndef LAGRA_STORE_RADOS_TRANSACTION_H
 #define LAGRA_STORE_RADOS_TRANSACTION_H
 
 #include "store/rados/resolve.h"
 
-/* A task looks after a transaction so much later. */
+/* A task looks after what was decided so much later. */
 #define TRANSACTION_FORGET_TICKS (10 * TICKS_PER_SECOND)
+/* And after a lock, whether or not its transaction was decided: by then nobody waits for it any more (patience.h). */
+#define TRANSACTION_LOCK_TICKS   (30 * TICKS_PER_SECOND)
 
 struct transaction;
 
