@@ -169,7 +169,11 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
                                 struct blob *target, struct copy_blob_result *r)
 {
     const struct blob_state *state = blob_state(d);
-    struct pending_copy pending = { .source = p->pending, .target = *target };
+    struct pending_copy pending = {
+        .source = p->pending,
+        .account = d->input->account,
+        .target = *target,
+    };
     struct blob blob = d->subject.exists ? state->blob : *target;
     enum error e = OK;
 
@@ -318,7 +322,7 @@ enum error copy_complete(struct decision *d, const struct pending_copy *pending,
     else if (target.content.id == 0)
         target.content = empty_content(BLOB_PAGE, target.etag.v);
     target.copy.copied = target.copy.total = target.content.length;
-    return write_target(d, &target, pending->source.account);
+    return write_target(d, &target, pending->account);
 }
 
 enum error copy_end(struct decision *d, const struct pending_copy *pending, enum copy_status status,
@@ -337,7 +341,7 @@ enum error copy_end(struct decision *d, const struct pending_copy *pending, enum
     if (target.content.id != 0)
         content_newest_delete(d->changes, &target.content, &d->leaves_more);
     target.content = empty_content(target.type, target.etag.v);
-    return write_target(d, &target, pending->source.account);
+    return write_target(d, &target, pending->account);
 }
 
 /* ---- Abort Copy Blob ---- */

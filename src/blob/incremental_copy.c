@@ -68,6 +68,7 @@ enum error incremental_copy_blob_decide(struct decision *d,
     bool exists = d->subject.exists;
     struct pending_copy pending = {
         .source = p->pending,
+        .account = d->input->account,
         .previous = exists && was->incremental.is_whole ? was->incremental.source_snapshot : 0,
     };
     struct blob blob;

@@ -14,6 +14,7 @@ enum store_result pending_copy_read(struct snapshot *before, struct arena *arena
     if (result)
         return result;
     pending.previous = decode_u64(&rest);
+    pending.account = rest.at < rest.end ? decode_bytes(&rest) : pending.source.account;
     if (!decoder_ok(&rest) || !blob_decode(target, &pending.target))
         return record_is_unknown("the destination in the record of a pending copy", target);
     *ret_pending = pending;
@@ -30,6 +31,8 @@ void pending_copy_write(struct changes *changes, struct arena *arena,
     blob_encode(&target, &pending->target);
     pending_record_begin(&out, &pending->source, text_bytes(&target));
     encode_u64(&out, pending->previous);
+    if (!bytes_equal(pending->account, pending->source.account))
+        encode_bytes(&out, pending->account);
     changes_put(changes, RECORD_INNER, pending_record_key, text_bytes(&out), NULL, 0);
 }
 

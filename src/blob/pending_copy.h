@@ -4,7 +4,8 @@
  *
  *   INNER "Y"   as source/pending_source.h has it: with the record of the blob as it will be but for its
  *               content, of a page blob with what is there of it; then the snapshot of the source that an
- *               incremental copy differs from */
+ *               incremental copy differs from, and the account of the destination (bytes; absent: that
+ *               of the source) */
 #ifndef LAGRA_BLOB_PENDING_COPY_H
 #define LAGRA_BLOB_PENDING_COPY_H
 
@@ -19,6 +20,7 @@ enum { TASK_COPY_BLOB = 0x102 };
 struct pending_copy {
     struct pending_source source; /* first */
     instant previous;             /* of an incremental one: what it differs from; 0: a hole */
+    struct bytes account;         /* of the destination */
     struct blob target;           /* its copy says how far it came when it began */
 };
 

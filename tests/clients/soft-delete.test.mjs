@@ -4,16 +4,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
     AccountSASPermissions, AccountSASResourceTypes, AccountSASServices, BlobBatchClient, BlobServiceClient, generateAccountSASQueryParameters,
+    StorageSharedKeyCredential,
 } from '@azure/storage-blob';
 import { Control, Server } from '../lib/server.mjs';
 import { raw, rawRefused } from './raw.mjs';
-import { collect, credential, once, refused } from './setup.mjs';
+import { account, collect, credential, once, refused } from './setup.mjs';
 
 const DAY_S = 86400;
 
 /** A server, and clients of it whose requests have no date: its clock may be moved. */
-async function open(t) {
-    const server = await Server.start();
+async function open(t, options = {}) {
+    const server = await Server.start(options);
     const control = new Control(server);
     t.after(async () => {
         control.close();
@@ -126,6 +127,28 @@ test('what is overwritten is kept as a snapshot, whatever writes; it can be prom
         const pages = await collect(at.container.listBlobsFlat({ includeSnapshots: true, includeDeleted: true }).byPage({ maxPageSize: size }));
         assert.equal(pages.flatMap((page) => page.segment.blobItems).length, 8, `pages of ${size}`);
     }
+});
+
+test('a copy that goes on in the background keeps by the policy of the account that it is copied to', async (t) => {
+    const other = { name: 'other', key: Buffer.from('another key').toString('base64') };
+    const at = await open(t, { env: { AZURITE_ACCOUNTS: `${account.name}:${account.key};${other.name}:${other.key}` } });
+    const there = new BlobServiceClient(at.server.urlOf('blob').replace(account.name, other.name),
+        new StorageSharedKeyCredential(other.name, other.key), once);
+    const large = there.getContainerClient('public').getBlockBlobClient('large');
+    await there.getContainerClient('public').create({ access: 'blob' });
+    await large.uploadData(Buffer.alloc(65 << 20), { blockSize: 8 << 20 }); // more than is copied at once
+    const copyOver = async (name, expected) => {
+        const copy = await (await at.put(name, 'first')).beginCopyFromURL(large.url);
+        assert.equal(copy.getOperationState().copyProgress, undefined);
+        assert.equal((await copy.pollUntilDone()).copyStatus, 'success');
+        assert.equal(await at.all(), expected);
+    };
+
+    await at.keep(7);
+    await copyOver('kept', '-kept@ kept');
+    await at.keep(0);
+    await there.setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } });
+    await copyOver('not', '-kept@ kept not');
 });
 
 test('a batch deletes softly, a lease ends with the blob, a container takes all that was kept with it', async (t) => {
