@@ -25,9 +25,9 @@ struct asked {
     struct bytes body;
 };
 
-/* exchange->application. */
 typedef enum http_step ask_fn(const struct asked *asked);
 
+/* exchange->application. */
 struct testing_call {
     struct pool_job job; /* of what waits for a disk, or for tasks */
     struct text body;

@@ -134,3 +134,16 @@ enum store_result contents_cut_tail(struct decision *d, const struct content *co
         content_delete_tail(d->changes, content, longest, &d->leaves_more);
     return STORE_OK;
 }
+
+enum store_result contents_drop_staged(struct decision *d, const struct named_blocks *blocks)
+{
+    struct uncommitted total;
+    enum store_result result;
+
+    if (blob_state(d)->blob.nothing_staged)
+        return STORE_OK;
+    result = uncommitted_read(d->before, d->arena, &total);
+    if (result || total.count == 0)
+        return result;
+    return uncommitted_drop(d->before, d->changes, d->arena, &total, blocks, &d->leaves_more);
+}

@@ -5,6 +5,7 @@
 #define LAGRA_BLOB_CONTENTS_H
 
 #include "blob/blob.h"
+#include "blob/uncommitted.h"
 
 /* What goes with the blobs that one change deletes. Zeroed: nothing. */
 struct ended_contents {
@@ -34,5 +35,8 @@ enum store_result contents_replace(struct decision *d, const struct content *was
  * that one had. except: the snapshot that is deleted in the same changes; 0: none is. */
 enum store_result contents_cut_tail(struct decision *d, const struct content *content,
                                     instant except);
+/* Gives up the uncommitted blocks of a blob that is written or deleted, but for `blocks`, of which it is made from
+ * now on; NULL: all of them. */
+enum store_result contents_drop_staged(struct decision *d, const struct named_blocks *blocks);
 
 #endif

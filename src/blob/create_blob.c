@@ -80,19 +80,6 @@ static enum error replace_old(struct decision *d, struct blob *blob,
     return result ? decision_fail_content(d, result) : OK;
 }
 
-static enum store_result drop_staged(struct decision *d, const struct named_blocks *blocks)
-{
-    struct uncommitted total;
-    enum store_result result;
-
-    if (blob_state(d)->blob.nothing_staged)
-        return STORE_OK;
-    result = uncommitted_read(d->before, d->arena, &total);
-    if (result || total.count == 0)
-        return result;
-    return uncommitted_drop(d->before, d->changes, d->arena, &total, blocks, &d->leaves_more);
-}
-
 enum error create_blob_commit(struct decision *d, struct blob *blob,
                               const struct named_blocks *blocks, struct bytes account)
 {
@@ -107,7 +94,7 @@ enum error create_blob_commit(struct decision *d, struct blob *blob,
     if (e)
         return e;
     if (state->found)
-        result = drop_staged(d, blocks);
+        result = contents_drop_staged(d, blocks);
     if (result)
         return decision_fail_content(d, result);
     tag_index_update(d->changes, d->arena, d->subject.tags, blob->tags);

@@ -9,20 +9,6 @@
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
 #include "blob/tag_index.h"
-#include "blob/uncommitted.h"
-
-static enum store_result drop_staged(struct decision *d)
-{
-    struct uncommitted total;
-    enum store_result result;
-
-    if (blob_state(d)->blob.nothing_staged)
-        return STORE_OK;
-    result = uncommitted_read(d->before, d->arena, &total);
-    if (result || total.count == 0)
-        return result;
-    return uncommitted_drop(d->before, d->changes, d->arena, &total, NULL, &d->leaves_more);
-}
 
 /* A base that has snapshots goes only together with them. rest: Delete-Blob; semantics 5 */
 static enum error refuse_if_snapshots(struct decision *d)
@@ -45,7 +31,7 @@ static enum store_result end_base(struct decision *d, struct ended_contents *end
     if (!blob->uncommitted)
         contents_end(d, ended, blob);
     tag_index_update(d->changes, d->arena, blob->tags, bytes_of(NULL, 0));
-    result = drop_staged(d);
+    result = contents_drop_staged(d, NULL);
     return result ? result : base_remove(d, blob, true);
 }
 
@@ -114,7 +100,7 @@ static enum error delete_base_softly(struct decision *d, bool with_snapshots,
         e = snapshots_change(d, MARK_DELETED, retention->expires, &ended, &changed);
     if (e)
         return e;
-    result = drop_staged(d);
+    result = contents_drop_staged(d, NULL);
     if (result)
         return decision_fail_content(d, result);
     base.deletion = retention_deletion(d, retention);
@@ -139,7 +125,7 @@ static enum error delete_uncommitted_softly(struct decision *d, enum delete_snap
         e = delete_snapshots_softly(d, retention);
     if (e || snapshots == SNAPSHOTS_ONLY)
         return e;
-    result = drop_staged(d);
+    result = contents_drop_staged(d, NULL);
     if (!result)
         result = base_remove(d, &blob_state(d)->blob, false);
     return result ? decision_fail_content(d, result) : OK;

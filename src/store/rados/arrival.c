@@ -114,6 +114,15 @@ void arrival_wait(struct arrival *arrival, struct waiter *waiter)
         waiter->wake(waiter);
 }
 
+void arrival_await(struct arrival **held, struct arrival *arrival, struct waiter *waiter,
+                   void (*then)(struct waiter *waiter))
+{
+    arrival_drop(*held);
+    *held = arrival;
+    waiter->wake = then;
+    arrival_wait(arrival, waiter);
+}
+
 void arrival_block(struct arrival *arrival)
 {
     struct sleeper sleeper;

@@ -20,6 +20,10 @@ void arrival_drop(struct arrival *arrival);
 bool arrival_has_come(struct arrival *arrival);
 /* Wakes the waiter, once, when it has come; perhaps in this call. */
 void arrival_wait(struct arrival *arrival, struct waiter *waiter);
+/* The next of several that one after the other are held in the same place: drops the one there, takes this, and has `then`
+ * woken when it has come. */
+void arrival_await(struct arrival **held, struct arrival *arrival, struct waiter *waiter,
+                   void (*then)(struct waiter *waiter));
 /* On this thread. */
 void arrival_block(struct arrival *arrival);
 

@@ -48,10 +48,7 @@ static void read_page(struct move *m);
 
 static void await(struct move *m, struct arrival *arrival, void (*then)(struct waiter *waiter))
 {
-    arrival_drop(m->read);
-    m->read = arrival;
-    m->waiter.wake = then;
-    arrival_wait(arrival, &m->waiter);
+    arrival_await(&m->read, arrival, &m->waiter, then);
 }
 
 static void send(struct move *m, const char *object, struct port_op *op,

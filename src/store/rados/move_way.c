@@ -31,10 +31,7 @@ static void end(struct waiter *waiter)
 
 static void await(struct way *w, struct arrival *arrival, void (*then)(struct waiter *waiter))
 {
-    arrival_drop(w->awaited);
-    w->awaited = arrival;
-    w->waiter.wake = then;
-    arrival_wait(arrival, &w->waiter);
+    arrival_await(&w->awaited, arrival, &w->waiter, then);
 }
 
 static void moved(struct waiter *waiter)

@@ -55,10 +55,7 @@ static void end(struct resolve *r)
 
 static void await(struct resolve *r, struct arrival *arrival, void (*then)(struct waiter *waiter))
 {
-    arrival_drop(r->read);
-    r->read = arrival;
-    r->waiter.wake = then;
-    arrival_wait(arrival, &r->waiter);
+    arrival_await(&r->read, arrival, &r->waiter, then);
 }
 
 /* ---- fate ---- */

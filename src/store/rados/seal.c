@@ -60,10 +60,7 @@ static void fail(struct lane *lane, const char *why)
 
 static void await(struct lane *lane, struct arrival *arrival, void (*then)(struct waiter *waiter))
 {
-    arrival_drop(lane->arrival);
-    lane->arrival = arrival;
-    lane->waiter.wake = then;
-    arrival_wait(arrival, &lane->waiter);
+    arrival_await(&lane->arrival, arrival, &lane->waiter, then);
 }
 
 static void send(struct lane *lane, const char *object, struct port_op *op,

@@ -124,10 +124,7 @@ static void apply(struct transaction *t, const struct member *member, struct sha
 static void await(struct transaction *t, struct arrival *arrival,
                   void (*then)(struct waiter *waiter))
 {
-    arrival_drop(t->awaited);
-    t->awaited = arrival;
-    t->waiter.wake = then;
-    arrival_wait(arrival, &t->waiter);
+    arrival_await(&t->awaited, arrival, &t->waiter, then);
 }
 
 static void end(struct transaction *t)

@@ -60,6 +60,10 @@ void run_due(struct store *store);
 struct snapshot *open_blob(struct fixture *f);
 /* Bytes of pieces that records refer to: 0 when nothing is left behind. */
 uint64_t bytes_kept(struct fixture *f);
+/* Records of a family of that blob. */
+unsigned count_blob_records(struct fixture *f, enum record_family family);
+/* Runs what is due; then there are no records of that blob, and no bytes. */
+void assert_nothing_is_left(struct fixture *f);
 
 #define assert_answer(got, status_wanted, code_wanted)                                             \
     do {                                                                                           \

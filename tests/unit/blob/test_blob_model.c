@@ -159,24 +159,6 @@ static bool has_staged(const struct model *m)
     return false;
 }
 
-static void assert_nothing_is_left(struct fixture *f)
-{
-    struct snapshot *snapshot;
-
-    run_due(store_of(f));
-    snapshot = open_blob(f);
-
-    for (enum record_family family = RECORD_LISTED; family <= RECORD_INNER; family++) {
-        struct scan *scan = scan_open(snapshot, family, bytes_of("", 0), bytes_of("", 0));
-        struct record record;
-
-        assert_int_equal(scan_next(scan, NULL, &record), STORE_NOT_FOUND);
-        scan_close(scan);
-    }
-    snapshot_close(snapshot);
-    assert_int_equal(bytes_kept(f), 0);
-}
-
 static void delete_all(struct fixture *f, struct model *m)
 {
     bool only = below(m, 2);

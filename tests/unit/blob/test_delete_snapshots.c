@@ -58,29 +58,6 @@ static void assert_gone(struct fixture *f, const char *time)
     assert_answer(askf(f, NULL, NULL, "DELETE /box/b?snapshot=%s", time), 404, "BlobNotFound");
 }
 
-/* Records of a family of blob "b". */
-static unsigned count_records(struct fixture *f, enum record_family family)
-{
-    struct snapshot *snapshot = open_blob(f);
-    struct scan *scan = scan_open(snapshot, family, bytes_of("", 0), bytes_of("", 0));
-    struct record record;
-    unsigned count = 0;
-
-    while (scan_next(scan, NULL, &record) == STORE_OK)
-        count++;
-    scan_close(scan);
-    snapshot_close(snapshot);
-    return count;
-}
-
-static void assert_nothing_is_left(struct fixture *f)
-{
-    run_due(store_of(f));
-    assert_int_equal(count_records(f, RECORD_LISTED), 0);
-    assert_int_equal(count_records(f, RECORD_INNER), 0);
-    assert_int_equal(bytes_kept(f), 0);
-}
-
 /* Rule: snapshots that were deleted are not there for anybody, before the task and behind it. */
 static void nobody_sees_them(void **state)
 {
@@ -91,12 +68,12 @@ static void nobody_sees_them(void **state)
     assert_ok(ask(f, "PUT /box/c", PUT, "x"), 201);
     take_many(f, MANY, times);
     delete_only(f);
-    assert_true(count_records(f, RECORD_LISTED) > 2); /* the task is needed */
+    assert_true(count_blob_records(f, RECORD_LISTED) > 2); /* the task is needed */
     for (unsigned i = 0; i < MANY; i++)
         assert_gone(f, times[i]);
     assert_string_equal(listed(f, ask(f, LIST, NULL, NULL)), "b c");
     run_due(store_of(f));
-    assert_int_equal(count_records(f, RECORD_LISTED), 1);
+    assert_int_equal(count_blob_records(f, RECORD_LISTED), 1);
     for (unsigned i = 0; i < MANY; i++)
         assert_gone(f, times[i]);
     assert_ok(ask(f, "GET /box/b", NULL, NULL), 200);
@@ -171,7 +148,7 @@ static void later_ones_stay(void **state)
     delete_only(f); /* there are none */
     later = take(f);
     run_due(store_of(f));
-    assert_int_equal(count_records(f, RECORD_LISTED), 2);
+    assert_int_equal(count_blob_records(f, RECORD_LISTED), 2);
     got = askf(f, NULL, NULL, "GET /box/b?snapshot=%s", later);
     assert_body(got, "new");
     delete_all(f);
@@ -299,7 +276,7 @@ static void generations_go_with_their_snapshots(void **state)
     assert_answer(askf(f, NULL, NULL, "GET /box/b?comp=pagelist&prevsnapshot=%s", times[MANY - 1]),
                   409, "PreviousSnapshotNotFound");
     run_due(store_of(f));
-    assert_int_equal(count_records(f, RECORD_LISTED), 1);
+    assert_int_equal(count_blob_records(f, RECORD_LISTED), 1);
     one = take(f);
     write_page(f, 5, 'Y');
     take_many(f, MANY, times);

@@ -60,28 +60,6 @@ static const char *all(struct fixture *f)
     return text;
 }
 
-static unsigned count_records(struct fixture *f, enum record_family family)
-{
-    struct snapshot *snapshot = open_blob(f);
-    struct scan *scan = scan_open(snapshot, family, bytes_of("", 0), bytes_of("", 0));
-    struct record record;
-    unsigned count = 0;
-
-    while (scan_next(scan, NULL, &record) == STORE_OK)
-        count++;
-    scan_close(scan);
-    snapshot_close(snapshot);
-    return count;
-}
-
-static void assert_nothing_is_left(struct fixture *f)
-{
-    run_due(store_of(f));
-    assert_int_equal(count_records(f, RECORD_LISTED), 0);
-    assert_int_equal(count_records(f, RECORD_INNER), 0);
-    assert_int_equal(bytes_kept(f), 0);
-}
-
 static void pass_days(unsigned days)
 {
     clock_advance(days * TICKS_PER_DAY + TICKS_PER_SECOND);
