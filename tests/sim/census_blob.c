@@ -36,7 +36,9 @@ static struct {
     struct guid space;
     unsigned tagged;
 } tags[16];
-static unsigned content_count, run_count, tagged_count;
+/* Names that have snapshots: one may have no base, and then a record stands for that. */
+static struct owner with_snapshots[CONTENTS_MAX];
+static unsigned content_count, run_count, tagged_count, with_snapshots_count;
 
 static bool read_container(struct bytes value, struct guid *ret_space)
 {
@@ -103,6 +105,21 @@ static void note_tags(const struct guid *space)
     tags[tagged_count - 1].tagged++;
 }
 
+static bool has_snapshots(const struct owner *owner)
+{
+    for (unsigned i = 0; i < with_snapshots_count; i++)
+        if (memcmp(&with_snapshots[i], owner, sizeof *owner) == 0)
+            return true;
+    return false;
+}
+
+static void note_snapshot(const struct owner *owner)
+{
+    assert(with_snapshots_count < CONTENTS_MAX);
+    if (!has_snapshots(owner))
+        with_snapshots[with_snapshots_count++] = *owner;
+}
+
 static void note_blob(struct store *store, const struct record_place *place,
                       const struct record *record)
 {
@@ -116,6 +133,8 @@ static void note_blob(struct store *store, const struct record_place *place,
         world_fail("census: the record of %s makes no sense", owner.name);
     if (blob.tags.len > 0 && blob_ref_is_base(blob.ref))
         note_tags(&place->space);
+    if (!blob_ref_is_base(blob.ref))
+        note_snapshot(&owner);
     if (blob.content.id == 0)
         return;
     held = find_content(&owner, blob.content.id);
@@ -132,13 +151,17 @@ static void note_blob(struct store *store, const struct record_place *place,
 }
 
 /* rest: Put-Block, "Remarks" */
-static const char *judge_listed(const struct record *record)
+static const char *judge_listed(const struct owner *owner, const struct record *record)
 {
     struct blob blob;
 
-    return blob_decode(record->value, &blob) && blob.uncommitted
-               ? "uncommitted blocks outlive their week"
-               : NULL;
+    if (!blob_decode(record->value, &blob))
+        return NULL;
+    if (blob.deletion.at > 0)
+        return "what is soft-deleted outlives its days";
+    if (blob_is_anchor(&blob))
+        return has_snapshots(owner) ? NULL : "a base that is gone outlives its snapshots";
+    return blob.uncommitted ? "uncommitted blocks outlive their week" : NULL;
 }
 
 static const char *judge_holders(const struct held *held, struct bytes value)
@@ -162,7 +185,7 @@ static const char *judge_blob(const struct record_place *place, const struct rec
     char kind;
 
     if (place->family == RECORD_LISTED)
-        return judge_listed(record);
+        return judge_listed(&owner, record);
     if (record->key.len < 1 + sizeof id)
         return "no part of a blob is stored so, or uncommitted blocks outlive their week";
     kind = record->key.ptr[0];

@@ -56,7 +56,7 @@ static noreturn void fail(const struct slot *slot, const struct reply *answer, c
                answer ? answer->lease_id : "", slot->before, slot->commit, world->commits);
 }
 
-static struct doubt doubt_of(unsigned bits)
+static struct doubt doubt_of(struct kept_view kept, unsigned bits)
 {
     return (struct doubt){ .late = bits & 1,
                            .tag_fits = bits & 2,
@@ -64,7 +64,16 @@ static struct doubt doubt_of(unsigned bits)
                            .is_modified_too = bits & 8,
                            .came_back = bits & 16,
                            .source_came_back = bits & 32,
+                           .kept = kept,
                            .source_at = world->commits };
+}
+
+/* Parts of batches read no policy in runs that have one. */
+static struct kept_view kept_of_slot(const struct slot *slot)
+{
+    bool is_part = slot < slots || slot >= slots + SLOTS_MAX;
+
+    return is_part ? (struct kept_view){ .now = 0 } : kept_of((unsigned)(slot - slots));
 }
 
 /* ---- commits ---- */
@@ -72,14 +81,15 @@ static struct doubt doubt_of(unsigned bits)
 /* The doubt under which the request may commit on the newest state; the source of a copy was read
  * at some commit since it began. False: none. */
 static bool find_doubt(const struct slot *slot, const struct container_state *container,
-                       const struct blob_state *blob, struct doubt *ret_doubt)
+                       const struct blob_state *blob, struct kept_view kept,
+                       struct doubt *ret_doubt)
 {
     struct expected expected;
     uint64_t at = world->commits;
 
     for (;;) {
         for (unsigned bits = 0; bits < DOUBTS; bits++) {
-            *ret_doubt = doubt_of(bits);
+            *ret_doubt = doubt_of(kept, bits);
             ret_doubt->source_at = at;
             model_expect(slot->ask, container, blob, *ret_doubt, slot->began_ns, world->now_ns,
                          false, &expected);
@@ -99,13 +109,15 @@ static void committed(struct slot *slot)
         model_container_at(slot->ask->container, world->commits);
     const struct blob_state *blob =
         model_blob_at(slot->ask->container, slot->ask->blob, world->commits);
+    struct kept_view kept;
     struct doubt doubt;
 
     if (slot->commit > 0)
         return; /* clears away what its first commit left; nobody sees that */
-    if (!find_doubt(slot, container, blob, &doubt)) {
-        model_expect(slot->ask, container, blob, doubt_of(0), slot->began_ns, world->now_ns, false,
-                     &slot->expected);
+    kept = kept_committed(slot->before);
+    if (!find_doubt(slot, container, blob, kept, &doubt)) {
+        model_expect(slot->ask, container, blob, doubt_of(kept, 0), slot->began_ns, world->now_ns,
+                     false, &slot->expected);
         fail(slot, NULL,
              slot->expected.code ? slot->expected.code : "commits what should change nothing");
     }
@@ -207,6 +219,7 @@ bool judge_has_committed(unsigned slot)
 void judge_asked(unsigned slot, const struct ask *ask)
 {
     pooled_forget_list(slot);
+    kept_forget(slot);
     slots[slot] = (struct slot){ .ask = ask,
                                  .began_ns = world->now_ns,
                                  .before = world->commits,
@@ -291,7 +304,7 @@ static const char *compare_states(const struct slot *slot, const struct reply *a
     const char *first = NULL;
 
     for (unsigned bits = 0; bits < DOUBTS; bits++) {
-        struct doubt doubt = doubt_of(bits);
+        struct doubt doubt = doubt_of(kept_of_slot(slot), bits);
         struct expected expected;
         const char *why;
 
@@ -330,6 +343,13 @@ static const char *compare_sources(const struct slot *slot, const struct reply *
     return first;
 }
 
+static const char *compare_service(const struct reply *answer, uint64_t commit)
+{
+    const char *why = origins_compare(answer, commit);
+
+    return why ? why : kept_compare(answer, commit);
+}
+
 /* A blob is read a moment after its container: in between, what is public, or what a policy
  * permits, may have changed. */
 static const char *compare_at(const struct slot *slot, const struct reply *answer, uint64_t commit)
@@ -347,7 +367,7 @@ static const char *compare_at(const struct slot *slot, const struct reply *answe
             return NULL;
     }
     if (!first && slot->ask->op == OP_GET_SERVICE)
-        return origins_compare(answer, commit);
+        return compare_service(answer, commit);
     return first;
 }
 
@@ -372,11 +392,14 @@ static void judge_page(struct slot *slot, const struct reply *answer)
             fail(slot, answer, "a page of states that there were not");
         return;
     }
-    why = (slot->ask->op == OP_FIND ? search_compare : listing_compare)(
-        slot->ask, answer, slot->before, world->commits, &commit, next);
+    if (slot->ask->op == OP_FIND)
+        why = search_compare(slot->ask, answer, slot->before, world->commits, &commit, next);
+    else
+        why = listing_compare(slot->ask, answer, kept_of_slot(slot).now, slot->before,
+                              world->commits, &commit, next);
 
     if (why) {
-        world_say("%.900s", (const char *)answer->body);
+        world_say("%.6000s", (const char *)answer->body);
         fail(slot, answer, why);
     }
     acknowledge(commit);
@@ -397,6 +420,8 @@ static void judge_view(struct slot *slot, const struct reply *answer)
 
     if (judge_clock_may_refuse(slot->wall_steps, answer))
         return;
+    if (kept_is_on() && strcmp(answer->code, "ServerBusy") == 0)
+        return; /* too many changes of all snapshots of a blob are under way (decision 792) */
     if (malformed && malformed->of_body && strcmp(answer->code, malformed->code) == 0)
         return;
     for (;;) {
@@ -519,6 +544,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
 struct stock {
     struct ask ask;
     struct reply answer;
+    struct kept_view kept;
 };
 
 bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may_fail,
@@ -561,16 +587,18 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
         struct expected expected;
 
         model_expect(&stock->ask, model_container_at(stock->ask.container, commit),
-                     model_blob_at(stock->ask.container, stock->ask.blob, commit), doubt_of(bits),
-                     stock->answer.began_ns, world->now_ns, false, &expected);
-        why = compare_answer(&stock->ask, &expected, &stock->answer, doubt_of(bits));
+                     model_blob_at(stock->ask.container, stock->ask.blob, commit),
+                     doubt_of(stock->kept, bits), stock->answer.began_ns, world->now_ns, false,
+                     &expected);
+        why = compare_answer(&stock->ask, &expected, &stock->answer, doubt_of(stock->kept, bits));
         if (!why)
             break;
     }
     if (!why && stock->ask.op == OP_GET_SERVICE)
-        why = origins_compare(&stock->answer, commit);
+        why = compare_service(&stock->answer, commit);
     if (!why && stock->ask.op == OP_LIST_BLOBS && stock->answer.status == 200)
-        why = listing_compare(&stock->ask, &stock->answer, commit, commit, &unused, &next);
+        why = listing_compare(&stock->ask, &stock->answer, stock->kept.now, commit, commit, &unused,
+                              &next);
     return why;
 }
 
@@ -580,10 +608,10 @@ static void adopt(const struct stock *stock, uint64_t commit)
     struct expected expected;
 
     if (stock->ask.op == OP_LIST_BLOBS && stock->answer.status == 200)
-        listing_adopt(&stock->ask, &stock->answer, commit);
+        listing_adopt(&stock->ask, &stock->answer, stock->kept.now, commit);
     model_expect(&stock->ask, model_container_at(stock->ask.container, commit),
-                 model_blob_at(stock->ask.container, stock->ask.blob, commit), doubt_of(0),
-                 stock->answer.began_ns, world->now_ns, false, &expected);
+                 model_blob_at(stock->ask.container, stock->ask.blob, commit),
+                 doubt_of(stock->kept, 0), stock->answer.began_ns, world->now_ns, false, &expected);
     if (expected.stamp && expected.stamp->etag == 0 && stock->answer.etag != 0)
         fill_unknown((struct stamp *)(uintptr_t)expected.stamp, &stock->answer);
 }
@@ -683,6 +711,7 @@ bool judge_take_stock(struct server *server, bool may_fail)
                 answer_release(&stock[--i].answer);
             return false;
         }
+        stock[i].kept = kept_of(SLOTS_MAX - 1);
     }
     for (unsigned i = 0; i < count && world->was_damaged; i++) {
         if (!stock[i].answer.came || judge_says_cannot(&stock[i].answer)) {

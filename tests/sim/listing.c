@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kept.h"
 #include "world.h"
 
-#define SHOWN_MAX (BLOBS * (SNAPSHOTS_MAX + 1u))
+#define TICKS_A_DAY UINT64_C(864000000000)
+#define SHOWN_MAX   (BLOBS * (SNAPSHOTS_MAX + 1u))
 
 /* In the order of their names. */
 static const unsigned containers_by_name[CONTAINERS] = { 0, 2, 1 };
@@ -27,7 +29,9 @@ struct expected_page {
     unsigned count;
     bool has_more;
     struct shown next;
-    bool is_uncertain; /* the marker is a snapshot among those whose time nobody was told */
+    bool
+        is_uncertain; /* the marker is a snapshot among those whose time nobody was told, or something expires */
+    uint64_t now; /* of the server, in ticks */
 };
 
 /* ---- what must be shown ---- */
@@ -71,6 +75,16 @@ static bool show_group(const struct page_ask *asked, struct expected_page *page,
     return show(asked, page, entry);
 }
 
+/* What is soft-deleted is shown on request. That which has expired since then may be gone when the records are read. */
+static bool is_shown_deleted(const struct page_ask *asked, uint64_t expires,
+                             struct expected_page *page)
+{
+    if (!(asked->include & INCLUDE_DELETED) || expires <= page->now)
+        return false;
+    page->is_uncertain |= expires <= kept_latest();
+    return true;
+}
+
 static bool show_blob(const struct page_ask *asked, unsigned blob, const struct blob_state *b,
                       struct expected_page *page)
 {
@@ -80,11 +94,14 @@ static bool show_blob(const struct page_ask *asked, unsigned blob, const struct 
 
     for (unsigned i = 0; i < b->snapshot_count && (asked->include & INCLUDE_SNAPSHOTS); i++) {
         entry.snapshot = &b->snapshots[i];
+        if (entry.snapshot->expires > 0 && !is_shown_deleted(asked, entry.snapshot->expires, page))
+            continue;
         if (!is_before_marker(asked, &entry, page) && !show(asked, page, entry))
             return false;
     }
     entry.snapshot = NULL;
-    if (!b->exists && !(b->staged_count > 0 && (asked->include & INCLUDE_UNCOMMITTED)))
+    if (!b->exists && !(b->staged_count > 0 && (asked->include & INCLUDE_UNCOMMITTED)) &&
+        !(b->expires > 0 && is_shown_deleted(asked, b->expires, page)))
         return true;
     if (is_before_marker(asked, &entry, page))
         return true;
@@ -125,9 +142,11 @@ static void expect_containers(const struct ask *ask, uint64_t commit, struct exp
     }
 }
 
-static void expect_page(const struct ask *ask, uint64_t commit, struct expected_page *page)
+static void expect_page(const struct ask *ask, uint64_t now, uint64_t commit,
+                        struct expected_page *page)
 {
     memset(page, 0, sizeof *page);
+    page->now = now;
     if (ask->op == OP_LIST_CONTAINERS)
         expect_containers(ask, commit, page);
     else
@@ -232,8 +251,20 @@ static bool tier_fits(const struct entry *entry, const struct blob_state *b,
                                                                              : "Standard");
 }
 
+/* rest: List-Blobs "RemainingRetentionDays" */
+static const char *compare_deletion(uint64_t expires, uint64_t now, const struct entry *entry)
+{
+    if (!text_fits(entry, "<Deleted>", expires > 0 ? "true" : ""))
+        return expires > 0 ? "is not shown as deleted" : "is shown as deleted";
+    if (expires == 0)
+        return NULL;
+    return number_fits(entry, "<RemainingRetentionDays>", (expires - now) / TICKS_A_DAY)
+               ? NULL
+               : "other days of what is deleted";
+}
+
 static const char *compare_entry(const struct page_ask *asked, const struct shown *shown,
-                                 const struct entry *entry)
+                                 const struct entry *entry, uint64_t now)
 {
     bool metadata = (asked->include & INCLUDE_METADATA) != 0;
     const struct snapshot_state *s = shown->snapshot;
@@ -255,7 +286,7 @@ static const char *compare_entry(const struct page_ask *asked, const struct show
         return "another snapshot";
     if (text_fits(entry, "<Snapshot>", "") != !s)
         return "a snapshot where a base should be, or the other way round";
-    if (!s && !b->exists)
+    if (!s && !b->exists && b->expires == 0)
         return number_fits(entry, "<Content-Length>", 0) ? NULL : "a length of nothing";
     if (!etag_fits(entry, s ? s->stamp : b->stamp))
         return "another ETag";
@@ -267,6 +298,8 @@ static const char *compare_entry(const struct page_ask *asked, const struct show
         return "another type of blob";
     if (!tier_fits(entry, b, s))
         return "another tier";
+    if (compare_deletion(s ? s->expires : b->expires, now, entry))
+        return compare_deletion(s ? s->expires : b->expires, now, entry);
     return text_fits(entry, "<Content-Type>", type_texts[s ? s->type : b->type])
                ? NULL
                : "another content type";
@@ -283,7 +316,7 @@ static const char *compare_at(const struct page_ask *asked, const struct reply *
     if (page->count != count)
         return "another number of entries";
     for (unsigned i = 0; i < count; i++) {
-        const char *why = compare_entry(asked, &page->shown[i], &entries[i]);
+        const char *why = compare_entry(asked, &page->shown[i], &entries[i], page->now);
 
         if (why)
             return why;
@@ -331,8 +364,9 @@ static bool is_same_place(const struct page_ask *a, const struct page_ask *b)
            strcmp(a->from_snapshot, b->from_snapshot) == 0;
 }
 
-const char *listing_compare(const struct ask *ask, const struct reply *answer, uint64_t from,
-                            uint64_t to, uint64_t *ret_commit, struct page_ask *ret_next)
+const char *listing_compare(const struct ask *ask, const struct reply *answer, uint64_t now,
+                            uint64_t from, uint64_t to, uint64_t *ret_commit,
+                            struct page_ask *ret_next)
 {
     static struct entry entries[SHOWN_MAX + 1];
     static struct expected_page page;
@@ -345,7 +379,7 @@ const char *listing_compare(const struct ask *ask, const struct reply *answer, u
         uint64_t changed = changed_before(ask, from, at);
         const char *why;
 
-        expect_page(ask, at, &page);
+        expect_page(ask, now, at, &page);
         why = compare_at(&ask->page, answer, entries, count, &page);
         if (!why) {
             struct page_ask next = next_of(&ask->page, answer, &page);
@@ -398,7 +432,7 @@ static bool add_state(const struct ask *ask, const struct container_state *c, un
 static bool entries_fit(const struct search *s, const struct expected_page *page, unsigned from)
 {
     for (unsigned i = from; i < page->count; i++)
-        if (i >= s->count || compare_entry(&s->ask->page, &page->shown[i], &s->entries[i]))
+        if (i >= s->count || compare_entry(&s->ask->page, &page->shown[i], &s->entries[i], 0))
             return false;
     return true;
 }
@@ -460,8 +494,8 @@ static bool is_known(const struct blob_state *b, const char *time)
 }
 
 /* Snapshots are listed in the order of their times, which is that of their commits. */
-static void adopt_blob(const struct blob_state *b, const char *name, const struct entry *entries,
-                       unsigned count)
+static void adopt_blob(const struct blob_state *b, const char *name, uint64_t now,
+                       const struct entry *entries, unsigned count)
 {
     char time[SNAPSHOT_SIZE], tag[40];
     unsigned next = 0;
@@ -470,7 +504,9 @@ static void adopt_blob(const struct blob_state *b, const char *name, const struc
         text_of(&entries[i], "<Snapshot>", time, sizeof time);
         if (!text_fits(&entries[i], "<Name>", name) || !time[0] || is_known(b, time))
             continue;
-        while (next < b->snapshot_count && b->snapshots[next].time->snapshot[0])
+        while (next < b->snapshot_count &&
+               (b->snapshots[next].time->snapshot[0] ||
+                (b->snapshots[next].expires > 0 && b->snapshots[next].expires <= now)))
             next++;
         if (next == b->snapshot_count)
             return;
@@ -481,11 +517,11 @@ static void adopt_blob(const struct blob_state *b, const char *name, const struc
     }
 }
 
-void listing_adopt(const struct ask *ask, const struct reply *answer, uint64_t commit)
+void listing_adopt(const struct ask *ask, const struct reply *answer, uint64_t now, uint64_t commit)
 {
     static struct entry entries[SHOWN_MAX + 1];
     unsigned count = split(ask, answer, entries);
 
     for (unsigned b = 0; b < BLOBS; b++)
-        adopt_blob(model_blob_at(ask->container, b, commit), blob_names[b], entries, count);
+        adopt_blob(model_blob_at(ask->container, b, commit), blob_names[b], now, entries, count);
 }

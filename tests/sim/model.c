@@ -77,8 +77,11 @@ void model_apply(const struct ask *ask, const struct expected *expected, uint64_
     blob->since = commit;
     blob->older = model()->blobs[ask->container][ask->blob];
     model()->blobs[ask->container][ask->blob] = blob;
-    if (ask->op == OP_SET_SERVICE)
+    rule_forget_expired(blob, kept_latest());
+    if (ask->op == OP_SET_SERVICE) {
         origins_apply(ask->origin, commit);
+        kept_apply(ask, commit);
+    }
 }
 
 /* Keeps the newest version that is not after the commit, and all after it. */
@@ -140,6 +143,7 @@ void model_widen(uint64_t commit, uint64_t other)
 void model_roll_back(uint64_t commit)
 {
     origins_roll_back(commit);
+    kept_roll_back(commit);
     for (unsigned c = 0; c < CONTAINERS; c++) {
         while (model()->containers[c]->since > commit)
             model()->containers[c] = model()->containers[c]->older;
@@ -344,7 +348,7 @@ void rule_succeed(struct run *run, int status, bool changes)
 }
 
 /* One that must be above the one before. */
-static struct stamp *new_stamp(struct run *run, struct stamp *before)
+static struct stamp *new_stamp(const struct run *run, struct stamp *before)
 {
     static struct stamp none;
     struct stamp *stamp = run->commits ? world_alloc(sizeof *stamp) : &none;
@@ -355,6 +359,11 @@ static struct stamp *new_stamp(struct run *run, struct stamp *before)
             before->next = stamp;
     }
     return stamp;
+}
+
+struct stamp *rule_new_stamp(const struct run *run)
+{
+    return new_stamp(run, NULL);
 }
 
 static bool fits(const struct run *run, const struct stamp *stamp)
@@ -641,7 +650,9 @@ void model_end_copy(unsigned container, unsigned blob, enum copy_state how, uint
     struct ask ask = { .op = OP_COPY, .container = container, .blob = blob };
     struct expected expected = { .container = *model()->containers[container],
                                  .blob = *model()->blobs[container][blob] };
-    struct run run = { .ask = &ask, .commits = true, .out = &expected };
+    struct run run = {
+        .ask = &ask, .doubt.kept = kept_committed(0), .commits = true, .out = &expected
+    };
 
     rule_end_copy(&run, how);
     expected.filled->etag = written->etag;
@@ -686,8 +697,7 @@ static void put_blob(struct run *run)
 
     if (!rule_check_archived(run, b))
         return;
-    if (!b->exists || b->contents.kind != ask->kind)
-        b->tier = AT_INFERRED;
+    rule_make_way(run, ask->kind, false);
     rule_change_blob(run, 201);
     b->copy = IS_NO_COPY;
     b->metadata = ask->metadata;
@@ -734,6 +744,8 @@ static void put_block(struct run *run)
 
     if (!rule_check_kind(run, KIND_BLOCKS) || !rule_check_archived(run, b))
         return;
+    if (!b->exists)
+        rule_make_way(run, KIND_BLOCKS, true);
     if (was)
         b->staged[was - b->staged] = run->ask->content;
     else
@@ -766,6 +778,7 @@ static void put_block_list(struct run *run)
     }
     if (!rule_check_archived(run, b))
         return;
+    rule_make_way(run, KIND_BLOCKS, false);
     rule_change_blob(run, 201);
     b->copy = IS_NO_COPY;
     b->contents = (struct contents){ .made = rule_next_write(run), .of_blocks = true };
@@ -804,48 +817,13 @@ static void snapshot_blob(struct run *run)
     rule_succeed(run, 201, true);
 }
 
-static void delete_snapshot(struct run *run)
-{
-    struct blob_state *b = &run->out->blob;
-
-    for (unsigned i = 0; i < b->snapshot_count; i++) {
-        if (strcmp(b->snapshots[i].time->snapshot, run->ask->snapshot) == 0) {
-            memcpy(b->gone, run->ask->snapshot, sizeof b->gone);
-            memmove(&b->snapshots[i], &b->snapshots[i + 1],
-                    (b->snapshot_count - i - 1) * sizeof b->snapshots[0]);
-            b->snapshot_count--;
-            break;
-        }
-    }
-    rule_succeed(run, 202, true);
-}
-
 static void delete_blob(struct run *run)
 {
-    struct blob_state *b = &run->out->blob;
-    unsigned count = b->snapshot_count;
-    char gone[SNAPSHOT_SIZE];
-
     run->out->stamp = NULL;
-    memcpy(gone, b->gone, sizeof gone);
-    if (run->ask->snapshot[0]) {
-        delete_snapshot(run);
-        return;
-    }
-    if (run->ask->delete_mode == DELETE_BASE && count > 0) {
-        rule_refuse(run, 409, "SnapshotsPresent");
-        return;
-    }
-    if (count > 0)
-        memcpy(gone, b->snapshots[count - 1].time->snapshot, sizeof gone);
-    b->snapshot_count = 0;
-    if (run->ask->delete_mode != DELETE_ONLY)
-        *b = (struct blob_state){ .incarnation = b->incarnation };
-    memcpy(b->gone, gone, sizeof gone);
-    rule_succeed(run, 202, true);
-    /* Where nothing goes nothing is committed. */
-    if (run->ask->delete_mode == DELETE_ONLY && count == 0)
-        run->out->changes = false;
+    if (run->ask->snapshot[0])
+        rule_delete_snapshot(run);
+    else
+        rule_delete_base(run);
 }
 
 static void get_blob(struct run *run)
@@ -867,10 +845,22 @@ static void get_blob(struct run *run)
 const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time)
 {
     for (unsigned i = 0; i < b->snapshot_count; i++) {
-        if (strcmp(b->snapshots[i].time->snapshot, time) == 0)
+        if (b->snapshots[i].expires == 0 && strcmp(b->snapshots[i].time->snapshot, time) == 0)
             return &b->snapshots[i];
     }
     return NULL;
+}
+
+/* For good: also one that is soft-deleted. */
+static const struct snapshot_state *find_to_delete(const struct run *run,
+                                                   const struct blob_state *b, const char *time)
+{
+    for (unsigned i = 0; i < b->snapshot_count && run->ask->is_permanent; i++) {
+        if (rule_is_kept(run, b->snapshots[i].expires) &&
+            strcmp(b->snapshots[i].time->snapshot, time) == 0)
+            return &b->snapshots[i];
+    }
+    return rule_find_snapshot(b, time);
 }
 
 static bool is_read_op(enum op op)
@@ -885,15 +875,15 @@ static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_s
 {
     const struct blob_state *b = &run->out->blob;
     enum op op = run->ask->op;
-    bool optional =
-        op == OP_PUT_BLOB || op == OP_PUT_BLOCK || op == OP_PUT_BLOCK_LIST || op == OP_COPY;
+    bool optional = op == OP_PUT_BLOB || op == OP_PUT_BLOCK || op == OP_PUT_BLOCK_LIST ||
+                    op == OP_COPY || op == OP_UNDELETE;
     bool staged_will_do = op == OP_DELETE_BLOB || op == OP_GET_BLOCK_LIST;
 
     *ret_lease = b->lease;
     *ret_exists = b->exists;
     *ret_stamp = b->stamp;
     if (run->ask->snapshot[0]) {
-        run->out->snapshot = rule_find_snapshot(b, run->ask->snapshot);
+        run->out->snapshot = find_to_delete(run, b, run->ask->snapshot);
         memset(ret_lease, 0, sizeof *ret_lease);
         *ret_exists = run->out->snapshot != NULL;
         if (run->out->snapshot)
@@ -965,6 +955,8 @@ static void perform(struct run *run)
         rule_copy(run);
     } else if (op == OP_ABORT_COPY) {
         rule_abort_copy(run);
+    } else if (op == OP_UNDELETE) {
+        rule_undelete(run);
     } else if (op == OP_GET_BLOB) {
         get_blob(run);
     } else {
@@ -992,7 +984,8 @@ static void on_blob(struct run *run)
         return;
     if (!find_subject(run, &exists, &stamp, &lease))
         return;
-    if (op != OP_LEASE_BLOB && !check_use(run, &lease, !is_read_op(op) && op != OP_SNAPSHOT, false))
+    if (op != OP_LEASE_BLOB && op != OP_UNDELETE &&
+        !check_use(run, &lease, !is_read_op(op) && op != OP_SNAPSHOT, false))
         return;
     if (!check_condition(run, exists, stamp))
         return;

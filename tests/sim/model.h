@@ -8,6 +8,7 @@
 #define LAGRA_SIM_MODEL_H
 
 #include "contents.h"
+#include "kept.h"
 
 #define STAGED_MAX    BLOCK_IDS
 #define SNAPSHOTS_MAX 16u
@@ -44,6 +45,7 @@ struct snapshot_state {
     enum tier tier;
     enum copy_state copy;
     struct contents contents;
+    uint64_t expires; /* soft-deleted until then, in ticks; 0: it is not */
 };
 
 /* What a copy that is pending is to make of the blob. */
@@ -59,6 +61,7 @@ struct blob_state {
     uint64_t since;       /* the commit that made it */
     uint64_t incarnation; /* of the container it belongs to */
     bool exists;
+    uint64_t expires; /* it does not, and is soft-deleted until then; 0: it is not */
     struct stamp *stamp;
     unsigned metadata, type, tag;
     enum tier tier, comes_back; /* comes_back: from the archive; AT_INFERRED: it does not */
@@ -66,6 +69,7 @@ struct blob_state {
     struct ending back;
     enum copy_state copy;
     struct pending_state pending; /* while COPIES_STILL */
+    bool is_place;                /* it is there only for that */
     struct contents contents;
     struct segment staged[STAGED_MAX];
     unsigned staged_count;
@@ -107,7 +111,8 @@ struct doubt {
     bool is_modified, is_modified_too;
     bool came_back; /* an archived blob that is due to */
     bool source_came_back;
-    uint64_t source_at; /* the commit at which the source of a copy was read */
+    struct kept_view kept; /* not in doubt: what was read */
+    uint64_t source_at;    /* the commit at which the source of a copy was read */
 };
 
 struct expected {

@@ -115,7 +115,9 @@ static void begin_pending(struct run *run, const struct pending_state *target)
 {
     struct blob_state *b = &run->out->blob;
 
+    b->is_place = !b->exists;
     if (!b->exists) {
+        rule_make_way(run, target->contents.kind, false);
         take(run, target);
         b->contents = empty_of(run, target->contents.kind);
     }
@@ -128,6 +130,9 @@ void rule_end_copy(struct run *run, enum copy_state how)
 {
     struct blob_state *b = &run->out->blob;
 
+    if (!b->is_place)
+        rule_make_way(run, b->pending.contents.kind, false);
+    b->is_place = false;
     if (how != COPIED)
         b->pending.contents = empty_of(run, b->pending.contents.kind);
     take(run, &b->pending);
@@ -173,6 +178,7 @@ void rule_copy(struct run *run)
         begin_pending(run, &target);
         return;
     }
+    rule_make_way(run, target.contents.kind, false);
     rule_change_blob(run, 202);
     take(run, &target);
     b->staged_count = 0;

@@ -46,6 +46,7 @@ static const char *letters_of(const struct ask *ask)
         [OP_APPEND_BLOCK] = "aw",  [OP_SEAL] = "aw",        [OP_PUT_PAGE] = "w",
         [OP_CLEAR_PAGE] = "w",     [OP_PAGE_RANGES] = "r",  [OP_SET_TIER] = "w",
         [OP_COPY] = "w",           [OP_ABORT_COPY] = "w",   [OP_FIND] = "f",
+        [OP_UNDELETE] = "w",
     };
 
     if (ask->op == OP_LEASE_BLOB && ask->act == ACT_BREAK)

@@ -23,12 +23,28 @@ uint64_t rule_next_write(const struct run *run);
 /* These refuse and return false, or return true. */
 bool rule_check_kind(struct run *run, enum blob_kind kind);
 bool rule_check_archived(struct run *run, const struct blob_state *b);
+/* One that is not deleted. */
 const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time);
 struct ending rule_ending_after(const struct run *run, uint64_t seconds);
 /* Can nobody know whether what was due then has happened? */
 bool rule_is_doubtful(const struct run *run, const struct ending *due);
 /* Has it? */
 bool rule_came_back(const struct run *run, const struct ending *due);
+
+/* One that none is known to be below. */
+struct stamp *rule_new_stamp(const struct run *run);
+
+/* model_kept.c */
+/* Of what is soft-deleted: is it so still? */
+bool rule_is_kept(const struct run *run, uint64_t expires);
+unsigned rule_live_snapshots(const struct blob_state *b);
+void rule_delete_snapshot(struct run *run);
+void rule_delete_base(struct run *run);
+/* A blob of that kind is to be made where there is one, or one that is soft-deleted. of_any_kind: what is kept stays,
+ * whatever its kind. */
+void rule_make_way(struct run *run, enum blob_kind kind, bool of_any_kind);
+void rule_undelete(struct run *run);
+void rule_forget_expired(struct blob_state *b, uint64_t latest);
 
 /* model_kinds.c */
 void rule_append_block(struct run *run);

@@ -21,7 +21,7 @@ void origins_begin(void)
     *newest = world_alloc(sizeof **newest);
 }
 
-void origins_format(unsigned origin, char *to, size_t size)
+void origins_format(unsigned origin, const char *retention, char *to, size_t size)
 {
     int used = snprintf(
         to, size, "<?xml version=\"1.0\" encoding=\"utf-8\"?><StorageServiceProperties><Cors>");
@@ -33,7 +33,8 @@ void origins_format(unsigned origin, char *to, size_t size)
                          "<MaxAgeInSeconds>5</MaxAgeInSeconds><ExposedHeaders></ExposedHeaders>"
                          "<AllowedHeaders></AllowedHeaders></CorsRule>",
                          origin);
-    (void)snprintf(to + used, size - (size_t)used, "</Cors></StorageServiceProperties>");
+    (void)snprintf(to + used, size - (size_t)used, "</Cors>%s</StorageServiceProperties>",
+                   retention);
 }
 
 void origins_apply(unsigned origin, uint64_t commit)

@@ -8,7 +8,7 @@
 
 void origins_begin(void);
 /* What Set Blob Service Properties says. */
-void origins_format(unsigned origin, char *to, size_t size);
+void origins_format(unsigned origin, const char *retention, char *to, size_t size);
 void origins_apply(unsigned origin, uint64_t commit);
 void origins_roll_back(uint64_t commit);
 /* The newest commit in (from, to] that changed them; 0: none. */

@@ -26,6 +26,9 @@ const PERSISTENT = [...SMB, '--faults', '2050', '--lives', '20'];
 /** Of files that are long enough for a copy to be pending, which one seed in five has. */
 const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations', '100'];
 
+/** Few enough for runs in which the account keeps what is deleted. */
+const KEEPS = ['--clients', '6', '--operations', '150'];
+
 /** Front ends over one cluster. */
 const FRONTS = ['--fronts', '3'];
 
@@ -45,6 +48,14 @@ const DEFECTS = [
             '    instant early = clock_now();\n' +
             '    enum error e = d->service->locate(d, &d->partition);\n'],
         ['    decision_read_clock(d);\n    return e;', '    d->now = early;\n    return e;']] },
+    { name: 'overwritten-not-kept', file: 'src/blob/create_blob.c',
+        change: [['    if (retention.expires > 0)\n        return keep', '    if (retention.expires > 0 && !blocks)\n        return keep']], args: KEEPS },
+    { name: 'soft-deleted-go-with-the-others', file: 'src/blob/delete_blob.c',
+        change: [['base.has_deleted ? MARK_LIVE_GONE : MARK_GONE', 'MARK_GONE']], args: KEEPS },
+    { name: 'days-of-what-comes-back-again', file: 'src/blob/keep_blob.c',
+        change: [['    if (retention.expires > 0 && deletion.expires > d->now)', '    if (retention.expires > 0 && retention.expires < deletion.expires)']], args: KEEPS },
+    { name: 'soft-deleted-never-ends', file: 'src/blob/keep_blob.c',
+        change: [['    expire_deleted_defer(d->changes, deletion, snapshot.ref.at, snapshot.ref.at);\n', '']], args: KEEPS },
     { name: 'piece-freed-beside-reader', file: 'src/store/embedded/commit.c',
         change: [['    if (!stripe_keep_freed(stripe, freed))\n', '']],
         args: ['--faults', '256', '--aim', '5', '--lives', '0', '--clients', '8', '--operations', '200'] },

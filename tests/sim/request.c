@@ -17,6 +17,7 @@
 #include "fronts.h"
 #include "fs_blobs.h"
 #include "judge.h"
+#include "kept.h"
 #include "malformed.h"
 #include "pooled.h"
 #include "remote.h"
@@ -72,6 +73,7 @@ const char *const op_names[OPS] = {
     [OP_SET_TIER] = "Set Tier",
     [OP_COPY] = "Copy Blob",
     [OP_ABORT_COPY] = "Abort Copy",
+    [OP_UNDELETE] = "Undelete Blob",
 };
 const char *const container_names[CONTAINERS] = { "one", "two-2", "three" };
 const char *const blob_names[BLOBS] = { "a", "dir/b", "dir/c", "x y", "~z" };
@@ -541,6 +543,7 @@ static const struct {
     [OP_SET_TIER] = { METHOD_PUT, "PUT", true, "comp=tier" },
     [OP_COPY] = { METHOD_PUT, "PUT", true, NULL },
     [OP_ABORT_COPY] = { METHOD_PUT, "PUT", true, "comp=copy" },
+    [OP_UNDELETE] = { METHOD_PUT, "PUT", true, "comp=undelete" },
     [OP_LIST_BLOBS] = { METHOD_GET, "GET", false, "restype=container&comp=list" },
     [OP_LIST_CONTAINERS] = { METHOD_GET, "GET", false, "comp=list" },
     [OP_SET_SERVICE] = { METHOD_PUT, "PUT", false, "restype=service&comp=properties" },
@@ -568,11 +571,11 @@ static const struct {
 
 static void add_page_query(const struct ask *ask, struct text *query)
 {
-    static const char *const words[] = { "snapshots", "metadata", "uncommittedblobs" };
+    static const char *const words[] = { "snapshots", "metadata", "uncommittedblobs", "deleted" };
     const struct page_ask *page = &ask->page;
     const char *before = "&include=";
 
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         if (!(page->include >> i & 1))
             continue;
         text_printf(query, "%s%s", before, words[i]);
@@ -616,6 +619,8 @@ static struct bytes make_query(const struct sent *sent)
     } else if (ask->snapshot[0]) {
         text_printf(&query, "%ssnapshot=%s", query.len > 0 ? "&" : "", ask->snapshot);
     }
+    if (ask->is_permanent)
+        text_add_string(&query, "&deletetype=permanent");
     if (ask->previous[0])
         text_printf(&query, "&prevsnapshot=%s", ask->previous);
     if (ask->op == OP_FIND && !malformed_query(ask, "where"))
@@ -738,9 +743,10 @@ static void make_body(struct sent *sent, size_t *ret_size)
         add_policies(ask, &text);
         copy_body(sent, text_bytes(&text), ret_size);
     } else if (ask->op == OP_SET_SERVICE) {
-        char rules[600];
+        char retention[200], rules[800];
 
-        origins_format(ask->origin, rules, sizeof rules);
+        kept_format(ask, retention, sizeof retention);
+        origins_format(ask->origin, retention, rules, sizeof rules);
         copy_body(sent, bytes_from_string(rules), ret_size);
     } else if (ask->op == OP_BATCH) {
         text_init(&text, sent->exchange.arena, 4096);
@@ -1340,6 +1346,10 @@ void ask_format_blob(const struct ask *ask, char *to, size_t size)
                        ask->is_sync   ? " at once"
                        : ask->is_fast ? " fast"
                                       : "");
+    if (ask->op == OP_SET_SERVICE)
+        (void)snprintf(range, sizeof range, " keeps=%u", ask->retention);
+    if (ask->is_permanent)
+        (void)snprintf(range, sizeof range, " for good");
     if (ask->op == OP_SET_TIER)
         (void)snprintf(range, sizeof range, " %s%s", tier_texts[ask->tier],
                        ask->is_fast ? " fast" : "");

@@ -50,6 +50,7 @@ enum op {
     OP_SET_TIER,
     OP_COPY,
     OP_ABORT_COPY,
+    OP_UNDELETE,
     OPS
 };
 
@@ -110,7 +111,13 @@ struct stored_policy {
 };
 
 /* What a page of a listing or of a search is to show, and from where on. */
-enum { INCLUDE_SNAPSHOTS = 1, INCLUDE_METADATA = 2, INCLUDE_UNCOMMITTED = 4, INCLUDES = 8 };
+enum {
+    INCLUDE_SNAPSHOTS = 1,
+    INCLUDE_METADATA = 2,
+    INCLUDE_UNCOMMITTED = 4,
+    INCLUDE_DELETED = 8,
+    INCLUDES = 16
+};
 struct page_ask {
     unsigned include;  /* INCLUDE_ bits; of containers: metadata alone */
     unsigned prefix;   /* of list_prefixes; 0: none */
@@ -142,8 +149,10 @@ struct ask {
     unsigned sas;       /* of sas_letters, or the policy's number */
     unsigned sas_types; /* of account_sas_types */
     struct sas_terms terms;
-    unsigned origin; /* the site that asks; of Set Service Properties: that may; 0: none */
-    unsigned if_tag; /* value that the tag is to have; 0: no such condition */
+    unsigned origin;    /* the site that asks; of Set Service Properties: that may; 0: none */
+    unsigned retention; /* of Set Service Properties: days; 0: nothing is kept */
+    bool is_permanent;  /* of Delete Blob */
+    unsigned if_tag;    /* value that the tag is to have; 0: no such condition */
     const struct malformed *malformed; /* one part of the request is; NULL: none */
     struct page_ask page;
     unsigned lease_id; /* 0: none */

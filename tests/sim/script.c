@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "kept.h"
 #include "script_private.h"
 
 static const unsigned weights[OPS] = {
@@ -48,6 +49,36 @@ static const unsigned weights[OPS] = {
 static const unsigned layer_weights[OPS] = {
     [OP_PUT_BLOCK] = 6,   [OP_PUT_BLOCK_LIST] = 6, [OP_SNAPSHOT] = 5,
     [OP_DELETE_BLOB] = 5, [OP_GET_BLOB] = 4,       [OP_PUT_BLOB] = 1,
+};
+
+/* Of runs in which the account keeps what is deleted. */
+static const unsigned kept_weights[OPS] = {
+    [OP_CREATE_CONTAINER] = 4,
+    [OP_DELETE_CONTAINER] = 1,
+    [OP_LIST_BLOBS] = 16,
+    [OP_SET_SERVICE] = 4,
+    [OP_GET_SERVICE] = 1,
+    [OP_PUT_BLOB] = 20,
+    [OP_GET_BLOB] = 10,
+    [OP_HEAD_BLOB] = 6,
+    [OP_SET_METADATA] = 3,
+    [OP_LEASE_BLOB] = 4,
+    [OP_SNAPSHOT] = 8,
+    [OP_DELETE_BLOB] = 20,
+    [OP_UNDELETE] = 12,
+    [OP_PUT_BLOCK] = 6,
+    [OP_PUT_BLOCK_LIST] = 6,
+    [OP_GET_BLOCK_LIST] = 2,
+    [OP_SET_TAGS] = 2,
+    [OP_GET_TAGS] = 2,
+    [OP_APPEND_BLOCK] = 4,
+    [OP_PUT_PAGE] = 6,
+    [OP_CLEAR_PAGE] = 2,
+    [OP_PAGE_RANGES] = 4,
+    [OP_FIND] = 4,
+    [OP_SET_TIER] = 3,
+    [OP_COPY] = 8,
+    [OP_ABORT_COPY] = 2,
 };
 
 /* Of runs of front ends. What is left out: README.md */
@@ -98,7 +129,7 @@ static bool may_change_tier(const struct ask *copy)
 /* Most names are not archived, so that there is something to be read. */
 static enum tier tier_for(const struct ask *ask, enum tier tier)
 {
-    return tier == AT_ARCHIVE && ask->blob < BLOBS / 2 ? AT_COLD : tier;
+    return tier == AT_ARCHIVE && (ask->blob < BLOBS / 2 || kept_is_on()) ? AT_COLD : tier;
 }
 
 static unsigned draw_tag(struct draws *draws)
@@ -172,7 +203,9 @@ static void draw_page(struct draws *draws, unsigned client, struct ask *ask)
         page->max = draw(draws, 2) == 0 ? 1 + draw(draws, 3) : 0;
         return;
     }
-    page->include = draw(draws, INCLUDES);
+    page->include = draw(draws, INCLUDE_DELETED);
+    if (kept_is_on() && draw(draws, 4) > 0)
+        page->include |= INCLUDE_DELETED;
     if (draw(draws, 3) == 0)
         page->prefix = draw(draws, LIST_PREFIXES);
     if (draw(draws, 2) == 0)
@@ -201,7 +234,8 @@ static void draw_lease(struct draws *draws, struct ask *ask)
 static bool takes_lease_id(enum op op)
 {
     return !is_of_service(op) && op != OP_CREATE_CONTAINER && !is_listing_op(op) &&
-           op != OP_LEASE_BLOB && op != OP_LEASE_CONTAINER && op != OP_FIND && op != OP_BATCH;
+           op != OP_LEASE_BLOB && op != OP_LEASE_CONTAINER && op != OP_FIND && op != OP_BATCH &&
+           op != OP_UNDELETE;
 }
 
 static void draw_particular(struct draws *draws, struct ask *ask)
@@ -285,12 +319,33 @@ static void draw_snapshot(struct draws *draws, struct ask *ask)
     ask->lease_id = 0;
 }
 
+/* A snapshot of those that are kept goes for good, where there are as many as the model has room for, and else now and then. */
+static void draw_permanent(struct draws *draws, struct ask *ask)
+{
+    bool makes = ask->op == OP_SNAPSHOT || ask->op == OP_PUT_BLOB || ask->op == OP_PUT_BLOCK ||
+                 ask->op == OP_PUT_BLOCK_LIST || ask->op == OP_COPY;
+    unsigned count = judge_known_snapshots(ask->container, ask->blob);
+    bool is_full = makes && count >= KEPT_SNAPSHOTS;
+
+    if (count == 0 || (!is_full && (ask->op != OP_DELETE_BLOB || draw(draws, 4) > 0)))
+        return;
+    *ask = (struct ask){
+        .op = OP_DELETE_BLOB, .container = ask->container, .blob = ask->blob, .break_s = -1
+    };
+    memcpy(ask->snapshot, judge_known_snapshot(ask->container, ask->blob, draw(draws, count)),
+           SNAPSHOT_SIZE);
+    ask->is_permanent = ask->snapshot[0] != '\0';
+    if (!ask->is_permanent)
+        ask->op = OP_HEAD_BLOB;
+}
+
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
     bool layered = is_layered() && draw(&draws, 4) > 0;
     struct ask ask = { .op = (enum op)draw_weighted(&draws,
                                                     layered                  ? layer_weights
+                                                    : kept_is_on()           ? kept_weights
                                                     : world->plan.fronts > 0 ? front_weights
                                                                              : weights,
                                                     OPS),
@@ -316,7 +371,7 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     script_conditions(&draws, &ask);
     draw_particular(&draws, &ask);
     draw_snapshot(&draws, &ask);
-    if (ask.op == OP_SNAPSHOT &&
+    if (ask.op == OP_SNAPSHOT && !kept_is_on() &&
         judge_known_snapshots(ask.container, ask.blob) >= (is_layered() ? LAYERS : 2)) {
         ask.op = OP_HEAD_BLOB;
         ask.condition = IF_NOTHING;
@@ -330,7 +385,10 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.tag = 1 + draw(&draws, 3);
     if (ask.op == OP_BATCH)
         draw_batch(&draws, client, &ask);
-    script_signature(&draws, &ask);
+    if (kept_is_on())
+        draw_permanent(&draws, &ask);
+    if (!ask.is_permanent)
+        script_signature(&draws, &ask);
     if (ask.op == OP_SET_TIER)
         ask.tier = tier_for(&ask, ask.tier);
     if (ask.op == OP_SET_TIER && script_copies(ask.container, ask.blob))
@@ -342,6 +400,8 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (is_listing_op(ask.op) || ask.op == OP_FIND)
         draw_page(&draws, client, &ask);
     script_offence(&draws, &ask);
+    if (ask.op == OP_SET_SERVICE && kept_is_on() && draw(&draws, 3) > 0)
+        ask.retention = 1 + draw(&draws, KEPT_DAYS_MAX);
     if (ask.op == OP_SET_SERVICE || draw(&draws, 3) == 0)
         ask.origin = draw(&draws, 3);
     draw_behaviour(&draws, &ask, 40, 30);

@@ -10,8 +10,10 @@
 /* Runs in which snapshots share blocks, and go in any order. There may be as many snapshots more than LAYERS as clients ask for one at once (SNAPSHOTS_MAX); and
 
  * of many clients and changes at once a judge has very many states to think of. */
-#define LAYERS      5u
-#define FEW_CLIENTS 8u
+#define LAYERS         5u
+#define FEW_CLIENTS    8u
+/* The same, where all of them may keep one more. */
+#define KEPT_SNAPSHOTS 6u
 
 static inline bool is_layered(void)
 {

@@ -9,6 +9,7 @@
 #include "fs_script.h"
 #include "origins.h"
 #include "judge.h"
+#include "kept.h"
 #include "linear.h"
 #include "model.h"
 #include "pending.h"
@@ -28,6 +29,7 @@ static void begin_blobs(void)
 {
     model_begin();
     origins_begin();
+    kept_begin();
     linear_begin();
 }
 

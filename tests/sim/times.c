@@ -22,6 +22,22 @@ uint64_t times_ticks(const char *time)
     return (((days * 24 + hour) * 60 + minute) * 60 + second) * 10000000 + fraction;
 }
 
+void times_format(uint64_t ticks, char to[32])
+{
+    uint64_t seconds = ticks / 10000000, days = seconds / 86400 + 306, of_day = seconds % 86400;
+    /* Eras of 400 years, with years that begin in March. */
+    uint64_t era = days / 146097, day = days % 146097;
+    uint64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    uint64_t of_year = day - (365 * year + year / 4 - year / 100), month = (5 * of_year + 2) / 153;
+
+    (void)snprintf(to, 32, "%04u-%02u-%02uT%02u:%02u:%02u.%07uZ",
+                   (unsigned)(era * 400 + year + (month >= 10)) % 10000,
+                   (unsigned)(month < 10 ? month + 3 : month - 9) % 100,
+                   (unsigned)(of_year - (153 * month + 2) / 5 + 1) % 100,
+                   (unsigned)(of_day / 3600) % 100, (unsigned)(of_day / 60 % 60),
+                   (unsigned)(of_day % 60), (unsigned)(ticks % 10000000));
+}
+
 int64_t times_http_seconds(const char *date)
 {
     static const char *const months = "JanFebMarAprMayJunJulAugSepOctNovDec";

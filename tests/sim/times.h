@@ -6,6 +6,8 @@
 
 /* A snapshot's time in ticks of 100 ns since the year 1; 0: not of that form. */
 uint64_t times_ticks(const char *time);
+/* The other way round. */
+void times_format(uint64_t ticks, char to[32]);
 /* Unix seconds of an HTTP date; 0: not of that form. */
 int64_t times_http_seconds(const char *date);
 
