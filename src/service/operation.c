@@ -47,11 +47,12 @@ static enum error check_permission(struct decision *d)
     assert(d->operation && d->input);
     if (d->service->permit_facts && d->state)
         e = d->service->permit_facts(d, &facts);
-    if (!e)
-        e = permit(&d->operation->rights, &d->input->demands, &d->input->identity, &facts, d->arena,
-                   &detail);
-    if (detail.ptr)
-        d->problem->detail = arena_string(d->arena, detail);
+    if (e)
+        return e;
+    e = permit(&d->operation->rights, &d->input->demands, &d->input->identity, &facts, d->arena,
+               &detail);
+    if (e)
+        problem_of_permission(d->problem, d->arena, detail);
     return e;
 }
 

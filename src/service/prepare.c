@@ -53,8 +53,8 @@ static enum error permit_unseen(struct call *call, enum error found)
         return found;
     e = permit(found ? &of_nobody : &call->operation->rights, &call->input.demands,
                &call->input.identity, &unknown, call->arena, &detail);
-    if (e && detail.ptr)
-        call->problem->detail = arena_string(call->arena, detail);
+    if (e)
+        problem_of_permission(call->problem, call->arena, detail);
     return e ? e : found;
 }
 

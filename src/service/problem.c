@@ -3,6 +3,11 @@
 
 #include <assert.h>
 
+void problem_of_permission(struct problem *problem, struct arena *arena, struct bytes detail)
+{
+    *problem = (struct problem){ .detail = detail.ptr ? arena_string(arena, detail) : NULL };
+}
+
 void problem_set_field(struct problem *problem, const char *name, struct bytes value)
 {
     problem->field_count = 0;

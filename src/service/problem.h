@@ -25,6 +25,8 @@ struct problem {
     unsigned retry_after_s; /* when the same may be asked again; 0: nothing is said of that */
 };
 
+/* Of a caller without the right, who learns nothing of what else was found wrong before. detail: ptr NULL: none */
+void problem_of_permission(struct problem *problem, struct arena *arena, struct bytes detail);
 /* The only field so far. */
 void problem_set_field(struct problem *problem, const char *name, struct bytes value);
 /* One more. */

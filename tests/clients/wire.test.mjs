@@ -115,6 +115,15 @@ test('an unknown account is told what a known one is', async () => {
         assert.deepEqual(await ask('nosuchaccount1', {}, null, path), await ask(account.name, {}, null, path));
 });
 
+test('who may not ask is not told what else is wrong', async (t) => {
+    const { container } = await newBlob(t);
+    for (const [method, path] of [['PUT', '/new'], ['PUT', '/blob?comp=nonsense']]) {
+        const answer = await raw(method, `/${container.containerName}${path}`, { 'x-ms-version': '2019-12-12' }, '', { signed: false });
+        assert.deepEqual([answer.status, answer.code], [401, 'NoAuthenticationInformation'], path);
+        assert.doesNotMatch(answer.text, /HeaderName|QueryParameterName|nonsense/);
+    }
+});
+
 test('nobody is shown the way to a token', async () => {
     // decision: 11; recorded
     const answer = await raw('GET', '/?comp=list', { 'x-ms-version': '2019-12-12' }, '', { signed: false });
