@@ -63,7 +63,8 @@ test('what the image says of itself', async () => {
     assert.equal(config.User, '10000:10000');
     assert.deepEqual(Object.keys(config.Volumes), ['/data']);
     assert.deepEqual(Object.keys(config.ExposedPorts), ['10000/tcp', '10001/tcp', '10002/tcp', '10003/tcp']);
-    assert.deepEqual(health.Test, ['CMD', 'lagra', 'health', '--live', '--running']);
+    assert.deepEqual(health, { Test: ['CMD', 'lagra', 'health', '--live', '--running'], Interval: 10e9, Timeout: 6e9,
+        StartPeriod: 30e9 });
 });
 
 test('the image is made of the package, without the key that its installation makes', async (t) => {

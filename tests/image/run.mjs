@@ -17,19 +17,18 @@ const { values: options } = parseArgs({ options: { storage: { type: 'string' } }
 
 /** Debian 12 as debootstrap makes it is what the official image has, with a few files more. */
 async function provideBase(podman, storage) {
-    const folder = path.join(storage, 'base');
+    const packed = path.join(storage, 'base.tar');
 
-    if (await podman.code('pull', '-q', BASE) === 0 || await podman.code('image', 'exists', BASE) === 0)
+    if (await podman.code('image', 'exists', BASE) === 0 || await podman.code('pull', '-q', BASE) === 0)
         return;
     if (process.getuid() !== 0 || !isInstalled('debootstrap'))
         throw new Error(`${BASE} cannot be pulled, and debootstrap (as root) is not there to make it`);
     console.log(`${BASE} cannot be pulled: made by debootstrap`);
-    execFileSync('debootstrap', ['--variant=minbase', 'bookworm', folder], { stdio: 'ignore' });
-    execFileSync('tar', ['-C', folder, '--exclude=./var/cache/apt/archives/*.deb',
-        '--exclude=./var/lib/apt/lists/*', '-cf', `${folder}.tar`, '.']);
-    await podman.run('import', `${folder}.tar`, BASE);
-    rmSync(folder, { recursive: true });
-    rmSync(`${folder}.tar`);
+    const system = execFileSync(path.join(ROOT, 'tests/platforms/system'), ['bookworm'], { encoding: 'utf8' }).trim();
+    execFileSync('tar', ['-C', system, '--exclude=./whole', '--exclude=./var/cache/apt/archives/*.deb',
+        '--exclude=./var/lib/apt/lists/*', '-cf', packed, '.']);
+    await podman.run('import', packed, BASE);
+    rmSync(packed);
 }
 
 async function runTests(storage) {
