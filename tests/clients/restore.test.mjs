@@ -8,11 +8,11 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TableClient, TableServiceClient } from '@azure/data-tables';
-import { BlobServiceClient } from '@azure/storage-blob';
+import { AccountSASPermissions, BlobServiceClient } from '@azure/storage-blob';
 import { QueueServiceClient } from '@azure/storage-queue';
 import { ShareServiceClient } from '@azure/storage-file-share';
 import { run } from '../lib/program.mjs';
-import { Server } from '../lib/server.mjs';
+import { Control, Server } from '../lib/server.mjs';
 import { collect, credential, once, refused } from './setup.mjs';
 import { tableCredential } from './tables-setup.mjs';
 
@@ -123,6 +123,56 @@ test('a container comes back as it was, with snapshots, tags, tiers, uncommitted
     await done(server, 'restore', 'container', folder, 'photos', '--replace');
     const replaced = await shown(container);
     assert.deepEqual(replaced, before);
+    await server.stop({ keep: true });
+    const check = await run(['check', server.location], {}, 60000);
+    assert.equal(check.code, 0, check.output);
+});
+
+/** Waits until pieces have so many bytes, but not for ever. */
+async function bytesBecome(control, wanted) {
+    let bytes;
+    for (let looks = 0; bytes !== wanted && looks < 1000; looks++) {
+        bytes = Number(/piece_bytes=(\d+)/.exec(await control.collect())[1]);
+        await delay(bytes === wanted ? 0 : 20);
+    }
+    assert.equal(bytes, wanted);
+}
+
+test('what was soft-deleted comes back so, is undeleted, and expires when its days are over, also those that were over before', async (t) => {
+    const { server, folder, blobs: signed } = await start(t);
+    const control = new Control(server);
+    t.after(() => control.close());
+    const sas = signed.generateAccountSasUrl(new Date(Date.now() + 9e9), AccountSASPermissions.parse('rwdlactf'), 'sco');
+    const blobs = new BlobServiceClient(sas, undefined, once); // without dates: the clock is moved
+    const list = async (container) => (await collect(container.listBlobsFlat({ includeSnapshots: true, includeDeleted: true })))
+        .map(({ name, snapshot, deleted }) => `${deleted ? '-' : ''}${name}${snapshot ? '@' : ''}`).join(' ');
+    await blobs.setProperties({ deleteRetentionPolicy: { enabled: true, days: 2 } });
+    const container = blobs.getContainerClient('photos');
+    await container.create();
+    for (const name of ['gone', 'over', 'with']) {
+        await container.getBlockBlobClient(name).upload(LARGE, LARGE.length);
+        if (name === 'with')
+            await container.getBlobClient(name).createSnapshot();
+        if (name !== 'over')
+            await container.getBlobClient(name).delete({ deleteSnapshots: 'include' });
+    }
+    await container.getBlockBlobClient('over').upload(LARGE.subarray(1), LARGE.length - 1);
+    await done(server, 'backup', folder);
+    await container.delete();
+    await bytesBecome(control, 0);
+
+    await done(server, 'restore', 'container', folder, 'photos', '--as', 'again');
+    const again = blobs.getContainerClient('again');
+    assert.equal(await list(again), '-gone -over@ over -with@ -with');
+    await again.getBlobClient('gone').undelete();
+    assert.ok((await again.getBlobClient('gone').downloadToBuffer()).equals(LARGE));
+    await control.clock(2 * 86400 + 60);
+    assert.equal(await list(again), 'gone over');
+    await bytesBecome(control, 2 * LARGE.length - 1);
+
+    await done(server, 'restore', 'container', folder, 'photos', '--as', 'later');
+    assert.equal(await list(blobs.getContainerClient('later')), 'over');
+    await bytesBecome(control, 3 * LARGE.length - 2);
     await server.stop({ keep: true });
     const check = await run(['check', server.location], {}, 60000);
     assert.equal(check.code, 0, check.output);
