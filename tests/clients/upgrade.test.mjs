@@ -58,6 +58,49 @@ async function traffic(server, round) {
     await fileClient.uploadRange(bytesOf(round, 5000), 0, 5000);
 }
 
+/** Blobs that are soft-deleted, and one that was overwritten, where the program knows that: else false. */
+async function deleteSoftly(server, round) {
+    const service = new BlobServiceClient(server.url, credential, once);
+    const container = service.getContainerClient('soft');
+    await container.createIfNotExists();
+    const answer = await container.getBlobClient('none').undelete().catch((error) => error);
+    if (answer.statusCode === 501)
+        return false;
+    await service.setProperties({ deleteRetentionPolicy: { enabled: true, days: 7 } });
+    for (const size of SIZES) {
+        const blob = container.getBlockBlobClient(`${round}-${size}`);
+        await blob.upload(bytesOf(round, size), size);
+        await blob.createSnapshot();
+        await blob.delete({ deleteSnapshots: 'include' });
+    }
+    const over = container.getBlockBlobClient(`${round}-over`);
+    await over.upload('first', 5);
+    await over.upload('second', 6);
+    return true;
+}
+
+/** What rounds have deleted comes back, and goes for good: then programs that know no soft delete read all there is. */
+async function restoreAndDelete(server, rounds) {
+    const service = new BlobServiceClient(server.url, credential, once);
+    const container = service.getContainerClient('soft');
+    await service.setProperties({ deleteRetentionPolicy: { enabled: false } });
+    for (const round of rounds) {
+        for (const size of SIZES) {
+            const blob = container.getBlobClient(`${round}-${size}`);
+            await blob.undelete();
+            assert.ok(bytesOf(round, size).equals(await blob.downloadToBuffer()), blob.name);
+        }
+        await container.getBlobClient(`${round}-over`).undelete();
+        const shown = await collect(container.listBlobsFlat({ prefix: `${round}-`, includeSnapshots: true }));
+        assert.equal(shown.length, 2 * SIZES.length + 2);
+        const over = shown.find(({ name, snapshot }) => name === `${round}-over` && snapshot);
+        assert.equal(String(await container.getBlobClient(over.name).withSnapshot(over.snapshot).downloadToBuffer()), 'first');
+        for (const name of new Set(shown.map((one) => one.name)))
+            await container.deleteBlob(name, { deleteSnapshots: 'include' });
+    }
+    assert.deepEqual(await collect(container.listBlobsFlat({ includeSnapshots: true, includeDeleted: true })), []);
+}
+
 async function verify(server, rounds) {
     const { container, queue, table, share } = clients(server);
     for (const round of rounds) {
@@ -92,10 +135,14 @@ test('what an older program has left is served and written on, and it goes on wi
 
     let server = await start(older);
     await traffic(server, 'one');
+    const olderKeeps = await deleteSoftly(server, 'one');
     await server.kill();
     server = await start(process.env.LAGRA_BINARY);
     await verify(server, ['one']);
     await traffic(server, 'two');
+    assert.ok(await deleteSoftly(server, 'two'));
+    if (!olderKeeps)
+        await restoreAndDelete(server, ['two']); // as docs/upgrade.md asks for
     await server.stop({ keep: true });
 
     // The format is the same one, and it is served; or both numbers are said, and nothing is changed.
@@ -110,10 +157,14 @@ test('what an older program has left is served and written on, and it goes on wi
         await verify(server, rounds);
         await traffic(server, 'three');
         rounds.push('three');
+        if (olderKeeps)
+            await restoreAndDelete(server, ['one']);
         await server.kill();
     }
     server = await start(process.env.LAGRA_BINARY);
     await verify(server, rounds);
+    if (olderKeeps)
+        await restoreAndDelete(server, rounds.includes('three') ? ['two'] : ['one', 'two']);
     await server.stop({ keep: true });
     const checked = await run(['check', location]);
     assert.equal(checked.code, 0, checked.output + checked.errors);
