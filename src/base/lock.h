@@ -9,6 +9,7 @@
 
 enum lock_rank {
     RANK_STATE_SET = 1, /* embedded store: states that are kept; over a return to one */
+    RANK_LAG,           /* embedded store: which states a view that lags shows */
     RANK_PARTITION,     /* store: a stripe of partitions; held over the engine's write call */
     RANK_RECORD_SET,    /* embedded store: a set of cached records */
     RANK_MEMORY_TREE,   /* memory store: the root */

@@ -73,7 +73,7 @@ const struct option_row option_rows[] = {
     { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
     { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
     { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
-    { "secondaryLag",          0,  "TIME", "with --inMemoryPersistence: the -secondary endpoints show what there was so long ago, 5s say (else what there is)", MEMBER(secondary_lag_ms), SET_DURATION },
+    { "secondaryLag",          0,  "TIME", "the -secondary endpoints show what there was so long ago, 5s say (else what there is)", MEMBER(secondary_lag_ms), SET_DURATION },
     { "store",                 0,  "PLACE", "keep data elsewhere than in --location: rados:CONF:POOL[:POOL], pools of a Ceph cluster (builds with -Drados=true; docs/cluster.md)", MEMBER(store), SET_TEXT },
     { "extentMemoryLimit",     0,  "MIB",  "accepted for Azurite's sake, with --inMemoryPersistence: nothing but the machine limits its memory", 0, MEMORY_LIMIT },
     { "disableProductStyleUrl", 0, NULL,   "account always in the path, never in the host name", MEMBER(product_style_url), SET_FALSE },

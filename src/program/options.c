@@ -153,7 +153,8 @@ static enum options_result check_store(const struct option_settings *settings,
                                        struct options *options)
 {
     static const char *const others[] = { "inMemoryPersistence", "diskReserve", "keepReading",
-                                          "scrubEvery",          "scrubRate",   "sandbox" };
+                                          "scrubEvery",          "scrubRate",   "sandbox",
+                                          "secondaryLag" };
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (settings_have(settings, "store") && settings_have(settings, others[i])) {
@@ -162,10 +163,7 @@ static enum options_result check_store(const struct option_settings *settings,
         }
     if (options->store && !settings_have(settings, "location"))
         options->location = NULL; /* no folder is the server's unless it is named */
-    if (options->secondary_lag_ms == 0 || options->in_memory)
-        return OPTIONS_RUN;
-    fprintf(stderr, "lagra: --secondaryLag goes with --inMemoryPersistence\n");
-    return OPTIONS_WRONG;
+    return OPTIONS_RUN;
 }
 
 /* Azurite has no File service: what starts several of them beside each other, with ports for three

@@ -424,32 +424,6 @@ void piece_give(struct store *store, const struct piece_file *file)
     store->operations->piece_give(store, file);
 }
 
-instant store_shows_until(struct store *store, instant now)
-{
-    return store->operations->shows_until ? store->operations->shows_until(store) : now;
-}
-
-struct store_state *store_keep_state(struct store *store)
-{
-    return store->operations->keep_state ? store->operations->keep_state(store) : NULL;
-}
-
-void store_drop_state(struct store *store, struct store_state *state)
-{
-    store->operations->drop_state(store, state);
-}
-
-enum store_result store_return_to(struct store *store, struct store_state *state,
-                                  const struct guid *except, uint64_t *ret_sequence)
-{
-    return store->operations->return_to(store, state, except, ret_sequence);
-}
-
-uint64_t store_returns(const struct store *store)
-{
-    return atomic_load(&store->returns) + 1;
-}
-
 void store_collect_now(struct store *store, struct store_usage *ret_usage)
 {
     store->operations->collect_now(store, ret_usage);

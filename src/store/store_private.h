@@ -154,6 +154,7 @@ struct store_operations {
     bool (*backup_copied)(struct store *store, uint32_t extent);
     bool (*backup_end)(struct store *store);
 
+    struct store *(*open_lagging)(struct store *store, uint64_t ticks); /* NULL: it cannot */
     instant (*shows_until)(struct store *store); /* NULL: all that there is */
     /* NULL, all three: no state is kept. */
     struct store_state *(*keep_state)(struct store *store);

@@ -5,29 +5,17 @@
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 
-/* Read after the sum, the newest sequence covers all that went into it. */
-enum store_result embedded_count(struct store *store, const struct guid *space, struct bytes key,
-                                 struct store_access access, int64_t *ret_sum,
-                                 uint64_t *ret_sequence)
+enum store_result embedded_count_in(struct store *store, const rocksdb_readoptions_t *state,
+                                    struct bytes key, struct store_access access, int64_t *ret_sum)
 {
-    struct embedded *embedded = embedded_of(store);
-    const struct keyspace *keyspace = &embedded->keyspace;
     rocksdb_pinnableslice_t *value;
-    enum store_result result;
-    uint64_t dropped_at;
+    enum store_result result =
+        keyspace_get(&embedded_of(store)->keyspace, state, access, key, &value);
     struct bytes bytes;
 
-    spaces_enter(&embedded->spaces, space);
-    dropped_at = spaces_dropped_at(&embedded->spaces, space);
-    spaces_leave(&embedded->spaces, space);
     *ret_sum = 0;
-    result = dropped_at > 0 ? STORE_NOT_FOUND
-                            : keyspace_get(keyspace, keyspace->newest, access, key, &value);
-    *ret_sequence = dropped_at > 0 ? dropped_at : keyspace_sequence(keyspace);
-    if (result == STORE_NOT_FOUND)
-        return STORE_OK;
     if (result)
-        return result;
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
     bytes.ptr = rocksdb_pinnableslice_value(value, &bytes.len);
     if (bytes.len == sizeof *ret_sum)
         *ret_sum = (int64_t)le64_get(bytes.ptr);
@@ -36,5 +24,24 @@ enum store_result embedded_count(struct store *store, const struct guid *space, 
     rocksdb_pinnableslice_destroy(value);
     if (result)
         log_line(LOG_ERROR, "store: a counter is damaged");
+    return result;
+}
+
+/* Read after the sum, the newest sequence covers all that went into it. */
+enum store_result embedded_count(struct store *store, const struct guid *space, struct bytes key,
+                                 struct store_access access, int64_t *ret_sum,
+                                 uint64_t *ret_sequence)
+{
+    struct embedded *embedded = embedded_of(store);
+    enum store_result result = STORE_OK;
+    uint64_t dropped_at;
+
+    spaces_enter(&embedded->spaces, space);
+    dropped_at = spaces_dropped_at(&embedded->spaces, space);
+    spaces_leave(&embedded->spaces, space);
+    *ret_sum = 0;
+    if (dropped_at == 0)
+        result = embedded_count_in(store, embedded->keyspace.newest, key, access, ret_sum);
+    *ret_sequence = dropped_at > 0 ? dropped_at : keyspace_sequence(&embedded->keyspace);
     return result;
 }

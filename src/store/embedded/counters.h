@@ -4,11 +4,15 @@
 #ifndef LAGRA_STORE_EMBEDDED_COUNTERS_H
 #define LAGRA_STORE_EMBEDDED_COUNTERS_H
 
+#include "store/embedded/keyspace.h"
 #include "store/store_private.h"
 
 /* For the table of operations. */
 enum store_result embedded_count(struct store *store, const struct guid *space, struct bytes key,
                                  struct store_access access, int64_t *ret_sum,
                                  uint64_t *ret_sequence);
+/* The same in a state, of a space that is not dropped there. */
+enum store_result embedded_count_in(struct store *store, const rocksdb_readoptions_t *state,
+                                    struct bytes key, struct store_access access, int64_t *ret_sum);
 
 #endif

@@ -116,6 +116,15 @@ struct cursor *embedded_row_cursor(struct store *store, struct bytes end)
     return open_cursor(store, end, STORE_MAY_BLOCK, CURSOR_OF_CLIENTS);
 }
 
+struct cursor *embedded_state_cursor(struct store *store, const rocksdb_snapshot_t *state,
+                                     struct bytes end, struct store_access access)
+{
+    struct embedded_cursor *cursor = new_cursor(store, end);
+
+    open_iterator(cursor, state, access, CURSOR_OF_CLIENTS);
+    return &cursor->cursor;
+}
+
 struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
                                      struct bytes end, struct store_access access,
                                      uint64_t *ret_sequence)

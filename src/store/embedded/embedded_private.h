@@ -15,6 +15,7 @@
 #include "store/embedded/extents.h"
 #include "store/embedded/io_pool.h"
 #include "store/embedded/keyspace.h"
+#include "store/embedded/lag.h"
 #include "store/embedded/manifest_guard.h"
 #include "store/embedded/reclaim.h"
 #include "store/embedded/record_cache.h"
@@ -62,6 +63,7 @@ struct embedded {
     struct verified verified;
     struct reclaim reclaim;
     struct states states;
+    struct lag *lag; /* of the view that lags, from its start on; NULL: there is none */
     struct recovery recovery;
     struct collector collector;
 };

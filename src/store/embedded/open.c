@@ -109,7 +109,7 @@ static void embedded_close(struct store *store)
     manifest_guard_stop(&embedded->guard);
     io_pool_release(&embedded->io);
     reclaim_release(&embedded->reclaim);
-    states_release(&embedded->states);
+    states_release(embedded);
     collector_release(&embedded->collector);
     stripes_free(embedded->stripes);
     record_cache_free(embedded->records);
@@ -176,6 +176,7 @@ static const struct store_operations embedded_operations = {
     .backup_begin = embedded_backup_begin,
     .backup_copied = embedded_backup_copied,
     .backup_end = embedded_backup_end,
+    .open_lagging = embedded_open_lagging,
     .keep_state = embedded_keep_state,
     .drop_state = embedded_drop_state,
     .return_to = embedded_return_to,
@@ -475,7 +476,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         }
         table_proof_end(&embedded->tables);
         reclaim_release(&embedded->reclaim);
-        states_release(&embedded->states);
+        states_release(embedded);
         collector_release(&embedded->collector);
         verified_release(&embedded->verified);
         spaces_release(&embedded->spaces);

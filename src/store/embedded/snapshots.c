@@ -51,21 +51,21 @@ static void leave_list(struct embedded_snapshot *snapshot)
         snapshot->next->previous = snapshot->previous;
 }
 
-struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition)
+/* Of a partition, with nothing in it. */
+static struct embedded_snapshot *snapshot_new(struct store *store, struct partition partition)
 {
-    struct embedded *embedded = embedded_of(store);
     struct embedded_snapshot *snapshot;
-    struct stripe *stripe;
-    uint64_t dropped_at;
     struct key prefix;
     uint32_t hash;
 
     key_init(&prefix);
     key_set_partition(&prefix, RECORD_LISTED, partition);
     hash = partition_hash(key_bytes(&prefix));
-    stripe = stripe_of(embedded->stripes, hash);
     snapshot = xmalloc(sizeof *snapshot + prefix.len);
-    *snapshot = (struct embedded_snapshot){ .stripe = stripe, .hash = hash };
+    *snapshot = (struct embedded_snapshot){
+        .stripe = stripe_of(embedded_of(store)->stripes, hash),
+        .hash = hash,
+    };
     memcpy(snapshot->prefix, prefix.ptr, prefix.len);
     snapshot->snapshot = (struct snapshot){
         .store = store,
@@ -73,6 +73,29 @@ struct snapshot *embedded_snapshot_open(struct store *store, struct partition pa
         .prefix = { snapshot->prefix, prefix.len },
     };
     key_release(&prefix);
+    return snapshot;
+}
+
+struct snapshot *embedded_snapshot_of_state(struct store *store, struct partition partition,
+                                            struct lag_state *state)
+{
+    struct embedded *embedded = embedded_of(store);
+    struct embedded_snapshot *snapshot = snapshot_new(store, partition);
+
+    snapshot->shown = state;
+    atomic_store(&snapshot->view, state->view);
+    snapshot->snapshot.gone = lag_state_lacks(embedded, state, &partition.space);
+    snapshot->snapshot.sequence = state->sequence;
+    snapshot->snapshot.newest = embedded->newest_at_start;
+    return &snapshot->snapshot;
+}
+
+struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition)
+{
+    struct embedded *embedded = embedded_of(store);
+    struct embedded_snapshot *snapshot = snapshot_new(store, partition);
+    struct stripe *stripe = snapshot->stripe;
+    uint64_t dropped_at;
 
     spaces_enter(&embedded->spaces, &partition.space);
     dropped_at = spaces_dropped_at(&embedded->spaces, &partition.space);
@@ -97,6 +120,11 @@ void embedded_snapshot_close(struct snapshot *base)
     bool was_last = false;
 
     assert(!snapshot->committing || snapshot->spent);
+    if (snapshot->shown) {
+        lag_leave(embedded_of(base->store), snapshot->shown);
+        free(snapshot);
+        return;
+    }
     lock_take(&stripe->lock);
     view = atomic_load(&snapshot->view);
     if (view)

@@ -19,8 +19,9 @@ struct embedded_snapshot {
     uint64_t frontier;                         /* of the extents when it was opened */
     struct view *_Atomic view;                 /* set once, under the stripe's lock */
     uint32_t round;                            /* of spaces, when it was opened */
-    bool committing; /* its commit is about to write; under the stripe's lock */
-    bool spent;      /* its commit is done; owner's thread */
+    struct lag_state *shown; /* of a view that lags, which holds it; NULL: of no such view */
+    bool committing;         /* its commit is about to write; under the stripe's lock */
+    bool spent;              /* its commit is done; owner's thread */
     char prefix[];
 };
 
@@ -32,6 +33,10 @@ void embedded_snapshot_close(struct snapshot *snapshot);
 bool embedded_snapshot_is_newest(const struct snapshot *snapshot);
 enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                                struct record *ret_record);
+
+/* Of a view that lags, which shows that state: the snapshot holds it. It is for reading alone. */
+struct snapshot *embedded_snapshot_of_state(struct store *store, struct partition partition,
+                                            struct lag_state *state);
 
 /* Returns the record, or that it does not exist, as cached. False: it is not kept, or the stripe has
  * changed since the snapshot. */

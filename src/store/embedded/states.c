@@ -48,10 +48,14 @@ static bool is_in_a_state(struct embedded *embedded, const struct freed_piece *p
 
     key_write_piece(key, piece->extent, piece->offset);
     for (struct store_state *state = embedded->states.first; state; state = state->next) {
+        const rocksdb_readoptions_t *read = atomic_load(&state->read);
         rocksdb_pinnableslice_t *value;
-        enum store_result result = keyspace_get(&embedded->keyspace, state->read, STORE_MAY_BLOCK,
-                                                bytes_of(key, sizeof key), &value);
+        enum store_result result;
 
+        if (!read)
+            return true;
+        result = keyspace_get(&embedded->keyspace, read, STORE_MAY_BLOCK, bytes_of(key, sizeof key),
+                              &value);
         if (!result)
             rocksdb_pinnableslice_destroy(value);
         if (result != STORE_NOT_FOUND)
@@ -96,6 +100,52 @@ static void take_out(struct embedded *embedded, struct freed *freed)
     lock_give(&states->lock);
 }
 
+static void free_state(struct embedded *embedded, struct store_state *state)
+{
+    written_release(&state->written);
+    rocksdb_readoptions_destroy(state->read);
+    rocksdb_release_snapshot(embedded->keyspace.db, state->snapshot);
+    free(state);
+}
+
+/* Takes out the one, or NULL: those that are over. Under both locks. */
+static struct store_state *unlink_states(struct states *states, const struct store_state *one)
+{
+    struct store_state *out = NULL, *stays = NULL, *state = states->first;
+
+    while (state) {
+        struct store_state *next = state->next, **to = &stays;
+
+        if (one ? state == one : atomic_load(&state->is_over))
+            to = &out;
+        state->next = *to;
+        *to = state;
+        state = next;
+    }
+    states->first = stays;
+    states->is_fewer = true;
+    return out;
+}
+
+/* Under the lock. */
+static void drop_over(struct embedded *embedded)
+{
+    struct states *states = &embedded->states;
+    struct store_state *out;
+
+    if (!atomic_exchange(&states->any_over, false))
+        return;
+    lock_take(&states->written_lock);
+    out = unlink_states(states, NULL);
+    lock_give(&states->written_lock);
+    while (out) {
+        struct store_state *next = out->next;
+
+        free_state(embedded, out);
+        out = next;
+    }
+}
+
 static struct freed *let_go(struct embedded *embedded)
 {
     struct states *states = &embedded->states;
@@ -105,6 +155,7 @@ static struct freed *let_go(struct embedded *embedded)
     if (!atomic_load(&states->any))
         return NULL;
     lock_take(&states->lock);
+    drop_over(embedded);
     if (states->is_fewer && states->kept_count > 0) {
         freed = freed_new(states->kept_count);
         for (size_t i = 0; i < states->kept_count; i++) {
@@ -191,8 +242,11 @@ void states_init(struct embedded *embedded)
     embedded->reclaim.let_go = let_go;
 }
 
-void states_release(struct states *states)
+void states_release(struct embedded *embedded)
 {
+    struct states *states = &embedded->states;
+
+    drop_over(embedded);
     assert(!states->first);
     free(states->kept);
     free(states->back);
@@ -210,26 +264,51 @@ void states_wrote(struct states *states, rocksdb_writebatch_t *writes)
     data.ptr = rocksdb_writebatch_data(writes, &data.len);
     lock_take(&states->written_lock);
     for (struct store_state *state = states->first; state; state = state->next)
-        written_add_batch(&state->written, data);
+        if (!state->is_shown)
+            written_add_batch(&state->written, data);
     lock_give(&states->written_lock);
+}
+
+/* It is in the list before its snapshot is taken: from then on nothing that is in it is given back. */
+static struct store_state *begin_state(struct embedded *embedded, bool is_shown)
+{
+    struct states *states = &embedded->states;
+    struct store_state *state = xcalloc(1, sizeof *state);
+
+    state->is_shown = is_shown;
+    atomic_store(&states->any, true);
+    lock_take(&states->written_lock);
+    state->next = states->first;
+    states->first = state;
+    if (!is_shown)
+        atomic_fetch_add(&states->count, 1);
+    lock_give(&states->written_lock);
+    state->snapshot = rocksdb_create_snapshot(embedded->keyspace.db);
+    atomic_store(&state->read, read_options_new(state->snapshot));
+    return state;
+}
+
+struct store_state *states_show(struct embedded *embedded)
+{
+    return begin_state(embedded, true);
+}
+
+void states_over(struct embedded *embedded, struct store_state *state)
+{
+    assert(state->is_shown);
+    atomic_store(&state->is_over, true);
+    atomic_store(&embedded->states.any_over, true);
+    collector_poke(&embedded->collector);
 }
 
 struct store_state *embedded_keep_state(struct store *store)
 {
     struct embedded *embedded = embedded_of(store);
-    struct states *states = &embedded->states;
-    struct store_state *state = xcalloc(1, sizeof *state);
+    struct store_state *state;
 
-    lock_take(&states->lock);
-    atomic_store(&states->any, true);
-    lock_take(&states->written_lock);
-    state->next = states->first;
-    states->first = state;
-    atomic_fetch_add(&states->count, 1);
-    lock_give(&states->written_lock);
-    state->snapshot = rocksdb_create_snapshot(embedded->keyspace.db);
-    state->read = read_options_new(state->snapshot);
-    lock_give(&states->lock);
+    lock_take(&embedded->states.lock);
+    state = begin_state(embedded, false);
+    lock_give(&embedded->states.lock);
     return state;
 }
 
@@ -237,20 +316,14 @@ void embedded_drop_state(struct store *store, struct store_state *state)
 {
     struct embedded *embedded = embedded_of(store);
     struct states *states = &embedded->states;
-    struct store_state **link = &states->first;
 
     lock_take(&states->lock);
     lock_take(&states->written_lock);
-    while (*link != state)
-        link = &(*link)->next;
-    *link = state->next;
-    atomic_fetch_sub(&states->count, 1);
+    (void)unlink_states(states, state);
+    if (!state->is_shown)
+        atomic_fetch_sub(&states->count, 1);
     lock_give(&states->written_lock);
-    states->is_fewer = true;
     lock_give(&states->lock);
-    written_release(&state->written);
-    rocksdb_readoptions_destroy(state->read);
-    rocksdb_release_snapshot(embedded->keyspace.db, state->snapshot);
-    free(state);
+    free_state(embedded, state);
     collector_poke(&embedded->collector);
 }

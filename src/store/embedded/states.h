@@ -1,6 +1,6 @@
 /* States that are kept (store/states.h), and gone back to by a commit like any other: state_return.c.
  *
- * A state is a RocksDB snapshot, and the keys that were written since (written.h). What a commit frees and a state
+ * A state is a RocksDB snapshot, and, if it may be gone back to, the keys that were written since (written.h). What a commit frees and a state
  * refers to is not given back to the file system: it goes on a list instead, until the last such state is dropped, or
  * gone back to, where it is in use again. So to keep a state costs what was overwritten and deleted since; states end
  * with the process, and a start gives back what only they had.
@@ -25,8 +25,10 @@
 struct store_state {
     struct store_state *next;
     const rocksdb_snapshot_t *snapshot;
-    rocksdb_readoptions_t *read;
-    struct written written; /* under states.written_lock */
+    rocksdb_readoptions_t *_Atomic read; /* NULL: it begins, and what is in it is not known yet */
+    bool is_shown;                       /* for reading alone */
+    atomic_bool is_over;                 /* such a one, which nobody reads any longer */
+    struct written written;              /* under states.written_lock */
 };
 
 struct came_back {
@@ -38,9 +40,11 @@ struct came_back {
 struct states {
     struct lock lock; /* held over a return, and while the disk is read */
     struct lock written_lock;
-    struct store_state *first; /* changed under both locks */
-    atomic_uint count;
-    atomic_bool any; /* there was one at some time */
+    struct store_state
+        *_Atomic first; /* added to under written_lock, taken from under both locks */
+    atomic_uint count;  /* that may be gone back to */
+    atomic_bool any;    /* there was one at some time */
+    atomic_bool any_over;
     /* All below under lock. */
     struct freed_piece *kept;
     size_t kept_count, kept_capacity;
@@ -55,11 +59,15 @@ struct embedded;
 
 /* Once reclaim is there. */
 void states_init(struct embedded *embedded);
-/* All states are dropped. */
-void states_release(struct states *states);
+/* All states are dropped, or over. Before RocksDB is closed. */
+void states_release(struct embedded *embedded);
 
 /* A batch was written; before anything that it freed is given to reclaim. Any thread. */
 void states_wrote(struct states *states, rocksdb_writebatch_t *writes);
+
+/* For reading alone. The first waits for no disk; nor does the second, whose work is the collector's. Any thread. */
+struct store_state *states_show(struct embedded *embedded);
+void states_over(struct embedded *embedded, struct store_state *state);
 
 /* For the table of operations. */
 struct store_state *embedded_keep_state(struct store *store);

@@ -228,6 +228,15 @@ struct view *stripe_add_view(struct embedded *embedded, struct stripe *stripe)
     return view;
 }
 
+struct view *view_of_state(const struct store_state *state)
+{
+    struct view *view = xcalloc(1, sizeof *view);
+
+    view->state = state->snapshot;
+    view->read = state->read;
+    return view;
+}
+
 void view_hold(struct view *view, uint64_t frontier)
 {
     view->holders++;

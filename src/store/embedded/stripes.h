@@ -60,6 +60,8 @@ void view_hold(struct view *view, uint64_t frontier);
 /* Removes one holder. True if it was the last: the view is the caller's, for view_free().
  * Under the stripe's lock. */
 bool view_release(struct stripe *stripe, struct view *view);
+/* Of a state that is kept (states.h), and of no stripe, for all who read that: they hold the state. From malloc. */
+struct view *view_of_state(const struct store_state *state);
 /* Without a lock. */
 void view_free(struct embedded *embedded, struct view *view);
 const rocksdb_readoptions_t *view_read_options(const struct view *view);

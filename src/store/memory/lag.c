@@ -1,115 +1,70 @@
-/* The memory store as it was a while ago: samples of it, each of which is what there was from the commit before it until
- * the one that it was taken in front of. None is taken that would end less than a sixteenth of the lag behind the one before:
- * what there was in between is shown that much later. */
+/* The memory store as it was a while ago: a sample is a snapshot of no partition that there is. */
+#include "store/lag_ring.h"
 #include "store/memory/memory_private.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/clock.h"
-
-#define SAMPLES_A_LAG 16u
-/* Those of one lag, the one before them, and two more. */
-#define SAMPLES_MAX   (SAMPLES_A_LAG + 4)
-
-struct sample {
-    instant since, until;             /* in between nothing was committed */
-    struct memory_snapshot *snapshot; /* of no partition that there is */
-};
-
-/* All under the lock of the store. */
-struct memory_lag {
-    uint64_t ticks;
-    instant changed; /* the newest commit */
-    size_t count;    /* at least one, the oldest first */
-    struct sample samples[SAMPLES_MAX];
-};
-
-static void drop(struct memory_store *store, struct sample *sample)
+static void drop(struct memory_store *store, struct memory_snapshot *snapshot)
 {
-    memory_snapshot_leave(store, sample->snapshot);
-    treap_release(sample->snapshot->root);
-    free(sample->snapshot);
+    memory_snapshot_leave(store, snapshot);
+    treap_release(snapshot->root);
+    free(snapshot);
 }
 
-/* Those not shown to readers from `now` on. */
-static void drop_old(struct memory_store *store, struct memory_lag *lag, instant now)
-{
-    size_t old = 0;
-
-    while (old + 1 < lag->count && lag->samples[old + 1].since + lag->ticks <= now)
-        drop(store, &lag->samples[old++]);
-    lag->count -= old;
-    memmove(lag->samples, lag->samples + old, lag->count * sizeof lag->samples[0]);
-}
-
-static void take(struct memory_store *store, struct memory_lag *lag, instant now)
+static void take(struct memory_store *store, struct lag_ring *ring, instant now)
 {
     static const struct partition nowhere = { .space = { { 0 } }, .key = BYTES("") };
-    struct sample *sample = &lag->samples[lag->count++];
+    struct memory_snapshot *snapshot = memory_snapshot_new(store, nowhere);
 
-    assert(lag->count <= SAMPLES_MAX);
-    *sample = (struct sample){ .since = lag->changed,
-                               .until = now,
-                               .snapshot = memory_snapshot_new(store, nowhere) };
-    memory_snapshot_enter(store, sample->snapshot, NULL);
+    memory_snapshot_enter(store, snapshot, NULL);
+    lag_ring_add(ring, now, snapshot);
 }
 
 void memory_lag_begin(struct memory_store *store, uint64_t ticks)
 {
-    struct memory_lag *lag = xcalloc(1, sizeof *lag);
+    struct lag_ring *ring = xcalloc(1, sizeof *ring);
+    instant now = clock_now();
 
-    assert(ticks >= SAMPLES_A_LAG && !store->lag);
-    lag->ticks = ticks;
+    assert(!store->lag);
+    lag_ring_init(ring, ticks, now);
     lock_take(&store->lock);
-    store->lag = lag;
-    lag->changed = clock_now();
-    take(store, lag, lag->changed);
+    store->lag = ring;
+    take(store, ring, now);
     lock_give(&store->lock);
 }
 
-void memory_lag_release(struct memory_store *store)
+void memory_lag_end(struct memory_store *store)
 {
-    struct memory_lag *lag = store->lag;
+    struct lag_ring *ring = store->lag;
 
-    if (!lag)
-        return;
     lock_take(&store->lock);
-    while (lag->count > 0)
-        drop(store, &lag->samples[--lag->count]);
+    while (ring->count > 0)
+        drop(store, ring->samples[--ring->count].state);
     store->lag = NULL;
     lock_give(&store->lock);
-    free(lag);
+    free(ring);
 }
 
 void memory_lag_commits(struct memory_store *store)
 {
-    struct memory_lag *lag = store->lag;
+    struct lag_ring *ring = store->lag;
+    struct memory_snapshot *old;
     instant now;
 
     lock_assert_held(&store->lock);
-    if (!lag)
+    if (!ring)
         return;
     now = clock_now();
-    drop_old(store, lag, now);
-    if (now - lag->samples[lag->count - 1].until >= lag->ticks / SAMPLES_A_LAG)
-        take(store, lag, now);
-    lag->changed = now;
+    while ((old = lag_ring_take_old(ring, now)))
+        drop(store, old);
+    if (lag_ring_is_due(ring, now))
+        take(store, ring, now);
+    lag_ring_changed(ring, now);
 }
 
-/* The newest that is old enough; of a store that was opened a shorter time ago the first. */
 struct memory_snapshot *memory_lag_shown(const struct memory_store *store, instant *ret_until)
 {
-    const struct memory_lag *lag = store->lag;
-    size_t i = lag->count - 1;
-
     lock_assert_held(&store->lock);
-    *ret_until = clock_now() - lag->ticks;
-    if (lag->changed <= *ret_until)
-        return NULL;
-    while (i > 0 && lag->samples[i].since > *ret_until)
-        i--;
-    if (lag->samples[i].until < *ret_until)
-        *ret_until = lag->samples[i].until;
-    return lag->samples[i].snapshot;
+    return lag_ring_shown(store->lag, clock_now(), ret_until);
 }

@@ -16,6 +16,14 @@ static struct memory_store *store_of(struct store *base)
 
 static void view_close(struct store *base)
 {
+    struct memory_store *store = store_of(base);
+    struct memory_piece *freed;
+
+    memory_lag_end(store);
+    lock_take(&store->lock);
+    freed = memory_collect(store);
+    lock_give(&store->lock);
+    memory_pieces_free(freed);
     free(base);
 }
 
@@ -120,7 +128,7 @@ static const struct store_operations view_operations = {
     .shows_until = view_shows_until,
 };
 
-struct store *store_open_lagging(struct store *memory, uint64_t lag_ticks)
+struct store *memory_open_lagging(struct store *memory, uint64_t lag_ticks)
 {
     struct lag_view *view = xcalloc(1, sizeof *view);
     struct memory_store *store = (struct memory_store *)(void *)memory;

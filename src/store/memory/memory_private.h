@@ -3,6 +3,7 @@
 #define LAGRA_STORE_MEMORY_PRIVATE_H
 
 #include "base/lock.h"
+#include "store/lag_ring.h"
 #include "store/memory/pieces.h"
 #include "store/memory/treap.h"
 #include "store/store_private.h"
@@ -33,8 +34,8 @@ struct memory_store {
     uint64_t random;   /* state of the generator of priorities */
     struct memory_snapshot *oldest_snapshot;
     struct memory_snapshot *newest_snapshot;
-    size_t stage_count;     /* open ones */
-    struct memory_lag *lag; /* for the secondary endpoint; NULL: none */
+    size_t stage_count;   /* open ones */
+    struct lag_ring *lag; /* for the secondary endpoint; NULL: none */
     struct memory_pieces pieces;
 };
 
@@ -47,7 +48,7 @@ void memory_snapshot_enter(struct memory_store *store, struct memory_snapshot *s
                            struct memory_snapshot *like);
 /* It is open no longer; its root is still to be released. Under the lock. */
 void memory_snapshot_leave(struct memory_store *store, struct memory_snapshot *snapshot);
-/* memory.c: finds in what it shows what a snapshot says of itself. Without the lock. */
+/* cursor.c: finds in what it shows what a snapshot says of itself. Without the lock. */
 void memory_snapshot_look(struct memory_snapshot *snapshot);
 
 /* ---- lag.c: what the store showed a while ago ---- */
@@ -55,15 +56,24 @@ void memory_snapshot_look(struct memory_snapshot *snapshot);
 /* Before a commit is applied. Under the lock. */
 void memory_lag_commits(struct memory_store *store);
 void memory_lag_begin(struct memory_store *store, uint64_t ticks);
-void memory_lag_release(struct memory_store *store);
+void memory_lag_end(struct memory_store *store);
+/* lag_view.c */
+struct store *memory_open_lagging(struct store *memory, uint64_t ticks);
 /* The snapshot that is shown now, and until when it has everything; NULL: the store as it is. Under the lock. */
 struct memory_snapshot *memory_lag_shown(const struct memory_store *store, instant *ret_until);
 
-/* ---- shared by those who read ---- */
+/* ---- cursor.c: shared by those who read ---- */
 
 /* A cursor of a space over a root, whose hold it takes over; NULL: the space is dropped there. */
 struct cursor *memory_root_cursor(struct store *base, struct treap_node *root,
                                   const struct guid *space, struct bytes end);
+struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind);
+struct cursor *memory_space_cursor(struct store *base, const struct guid *space, struct bytes end,
+                                   struct store_access access, uint64_t *ret_sequence);
+struct cursor *memory_row_cursor(struct store *base, struct bytes end);
+enum store_result memory_cursor_seek(struct cursor *base, struct bytes key);
+enum store_result memory_cursor_next(struct cursor *base);
+void memory_cursor_close(struct cursor *base);
 /* The sum of a counter. key: full */
 int64_t memory_count_in(const struct treap_node *root, const struct guid *space, struct bytes key);
 
