@@ -16,7 +16,9 @@ static enum store_result read_node(struct decision *d, struct arena *arena, uint
     enum store_result result = STORE_CONFLICT;
 
     for (unsigned i = 0; result == STORE_CONFLICT && i < READS_MAX; i++) {
-        struct decision_part *part = decision_open(d, tree_partition(arena, tree->space, id), NULL);
+        struct partition partition = tree_partition(arena, tree->space, id);
+        struct decision_part *part =
+            i == 0 ? decision_open(d, partition, NULL) : decision_open_afresh(d, partition);
 
         result = file_read(tree, part->before, arena, ret_file);
         decision_leave(d, part);
@@ -31,7 +33,7 @@ static enum store_result read_entry_again(struct decision *d, uint64_t directory
 {
     uint64_t id = entry->id;
     struct decision_part *part =
-        decision_open(d, tree_partition(d->arena, file_state(d)->tree.space, directory), NULL);
+        decision_open_afresh(d, tree_partition(d->arena, file_state(d)->tree.space, directory));
     enum store_result result =
         tree_entry_read(part->before, d->arena, TREE_CASE_IGNORED, &entry->name, entry);
 

@@ -15,8 +15,10 @@ static enum error read_handle(struct file_gate *gate, uint64_t id, struct handle
 
     if (!result && !handle_decode(key, value, ret_handle))
         result = record_is_unknown("the entry of a handle", value);
-    if (result == STORE_NOT_FOUND)
-        result = decision_is_outdated(d) ? STORE_CONFLICT : STORE_CORRUPT;
+    if (result == STORE_NOT_FOUND) {
+        result = decision_confirm(d);
+        result = result ? result : STORE_CORRUPT;
+    }
     return result ? decision_fail_store(d, result) : OK;
 }
 

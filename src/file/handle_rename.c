@@ -160,7 +160,11 @@ enum error handle_rename_attempt(struct decision *d, void *of)
     if (!e)
         e = rename_found(d, rename);
     /* What was found one after the other, and refuses it, has to be of one moment. */
-    if (e && !decision_is_unfinished(e) && decision_is_outdated(d))
-        e = decision_fail_store(d, STORE_CONFLICT);
+    if (e && !decision_is_unfinished(e)) {
+        enum store_result confirmed = decision_confirm(d);
+
+        if (confirmed)
+            e = decision_fail_store(d, confirmed);
+    }
     return e;
 }

@@ -155,6 +155,7 @@ enum error permission_find(struct decision *d, struct guid space, uint64_t numbe
 enum error permission_find_key(struct decision *d, struct guid space, struct bytes key,
                                uint64_t *ret_number, struct bytes *ret_descriptor)
 {
+    enum store_result confirmed;
     enum error e;
 
     if (!permission_key_parse(key, ret_number)) {
@@ -164,8 +165,9 @@ enum error permission_find_key(struct decision *d, struct guid space, struct byt
     e = permission_find(d, space, *ret_number, ret_descriptor);
     if (e || ret_descriptor->ptr)
         return e;
-    if (decision_is_outdated(d)) /* gone with its share? */
-        return decision_fail_store(d, STORE_CONFLICT);
+    confirmed = decision_confirm(d); /* gone with its share? */
+    if (confirmed)
+        return decision_fail_store(d, confirmed);
     return decision_take_back(d, E_FileInvalidPermissionKey);
 }
 

@@ -164,8 +164,12 @@ static enum error rename_or_refuse(struct decision *d, const struct rename *aske
 {
     enum error e = rename_node(d, asked, kind, ret_shown);
 
-    if (e && !decision_is_unfinished(e) && decision_is_outdated(d))
-        return decision_fail_store(d, STORE_CONFLICT);
+    if (e && !decision_is_unfinished(e)) {
+        enum store_result confirmed = decision_confirm(d);
+
+        if (confirmed)
+            return decision_fail_store(d, confirmed);
+    }
     return e;
 }
 

@@ -63,8 +63,10 @@ static enum error read_part(struct sums *sums, unsigned i, struct changes *chang
  * cut in between. */
 static enum error fail_less(struct decision *d)
 {
-    if (decision_is_outdated(d))
-        return decision_fail_store(d, STORE_CONFLICT);
+    enum store_result confirmed = decision_confirm(d);
+
+    if (confirmed)
+        return decision_fail_store(d, confirmed);
     log_line(LOG_ERROR, "a share counts less bytes than its files have");
     return decision_fail_store(d, STORE_CORRUPT);
 }
@@ -113,8 +115,10 @@ static enum error read_others(struct sums *sums, bool kept, uint64_t *ret_total)
  * A refusal commits nothing that would find that. */
 static enum error fail_full(struct decision *d)
 {
-    if (decision_is_outdated(d))
-        return decision_fail_store(d, STORE_CONFLICT);
+    enum store_result confirmed = decision_confirm(d);
+
+    if (confirmed)
+        return decision_fail_store(d, confirmed);
     return decision_take_back(d, E_ShareSizeLimitReached);
 }
 

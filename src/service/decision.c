@@ -38,6 +38,25 @@ struct decision_part *decision_open(struct decision *d, struct partition partiti
     return part;
 }
 
+static struct store_access afresh(const struct decision *d)
+{
+    struct store_access access = d->access;
+
+    access.afresh = true;
+    return access;
+}
+
+struct decision_part *decision_open_afresh(struct decision *d, struct partition partition)
+{
+    struct store_access access = d->access;
+    struct decision_part *part;
+
+    d->access = afresh(d);
+    part = decision_open(d, partition, NULL);
+    d->access = access;
+    return part;
+}
+
 /* NULL: the operation's partition is not open, or another decision's. */
 static struct decision_part *subject_part(struct decision *d)
 {
@@ -107,17 +126,17 @@ static bool is_dropped(const struct decision *d, const struct decision_part *par
     return dropped;
 }
 
-static bool has_changed(const struct decision *d, const struct decision_part *part)
+enum store_result decision_confirm_part(const struct decision *d, const struct decision_part *part)
 {
+    enum store_result result;
     struct snapshot *now;
-    bool changed;
 
     if (snapshot_is_newest(part->before))
-        return false;
-    now = snapshot_open(d->store, part->partition, d->access);
-    changed = snapshot_instant(now) != snapshot_instant(part->before);
+        return STORE_OK;
+    now = snapshot_open(d->store, part->partition, afresh(d));
+    result = snapshot_confirm(part->before, now);
     snapshot_close(now);
-    return changed;
+    return result;
 }
 
 /* Was the space of a part dropped? */
@@ -130,13 +149,13 @@ static bool has_dropped_space(const struct decision *d)
     return i < d->part_count;
 }
 
-bool decision_is_outdated(const struct decision *d)
+enum store_result decision_confirm(const struct decision *d)
 {
-    unsigned i = 0;
+    enum store_result result = has_dropped_space(d) ? STORE_CONFLICT : STORE_OK;
 
-    while (i < d->part_count && !has_changed(d, &d->parts[i]))
-        i++;
-    return i < d->part_count || has_dropped_space(d);
+    for (unsigned i = 0; i < d->part_count && !result; i++)
+        result = decision_confirm_part(d, &d->parts[i]);
+    return result;
 }
 
 void decision_move_parts(struct decision *to, struct decision *from)

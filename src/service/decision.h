@@ -137,6 +137,8 @@ _Static_assert(offsetof(struct decision, parts) +
  * changed by them; with NULL it is a guard. The newest part may be closed again by decision_leave(). */
 struct decision_part *decision_open(struct decision *d, struct partition partition,
                                     struct changes *changes);
+/* A guard that shows the partition as it is now, whatever of it the attempt has seen. */
+struct decision_part *decision_open_afresh(struct decision *d, struct partition partition);
 /* The part that it is already; NULL: none. */
 struct decision_part *decision_find_part(struct decision *d, struct partition partition);
 /* Opens the partition that the operation is about: d->before, and d->changes are its. In the place of
@@ -149,10 +151,12 @@ void decision_move_subject(struct decision *d, struct decision_part *part);
 void decision_leave(struct decision *d, struct decision_part *newest);
 /* The same, but the snapshot stays open: the caller closes it. */
 struct snapshot *decision_detach(struct decision *d, struct decision_part *newest);
-/* Whether one of the parts may have changed since it was opened, or its space been dropped: then what was read of another one later
- * need not agree with it. A commit finds that by itself; this is for what is refused, or looks damaged,
- * because two parts do not agree. Rarely also true when nothing has changed. */
-bool decision_is_outdated(const struct decision *d);
+/* Looks whether one of the parts may have changed since it was opened, or its space been dropped: then what was read of another one
+ * later need not agree with it. A commit finds that by itself; this is for what is refused, or looks damaged,
+ * because two parts do not agree. returns as snapshot_confirm(); rarely STORE_CONFLICT when nothing has changed */
+enum store_result decision_confirm(const struct decision *d);
+/* Of one part. */
+enum store_result decision_confirm_part(const struct decision *d, const struct decision_part *part);
 /* Moves the parts of one decision to another, which goes on with them. */
 void decision_move_parts(struct decision *to, struct decision *from);
 /* Takes the snapshot of the subject out of the decision: it is the caller's to close. */

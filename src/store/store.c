@@ -155,6 +155,20 @@ bool snapshot_is_newest(const struct snapshot *snapshot)
     return operations->snapshot_is_newest && operations->snapshot_is_newest(snapshot);
 }
 
+enum store_result snapshot_confirm(struct snapshot *snapshot, struct snapshot *now)
+{
+    const struct store_operations *operations = snapshot->store->operations;
+    enum store_result result;
+
+    assert_snapshot(snapshot);
+    assert_snapshot(now);
+    if (!operations->snapshot_confirm)
+        return snapshot_instant(now) == snapshot_instant(snapshot) ? STORE_OK : STORE_CONFLICT;
+    result = operations->snapshot_confirm(snapshot, now);
+    assert_result(result, now->access);
+    return result;
+}
+
 struct store_access snapshot_access(const struct snapshot *snapshot)
 {
     return snapshot->access;

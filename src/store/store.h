@@ -80,6 +80,8 @@ struct store_access {
     bool may_block;            /* waits for it; only on threads that may block */
     bool shows_pending;        /* the reader may call snapshot_show_pending() */
     struct fetch_set *fetches; /* else: where it is fetched to, beside STORE_WAIT; NULL: nowhere */
+    /* Of a snapshot: not the state that was fetched for this reader before, which it is shown else. */
+    bool afresh;
     /* Of commits: store_returns() before anything was read; 0: it rests on nothing but its parts. */
     uint64_t returns;
     /* Of commits: nobody waits for it yet. It is durable within STORE_LEISURE_MS, and as soon as any other
@@ -141,8 +143,7 @@ struct store *store_open_memory(void);
 void store_close(struct store *store);
 /* The most file descriptors that the store will have open until it has grown by 128 GiB. Any thread. */
 unsigned store_descriptors(struct store *store);
-/* False after a write or sync has failed (store invariant 6). A local engine stays so; a remote one
- * may recover. Any thread. */
+/* False after a write or sync has failed (store invariant 6). A local engine stays so; a remote one may recover. Any thread. */
 bool store_healthy(struct store *store);
 /* What keeps a remote engine from its work for now, as a sentence's beginning (static); NULL: nothing. Its cluster does
  * not answer: requests wait for it. Or its clock is wrong: every commit returns STORE_SHORTAGE. Any thread. */
@@ -228,14 +229,16 @@ struct store_access snapshot_access(const struct snapshot *snapshot);
 void snapshot_set_access(struct snapshot *snapshot, struct store_access access);
 /* The sequence that must be durable before anything read here may be reported (store invariant 3). */
 uint64_t snapshot_sequence(const struct snapshot *snapshot);
-/* An instant not below that of any commit of the partition, which each commit raises. The instant of a decision must be greater,
- * whatever the clock of this machine says: now = max(clock_now(), this + 1), read after the snapshot
- * was opened. */
+/* An instant not below that of any commit of the partition, which each commit raises. The instant of a decision must be
+ * greater, whatever the clock of this machine says: now = max(clock_now(), this + 1), read after the snapshot was opened. */
 instant snapshot_instant(const struct snapshot *snapshot);
 /* Is the partition as the snapshot has it, whatever else has been committed? It is much less than a snapshot to
  * compare with. False: it may have changed, or its engine cannot tell; look again. That the partition's space has
  * been dropped is not seen here. Not of a snapshot that a commit has spent. Never waits. */
 bool snapshot_is_newest(const struct snapshot *snapshot);
+/* Is it in another snapshot, opened later (afresh) and not read yet, as in this one? returns STORE_OK; STORE_CONFLICT: it may have
+ * changed, or its space was dropped; STORE_WAIT, STORE_IO, STORE_CORRUPT */
+enum store_result snapshot_confirm(struct snapshot *snapshot, struct snapshot *now);
 /* After a read that returned STORE_NOT_FOUND: true if that is because the space had been dropped before
  * the snapshot was opened. */
 bool snapshot_is_gone(const struct snapshot *snapshot);
@@ -285,8 +288,7 @@ struct changes *changes_new(struct arena *arena);
 /* The arena of the list: for values that are built for it. */
 struct arena *changes_arena(const struct changes *changes);
 bool changes_empty(const struct changes *changes);
-/* Bytes of all keys and values, as store_limits() counts them; pieces count as their records name
- * them. */
+/* Bytes of all keys and values, as store_limits() counts them; pieces count as their records name them. */
 uint64_t changes_bytes(const struct changes *changes);
 /* Moves all changes of `more`, of the same arena and partition, to the end of the list: for decisions
  * that are made one after another and committed as one. */
@@ -296,14 +298,12 @@ void changes_put(struct changes *changes, enum record_family family, struct byte
                  struct bytes value, const struct piece *pieces, size_t piece_count);
 /* Deletes a record. */
 void changes_delete(struct changes *changes, enum record_family family, struct bytes key);
-/* Releases references that a record overwritten or deleted in this list had. References added and
- * released in one list cancel out. A piece with no reference left is freed after the commit is durable
- * and no open snapshot can see it. */
+/* Releases references that a record overwritten or deleted in this list had. References added and released in one list cancel
+ * out. A piece with no reference left is freed after the commit is durable and no open snapshot can see it. */
 void changes_release(struct changes *changes, const struct piece *pieces, size_t piece_count);
-/* A record of an index: ordered by its own key over all partitions of the space, and read by an
- * index_iterator. It belongs to the partition of the commit; the same key in another partition is
- * another record. Put replaces the value. Index records are written in the same commit, and dropped with
- * the space. */
+/* A record of an index: ordered by its own key over all partitions of the space, and read by an index_iterator. It belongs to
+ * the partition of the commit; the same key in another partition is another record. Put replaces the value. Index records are
+ * written in the same commit, and dropped with the space. */
 void changes_index_put(struct changes *changes, struct bytes key, struct bytes value);
 void changes_index_delete(struct changes *changes, struct bytes key);
 /* Adds to a counter of the partition's space (store_count()). Counters are not part of a snapshot:

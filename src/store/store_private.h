@@ -93,6 +93,8 @@ struct store_operations {
     /* What was known when it was opened may be less than what it will read. NULL: it is not. */
     instant (*snapshot_instant)(const struct snapshot *snapshot);
     bool (*snapshot_is_newest)(const struct snapshot *snapshot); /* NULL: it cannot tell */
+    /* NULL: by instants. */
+    enum store_result (*snapshot_confirm)(struct snapshot *snapshot, struct snapshot *now);
     enum store_result (*snapshot_hold)(struct snapshot *snapshot);
     /* The record under a full key, decoded into the arena; ret_record->key is left alone. */
     enum store_result (*get)(struct snapshot *snapshot, struct bytes key, struct arena *arena,

@@ -121,7 +121,7 @@ static enum tree_result confirm(struct tree *tree)
 
     if (tree->at == 0 && (!tree->stamp || snapshot_is_newest(tree->stamp->before)))
         return TREE_OK;
-    now = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
+    now = decision_open_afresh(tree->d, tree_stamp_partition(tree->space));
     result = tree->at ? is_still_kept(tree, now->before) : has_not_moved(tree, now->before);
     decision_leave(tree->d, now);
     return result ? tree_fail(tree, result) : TREE_OK;
@@ -155,43 +155,38 @@ struct changes *tree_change(struct tree *tree, struct decision_part *part)
 /* An entry named a node, but the node's record, read after it from `node`, was missing or named another
  * place. Either it was moved or deleted in between, or, if the entry still names it while the node's
  * partition has not changed, the data is damaged.
- * returns STORE_CONFLICT, STORE_CORRUPT, as tree_entry_read() */
+ * returns STORE_CONFLICT, STORE_CORRUPT, as tree_entry_read(), as decision_confirm_part() */
 static enum store_result why_other(struct tree *tree, uint64_t directory,
                                    const struct tree_name *name, uint64_t id,
                                    const struct decision_part *node)
 {
     struct decision *d = tree->d;
-    instant seen = snapshot_instant(node->before), then;
     struct decision_part *again =
-        decision_open(d, tree_partition(d->arena, tree->space, directory), NULL);
+        decision_open_afresh(d, tree_partition(d->arena, tree->space, directory));
     struct tree_entry entry;
     enum store_result result = tree_entry_read(again->before, d->arena, tree->rule, name, &entry);
 
     decision_leave(d, again);
     if (result == STORE_NOT_FOUND || (!result && entry.id != id))
         return STORE_CONFLICT;
+    if (!result)
+        result = decision_confirm_part(d, node);
     if (result)
         return result;
-    again = decision_open(d, node->partition, NULL);
-    then = snapshot_instant(again->before);
-    decision_leave(d, again);
-    if (then != seen)
-        return STORE_CONFLICT;
     log_line(LOG_ERROR, "the node %016llx and its entry in %016llx do not agree",
              (unsigned long long)id, (unsigned long long)directory);
     return STORE_CORRUPT;
 }
 
 /* The record of a node named an entry that was not there, or another node's, when it was read behind the
- * record, which has changed since; else the data is damaged. returns STORE_CONFLICT, STORE_CORRUPT */
+ * record, which has changed since; else the data is damaged. returns STORE_CONFLICT, STORE_CORRUPT, as
+ * decision_confirm_part() */
 static enum store_result why_moved(struct tree *tree, const struct decision_part *node)
 {
-    struct decision_part *again = decision_open(tree->d, node->partition, NULL);
-    bool changed = snapshot_instant(again->before) != snapshot_instant(node->before);
+    enum store_result confirmed = decision_confirm_part(tree->d, node);
 
-    decision_leave(tree->d, again);
-    if (changed)
-        return STORE_CONFLICT;
+    if (confirmed)
+        return confirmed;
     log_line(LOG_ERROR, "a node's record names an entry that is not there");
     return STORE_CORRUPT;
 }

@@ -42,11 +42,13 @@ static bool forget_generation(struct tree_kept *kept, uint64_t generation)
 }
 
 /* Another commit may have deleted the snapshot since the service read its record.
- * returns STORE_CONFLICT, STORE_CORRUPT */
+ * returns STORE_CONFLICT, STORE_CORRUPT, as decision_confirm() */
 static enum store_result why_not_kept(const struct decision *d, uint64_t generation)
 {
-    if (decision_is_outdated(d))
-        return STORE_CONFLICT;
+    enum store_result confirmed = decision_confirm(d);
+
+    if (confirmed)
+        return confirmed;
     log_line(LOG_ERROR, "a tree does not keep the generation %llu of a snapshot",
              (unsigned long long)generation);
     return STORE_CORRUPT;

@@ -196,6 +196,30 @@ test('Rename by the SDK where the path names the account, which it leaves out of
     assert.equal((await without(`${base}/${share.name}/h`)).status, 200);
 });
 
+/* How often each asks: so that what one reads is changed by others while it reads on. */
+const RACED = 40;
+
+test('A file that several rename at once is found by all, or is not there: nothing looks damaged', async (t) => {
+    const share = await newShare(t);
+    const seen = new Set();
+    const often = async (ask) => {
+        for (let i = 0; i < RACED; i++)
+            seen.add((await ask()).status);
+    };
+    const rename = (from, to) => rawFile('PUT', `/${share.name}/${to}/f?comp=rename`, { 'x-ms-file-rename-source': `${url}/${share.name}/${from}/f` });
+    const look = (at) => rawFile('HEAD', `/${share.name}/${at}/f`);
+    const list = (at) => rawFile('GET', `/${share.name}/${at}?restype=directory&comp=list&include=Etag,Timestamps`);
+
+    await share.createDirectory('a');
+    await share.createDirectory('b');
+    await share.getDirectoryClient('a').createFile('f', 1);
+    await Promise.all([['a', 'b'], ['b', 'a'], ['a', 'b'], ['b', 'a']].flatMap(([from, to]) =>
+        [often(() => rename(from, to)), often(() => look(from)), often(() => list(to))]));
+    assert.deepEqual([...seen].filter((status) => status !== 200 && status !== 404), []);
+    const there = await Promise.all(['a', 'b'].map((at) => share.getDirectoryClient(at).getFileClient('f').exists()));
+    assert.equal(there.filter(Boolean).length, 1);
+});
+
 test('Rename: the source is a directory or file of the same share', async (t) => {
     const share = await newShare(t);
     const { fileClient: file } = await share.createFile('f', 1);

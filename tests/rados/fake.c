@@ -8,7 +8,8 @@
 
 /* An op in flight. It is applied once (twice if it is resent), then answered. */
 struct flight {
-    struct flight *next; /* in the order in which they were sent */
+    struct flight *next;            /* in the order in which they were sent */
+    struct flight *before, *behind; /* of the same client, to the same object */
     struct client *client;
     char *object;
     struct port_op *op;
@@ -104,6 +105,16 @@ void fake_free(struct fake *fake)
     free(fake);
 }
 
+/* The one in flight that was sent last, of a client to an object; NULL: none is. */
+static struct flight *newest_of(const struct fake *fake, const struct client *client,
+                                const char *object)
+{
+    for (struct flight *f = fake->first; f; f = f->next)
+        if (!f->behind && f->client == client && strcmp(f->object, object) == 0)
+            return f;
+    return NULL;
+}
+
 static void client_send(struct port *port, const char *object, struct port_op *op)
 {
     struct client *client = (struct client *)(void *)port;
@@ -115,6 +126,9 @@ static void client_send(struct port *port, const char *object, struct port_op *o
     flight->object = xstrdup(object);
     flight->op = op;
     flight->is_resent = op->is_write && happens(fake, fake->options.resent);
+    flight->before = newest_of(fake, client, object);
+    if (flight->before)
+        flight->before->behind = flight;
     *fake->end = flight;
     fake->end = &flight->next;
 }
@@ -166,6 +180,10 @@ static void take_out(struct fake *fake, struct flight *flight)
     *at = flight->next;
     if (!*at)
         fake->end = at;
+    if (flight->before)
+        flight->before->behind = flight->behind;
+    if (flight->behind)
+        flight->behind->before = flight->before;
 }
 
 void fake_client_kill(struct fake *fake, struct port *port)
@@ -189,13 +207,9 @@ void fake_client_kill(struct fake *fake, struct port *port)
 
 /* Nothing of the same client and object was sent before it and is still in flight, as far as it is not
  * applied (or answered) itself. rule (4) */
-static bool is_next(const struct fake *fake, const struct flight *flight)
+static bool is_next(const struct flight *flight)
 {
-    for (const struct flight *f = fake->first; f != flight; f = f->next)
-        if (f->client == flight->client && strcmp(f->object, flight->object) == 0 &&
-            (flight->is_applied || !f->is_applied))
-            return false;
-    return true;
+    return !flight->before || (!flight->is_applied && flight->before->is_applied);
 }
 
 /* One of those that may go on, by lot. NULL: none is in flight. */
@@ -205,7 +219,7 @@ static struct flight *choose(struct fake *fake)
     uint32_t seen = 0;
 
     for (struct flight *f = fake->first; f; f = f->next)
-        if (is_next(fake, f) && fake_random(fake, ++seen) == 0)
+        if (is_next(f) && fake_random(fake, ++seen) == 0)
             chosen = f;
     return chosen;
 }

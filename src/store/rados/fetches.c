@@ -10,6 +10,8 @@ struct kept {
     struct kept *next;
     struct view *view; /* or */
     struct walk *walk;
+    bool is_afresh; /* a view that was asked for as such */
+    bool is_taken;  /* and in this repetition it has been given */
 };
 
 struct rados_fetches {
@@ -66,6 +68,8 @@ void rados_fetch_set_begin(struct fetch_set *set, bool is_repetition)
         fetches->was_late = fetches->is_late;
         fetches->rests = fetches->is_late = false;
     }
+    for (struct kept *kept = fetches->kept; kept; kept = kept->next)
+        kept->is_taken = false;
     fetches->awaited = NULL;
 }
 
@@ -87,30 +91,70 @@ static void keep(struct rados_fetches *fetches, struct view *view, struct walk *
 {
     struct kept *kept = xcalloc(1, sizeof *kept);
 
-    *kept = (struct kept){ fetches->kept, view, walk };
+    *kept = (struct kept){ .next = fetches->kept, .view = view, .walk = walk };
     fetches->kept = kept;
 }
 
-static bool is_view_of(const struct view *view, const struct partition *partition)
+static bool is_view_of(const struct kept *kept, const struct partition *partition, bool is_afresh)
 {
-    const struct partition *its = view_partition(view);
+    const struct partition *its = kept->view ? view_partition(kept->view) : NULL;
 
-    return guid_equal(&its->space, &partition->space) && bytes_equal(its->key, partition->key);
+    return its && kept->is_afresh == is_afresh && guid_equal(&its->space, &partition->space) &&
+           bytes_equal(its->key, partition->key);
+}
+
+/* The one that all readers of the partition share, unless they ask for it afresh; NULL: none yet. */
+static struct view *shared_view(const struct rados_fetches *fetches,
+                                const struct partition *partition)
+{
+    struct kept *kept = fetches->kept;
+
+    while (kept && !is_view_of(kept, partition, false))
+        kept = kept->next;
+    return kept ? view_share(kept->view) : NULL;
+}
+
+/* The oldest of those that were asked for afresh, and that this repetition has not come to yet; NULL: none. */
+static struct kept *next_afresh(const struct rados_fetches *fetches,
+                                const struct partition *partition)
+{
+    struct kept *next = NULL;
+
+    for (struct kept *kept = fetches->kept; kept; kept = kept->next)
+        if (!kept->is_taken && is_view_of(kept, partition, true))
+            next = kept;
+    return next;
 }
 
 struct view *rados_fetch_view(struct rados *rados, struct store_access access,
                               const struct partition *partition)
 {
     struct rados_fetches *fetches = access.fetches ? fetches_of(access.fetches) : NULL;
-    struct view *view;
+    struct view *view = fetches ? shared_view(fetches, partition) : NULL;
 
-    for (struct kept *kept = fetches ? fetches->kept : NULL; kept; kept = kept->next)
-        if (kept->view && is_view_of(kept->view, partition))
-            return view_share(kept->view);
+    if (view)
+        return view;
     view = view_open(rados->shards, partition);
     if (fetches)
         keep(fetches, view_share(view), NULL);
     return view;
+}
+
+struct view *rados_fetch_afresh(struct rados *rados, struct store_access access,
+                                const struct partition *partition)
+{
+    struct rados_fetches *fetches = access.fetches ? fetches_of(access.fetches) : NULL;
+    struct kept *kept = fetches ? next_afresh(fetches, partition) : NULL;
+
+    if (!fetches)
+        return view_open(rados->shards, partition);
+    if (!kept) {
+        keep(fetches, view_open(rados->shards, partition), NULL);
+        kept = fetches->kept;
+        kept->is_afresh = true;
+    }
+    kept->is_taken = true;
+    return view_share(kept->view);
 }
 
 struct view *rados_fetched_ahead(struct store_access access)
@@ -142,11 +186,10 @@ struct view *rados_fetch_pending(struct rados *rados, struct store_access access
                                  const struct partition *partition)
 {
     struct rados_fetches *fetches = fetches_of(access.fetches);
-    struct view *view;
+    struct view *view = shared_view(fetches, partition);
 
-    for (struct kept *kept = fetches->kept; kept; kept = kept->next)
-        if (kept->view && is_view_of(kept->view, partition))
-            return view_share(kept->view);
+    if (view)
+        return view;
     view = rados_fetched_ahead(access) ? NULL : pending_view(rados->pending, partition);
     if (view && shard_link_is_sent(view_link(view))) {
         fetches->is_late = !fetches->was_late;

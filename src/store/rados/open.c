@@ -153,6 +153,7 @@ static const struct store_operations rados_operations = {
     .snapshot_show_pending = rados_snapshot_show_pending,
     .snapshot_close = rados_snapshot_close,
     .snapshot_instant = rados_snapshot_instant,
+    .snapshot_confirm = rados_snapshot_confirm,
     .snapshot_hold = rados_snapshot_hold,
     .get = rados_get,
     .commit = rados_commit,

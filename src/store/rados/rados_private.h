@@ -94,7 +94,10 @@ bool rados_fetch_set_wait(struct fetch_set *set, struct waiter *waiter);
 /* The view of a partition for a reader: one that the set has, or a new one. */
 struct view *rados_fetch_view(struct rados *rados, struct store_access access,
                               const struct partition *partition);
-/* The same, for a reader that may be shown what is pending: at most one such view while a reader decides, so that it
+/* One that is read anew, though the set has another: in each repetition the same, by the order in which they are asked for. */
+struct view *rados_fetch_afresh(struct rados *rados, struct store_access access,
+                                const struct partition *partition);
+/* The same as rados_fetch_view(), for a reader that may be shown what is pending: at most one such view while a reader decides, so that it
  * rests on one commit. */
 struct view *rados_fetch_pending(struct rados *rados, struct store_access access,
                                  const struct partition *partition);
@@ -131,6 +134,7 @@ instant rados_snapshot_instant(const struct snapshot *base);
 bool rados_is_busy(const struct rados *rados, const struct rados_stripe *stripe);
 void rados_set_busy(struct rados_stripe *stripe);
 void rados_snapshot_close(struct snapshot *base);
+enum store_result rados_snapshot_confirm(struct snapshot *base, struct snapshot *now);
 enum store_result rados_snapshot_hold(struct snapshot *base);
 enum store_result rados_get(struct snapshot *base, struct bytes key, struct arena *arena,
                             struct record *ret_record);

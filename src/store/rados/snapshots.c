@@ -123,9 +123,11 @@ void rados_snapshot_close(struct snapshot *base)
 /* The view, if something may be read at all. */
 static struct view *view_of(struct rados_snapshot *snapshot)
 {
-    if (!snapshot->view && rados_may_fetch(snapshot->base.access))
-        snapshot->view = rados_fetch_view(rados_of(snapshot->base.store), snapshot->base.access,
-                                          &snapshot->partition);
+    const struct store_access access = snapshot->base.access;
+
+    if (!snapshot->view && rados_may_fetch(access))
+        snapshot->view = (access.afresh ? rados_fetch_afresh : rados_fetch_view)(
+            rados_of(snapshot->base.store), access, &snapshot->partition);
     return snapshot->view;
 }
 
@@ -167,6 +169,27 @@ instant rados_snapshot_instant(const struct snapshot *base)
     if (rados_begin(snapshot) == STORE_OK && view_header(snapshot->view)->version > newest)
         newest = view_header(snapshot->view)->version;
     return newest;
+}
+
+/* By versions: they only rise, and the state that a commit in flight will leave has one already. */
+static bool is_same(const struct view *seen, const struct view *now)
+{
+    if (view_is_gone(seen) || view_is_gone(now))
+        return view_is_gone(seen) == view_is_gone(now);
+    return view_header(now)->version <= view_header(seen)->version;
+}
+
+enum store_result rados_snapshot_confirm(struct snapshot *base, struct snapshot *now)
+{
+    struct rados_snapshot *snapshots[2] = { rados_snapshot_of(base), rados_snapshot_of(now) };
+
+    for (unsigned i = 0; i < 2; i++) {
+        enum store_result result = rados_begin(snapshots[i]);
+
+        if (result && result != STORE_NOT_FOUND)
+            return result;
+    }
+    return is_same(snapshots[0]->view, snapshots[1]->view) ? STORE_OK : STORE_CONFLICT;
 }
 
 enum store_result rados_snapshot_hold(struct snapshot *base)

@@ -21,6 +21,7 @@ struct looked {
     struct hint *hints;
     uint64_t least;          /* minute */
     struct arrival *arrival; /* of its mark, then of its tasks */
+    struct arrival *marking; /* NULL: the mark need not be raised */
     const struct port_step *bounds, *mark, *tasks;
 };
 
@@ -37,6 +38,7 @@ struct look {
     struct looked *shards;
     instant over; /* tasks due by then are added no more, once the shards have it */
     bool is_complete, has_failed;
+    struct port_op *removals[TODO_OBJECTS]; /* of hints; NULL: none of that object */
     struct todo_entry **entries;
     size_t count, capacity;
 };
@@ -214,32 +216,47 @@ static void ask_shards(struct look *look)
         ask_shard(look, shard);
 }
 
-/* Sees to it that no task is added that is due in minutes that are over, before those there are looked for. */
+/* NULL: the shard need not know more, or cannot. */
+static struct arrival *raise_mark(const struct look *look, const struct looked *shard)
+{
+    struct bytes mark = port_value(shard->mark);
+    uint64_t marked;
+    struct port_op *op;
+
+    if (arrival_answer(shard->arrival)->result ||
+        (shard->least + 1) * SHARD_MINUTE > look->over + 1 ||
+        (row_number_read(mark, &marked) && marked >= look->over))
+        return NULL;
+    op = arrival_op();
+    port_compare(op, row_key_bounds(), port_value(shard->bounds));
+    port_compare(op, row_key_looked(), mark);
+    port_set(op, row_key_looked(), row_number_write(op->arena, look->over));
+    return arrival_send(look->port, shard->object, op);
+}
+
+/* Sees to it that no task is added that is due in minutes that are over, before those there are looked for. All shards at
+ * once, and those that were told are asked again. */
 static void raise_marks(struct look *look)
 {
     for (struct looked *shard = look->shards; shard; shard = shard->next) {
-        struct bytes mark;
-        uint64_t marked;
-        struct port_op *op;
+        arrival_block(shard->arrival);
+        shard->marking = raise_mark(look, shard);
+    }
+    for (struct looked *shard = look->shards; shard; shard = shard->next) {
         enum port_result result;
 
-        arrival_block(shard->arrival);
-        mark = port_value(shard->mark);
-        if (arrival_answer(shard->arrival)->result ||
-            (shard->least + 1) * SHARD_MINUTE > look->over + 1 ||
-            (row_number_read(mark, &marked) && marked >= look->over))
+        if (!shard->marking)
             continue;
-        op = arrival_op();
-        port_compare(op, row_key_bounds(), port_value(shard->bounds));
-        port_compare(op, row_key_looked(), mark);
-        port_set(op, row_key_looked(), row_number_write(op->arena, look->over));
-        result = run_block(look->port, shard->object, op);
+        arrival_block(shard->marking);
+        result = arrival_answer(shard->marking)->result;
         if (result && result != PORT_REFUSED) /* another was faster: next time */
             fail(look, "the mark of a shard", result);
+        arrival_drop(shard->marking);
         arrival_drop(shard->arrival);
         ask_shard(look, shard);
-        arrival_block(shard->arrival);
     }
+    for (struct looked *shard = look->shards; shard; shard = shard->next)
+        arrival_block(shard->arrival);
 }
 
 static bool add_entry(struct look *look, const struct looked *shard, const struct port_row *row)
@@ -274,22 +291,38 @@ static void remove_hints(struct look *look, const struct looked *shard, instant 
 {
     uint64_t mark = 0;
     bool is_absent = arrival_answer(shard->arrival)->result == PORT_ABSENT;
-    char todo[TODO_NAME_SIZE];
+    struct port_op **removal = &look->removals[todo_of_shard(shard->object)];
 
     (void)row_number_read(port_value(shard->mark), &mark);
-    todo_name(todo_of_shard(shard->object), todo);
     for (const struct hint *hint = shard->hints; hint; hint = hint->next) {
         instant end = (hint->minute + 1) * SHARD_MINUTE - 1;
-        struct port_op *op;
-        enum port_result result;
 
         if (end > look->over || (!is_absent && (end > mark || first_due <= end)))
             continue;
-        op = arrival_op();
-        port_remove(op, todo_key(op->arena, hint->minute, shard->object));
-        result = run_block(look->port, todo, op);
-        if (result)
-            fail(look, "a hint", result);
+        if (!*removal)
+            *removal = arrival_op();
+        port_remove(*removal, todo_key((*removal)->arena, hint->minute, shard->object));
+    }
+}
+
+/* Those of all shards. */
+static void send_removals(struct look *look)
+{
+    struct arrival *sent[TODO_OBJECTS] = { NULL };
+    char todo[TODO_NAME_SIZE];
+
+    for (unsigned i = 0; i < TODO_OBJECTS; i++) {
+        todo_name(i, todo);
+        if (look->removals[i])
+            sent[i] = arrival_send(look->port, todo, look->removals[i]);
+    }
+    for (unsigned i = 0; i < TODO_OBJECTS; i++) {
+        if (!sent[i])
+            continue;
+        arrival_block(sent[i]);
+        if (arrival_answer(sent[i])->result)
+            fail(look, "hints", arrival_answer(sent[i])->result);
+        arrival_drop(sent[i]);
     }
 }
 
@@ -367,6 +400,7 @@ enum store_result todo_look(struct port *port, instant to, struct todo_list *ret
     ask_shards(&look);
     raise_marks(&look);
     take_tasks(&look);
+    send_removals(&look);
     drop_twins(&look);
     if (look.count > 0)
         qsort(look.entries, look.count, sizeof look.entries[0], compare_entries);
