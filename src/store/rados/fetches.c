@@ -17,12 +17,12 @@ struct kept {
 struct rados_fetches {
     struct fetch_set base;
     struct kept *kept;
+    /* Both shared: who goes on reading may find that it has come, and its owner drops it then. */
     struct arrival *awaited; /* of something kept; NULL: nothing is being fetched */
+    struct arrival *waited;  /* that was waited for last; or NULL */
     bool rests;              /* the reader was given a view ahead */
     bool is_late;            /* and that of a commit that may have been applied by then */
     bool was_late;           /* so was the one before: this one is given none */
-    struct arrival
-        *waited; /* that was waited for last: shared, since its owner may be gone by now; or NULL */
 };
 
 static struct rados_fetches *fetches_of(struct fetch_set *set)
@@ -38,6 +38,12 @@ struct fetch_set *rados_fetch_set_open(struct store *base)
     return &fetches->base;
 }
 
+static void drop(struct arrival **arrival)
+{
+    arrival_drop(*arrival);
+    *arrival = NULL;
+}
+
 static void forget(struct rados_fetches *fetches)
 {
     while (fetches->kept) {
@@ -48,9 +54,8 @@ static void forget(struct rados_fetches *fetches)
         walk_close(kept->walk);
         free(kept);
     }
-    fetches->awaited = NULL;
-    arrival_drop(fetches->waited);
-    fetches->waited = NULL;
+    drop(&fetches->awaited);
+    drop(&fetches->waited);
 }
 
 void rados_fetch_set_close(struct fetch_set *set)
@@ -70,20 +75,19 @@ void rados_fetch_set_begin(struct fetch_set *set, bool is_repetition)
     }
     for (struct kept *kept = fetches->kept; kept; kept = kept->next)
         kept->is_taken = false;
-    fetches->awaited = NULL;
+    drop(&fetches->awaited);
 }
 
 bool rados_fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
 {
     struct rados_fetches *fetches = fetches_of(set);
-    struct arrival *awaited = fetches->awaited;
 
-    if (!awaited)
+    if (!fetches->awaited)
         return false;
+    drop(&fetches->waited);
+    fetches->waited = fetches->awaited;
     fetches->awaited = NULL;
-    arrival_drop(fetches->waited);
-    fetches->waited = arrival_share(awaited);
-    patience_wait(rados_of(set->store)->patience, awaited, waiter);
+    patience_wait(rados_of(set->store)->patience, fetches->waited, waiter);
     return true;
 }
 
@@ -238,13 +242,17 @@ struct walk *rados_fetch_walk(struct rados *rados, struct store_access access,
 
 enum store_result rados_await(struct store_access access, struct arrival *arrival)
 {
+    struct rados_fetches *fetches;
+
     if (access.may_block) {
         arrival_block(arrival);
         return STORE_OK;
     }
     assert(access.fetches);
-    if (fetches_of(access.fetches)->waited == arrival) /* it has not come in all that time */
+    fetches = fetches_of(access.fetches);
+    if (fetches->waited == arrival) /* it has not come in all that time */
         return STORE_SHORTAGE;
-    fetches_of(access.fetches)->awaited = arrival;
+    drop(&fetches->awaited);
+    fetches->awaited = arrival_share(arrival);
     return STORE_WAIT;
 }

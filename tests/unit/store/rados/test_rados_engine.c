@@ -112,6 +112,44 @@ static const char *get(struct fixture *f, struct store *store, struct partition 
     return result ? store_result_text(result) : arena_string(f->arena, record.value);
 }
 
+/* Reads until it is there, without waiting. Returns whether it was not there at once. */
+static bool read_on(struct fixture *f, struct snapshot *snapshot)
+{
+    unsigned waits = 0;
+    struct record record;
+    enum store_result result;
+
+    while ((result = snapshot_get(snapshot, RECORD_LISTED, B("k"), f->arena, &record)) ==
+           STORE_WAIT)
+        waits++;
+    assert_int_equal(result, STORE_OK);
+    return waits > 0;
+}
+
+/* Rule: what one read of a reader waits for may have come before its next, which then has it; the reader that waits
+ * nevertheless, for what its first read wanted, is woken. */
+static void come_meanwhile(void **state)
+{
+    struct fixture *f = *state;
+    struct fetch_set *set = fetch_set_open(f->store);
+    bool has_waited = false;
+    uint64_t sequence;
+
+    assert_int_equal(put(f, f->store, named(f, "p"), "k", B("1"), &sequence), STORE_OK);
+    assert_int_equal(store_await(f->store, sequence), STORE_OK);
+    while (!has_waited) {
+        struct snapshot *snapshot;
+
+        fetch_set_begin(set);
+        snapshot = snapshot_open(f->store, named(f, "p"), (struct store_access){ .fetches = set });
+        has_waited = read_on(f, snapshot);
+        if (has_waited)
+            wait_for(set);
+        snapshot_close(snapshot);
+    }
+    fetch_set_close(set);
+}
+
 /* Rule: a pool that is full refuses what grows, and nothing was changed; once there is room it goes on. */
 static void full_pool(void **state)
 {
@@ -449,6 +487,7 @@ static void killed_front_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(come_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_root, set_up, tear_down),
