@@ -11,13 +11,14 @@ struct lag {
     struct lag_ring ring; /* of struct lag_state; under lock */
 };
 
-static struct lag_state *state_new(struct embedded *embedded)
+static struct lag_state *state_new(struct embedded *embedded, instant now)
 {
     struct lag_state *state = xcalloc(1, sizeof *state);
 
     state->sequence = keyspace_sequence(&embedded->keyspace);
     state->state = states_show(embedded);
     state->view = view_of_state(state->state);
+    state->taken = now;
     state->holders = 1;
     return state;
 }
@@ -30,7 +31,7 @@ void lag_begin(struct embedded *embedded, uint64_t ticks)
     assert(!embedded->lag);
     lock_init(&lag->lock, RANK_LAG);
     lag_ring_init(&lag->ring, ticks, now);
-    lag_ring_add(&lag->ring, now, state_new(embedded));
+    lag_ring_add(&lag->ring, now, state_new(embedded, now));
     embedded->lag = lag;
 }
 
@@ -74,7 +75,7 @@ void lag_commits(struct embedded *embedded)
         if (let_go(old))
             over[count++] = old;
     if (lag_ring_is_due(&lag->ring, now))
-        lag_ring_add(&lag->ring, now, state_new(embedded));
+        lag_ring_add(&lag->ring, now, state_new(embedded, now));
     lag_ring_changed(&lag->ring, now);
     lock_give(&lag->lock);
     while (count > 0)

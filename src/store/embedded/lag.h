@@ -11,6 +11,7 @@ struct lag_state {
     struct view *view; /* of it, for those who read it */
     uint64_t
         sequence; /* at least that of every commit that it shows, but for those under way when it was taken */
+    instant taken;
     unsigned holders; /* snapshots, and the ring; under the lock */
 };
 

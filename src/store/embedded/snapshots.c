@@ -86,7 +86,7 @@ struct snapshot *embedded_snapshot_of_state(struct store *store, struct partitio
     atomic_store(&snapshot->view, state->view);
     snapshot->snapshot.gone = lag_state_lacks(embedded, state, &partition.space);
     snapshot->snapshot.sequence = state->sequence;
-    snapshot->snapshot.newest = embedded->newest_at_start;
+    snapshot->snapshot.newest = state->taken; /* another one for each state */
     return &snapshot->snapshot;
 }
 

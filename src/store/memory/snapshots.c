@@ -30,7 +30,7 @@ void memory_snapshot_enter(struct memory_store *store, struct memory_snapshot *s
     lock_assert_held(&store->lock);
     snapshot->root = treap_hold(like ? like->root : store->root);
     snapshot->seen = like ? like->seen : store->sequence;
-    snapshot->base.newest = store->newest;
+    snapshot->base.newest = like ? like->base.newest : store->newest;
     snapshot->older = older;
     snapshot->newer = older ? older->newer : NULL;
     assert(!older || older->seen <= snapshot->seen);

@@ -82,6 +82,21 @@ static bool shows(struct fixture *f, struct store *view, const struct history *h
     return is_shown;
 }
 
+/* ret_place: of the piece; 0: there is none */
+static instant shown_at(struct fixture *f, struct store *view, uint64_t *ret_place)
+{
+    struct snapshot *snapshot = snapshot_open(view, f->partition, STORE_MAY_BLOCK);
+    instant newest = snapshot_instant(snapshot);
+    struct record record;
+
+    *ret_place = 0;
+    if (snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record) ==
+        STORE_OK)
+        *ret_place = record.pieces[0].offset + ((uint64_t)record.pieces[0].extent << 40) + 1;
+    snapshot_close(snapshot);
+    return newest;
+}
+
 /* The state that is shown is one that may be; the counter and the iterator show one that may be, too. */
 static void expect_shown(struct fixture *f, struct store *view, const struct history *history)
 {
@@ -117,13 +132,19 @@ static void a_state_of_then(void **state)
     struct history *history = calloc(1, sizeof *history);
     struct snapshot *held = NULL;
     unsigned held_at = 0;
+    instant before, after;
+    uint64_t was, is;
 
     for (unsigned i = 0; view && i < STEPS; i++) {
         if (random_below(&random, 3) > 0)
             replace(f, history, i + 1);
+        before = shown_at(f, view, &was);
         clock_advance(steps[random_below(&random, sizeof steps / sizeof steps[0])] *
                       TICKS_PER_SECOND);
         expect_shown(f, view, history);
+        /* Who looks again sees by the instant that it is another state. */
+        after = shown_at(f, view, &is);
+        assert_true(was == is || before != after);
         if (i % 40 == 20) {
             held = snapshot_open(view, f->partition, STORE_MAY_BLOCK);
             for (held_at = history->newest; !shows(f, view, history, held_at); held_at--)
