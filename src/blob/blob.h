@@ -4,7 +4,8 @@
  * Spaces and partitions:
  *   account space    guid made from "blob/<account>" (blob_account_space)
  *     partition ""               INNER  "p": service properties (service/service_properties.h)
- *     partition <container>      LISTED "c": struct container
+ *     partition <container>      LISTED "c": struct container; "D" <instant of the deletion be64> "c": of one that
+ *                                was deleted and is kept (service/kept_deletion.h)
  *                                INNER  "d": that it was deleted (service/recent_deletion.h)
  *   container space  (container.space)
  *     partition <blob name>      LISTED 0x00: what became of many snapshots at once (snapshot_marks.h)
@@ -78,6 +79,8 @@ struct container {
     enum public_access public_access;
     struct bytes metadata;
     struct bytes policies; /* encoded, auth/policies.h */
+    instant expires;       /* of one that was deleted and is kept; 0 of others */
+    struct guid task;      /* that drops it then */
 };
 /* returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
 enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
@@ -86,6 +89,16 @@ void container_write(struct changes *changes, struct arena *arena,
                      const struct container *container);
 /* Deletes the record (not what is in the container: changes_drop_space()). */
 void container_delete_record(struct changes *changes);
+/* The same of one that was deleted at that instant, and is kept. */
+enum store_result container_read_deleted(struct snapshot *snapshot, struct arena *arena,
+                                         instant deleted, struct container *ret_container);
+void container_write_deleted(struct changes *changes, struct arena *arena, instant deleted,
+                             const struct container *container);
+void container_delete_deleted(struct changes *changes, struct arena *arena, instant deleted);
+/* deleted: 0: of one that there is. */
+struct bytes container_record_key(struct arena *arena, instant deleted);
+/* Is it the key of a container's record? *ret_deleted: 0: of one that there is */
+bool container_key_read(struct bytes key, instant *ret_deleted);
 /* Writes *container with a newer ETag and modification time than it has. */
 void container_write_changed(struct decision *d, struct container *container);
 /* For iterators: points into value. */

@@ -1,6 +1,5 @@
 /* What the operations on containers decide: see container_operations.h. */
 #include "blob/container_operations.h"
-#include "service/recent_deletion.h"
 
 /* ---- Create Container ---- */
 
@@ -30,24 +29,6 @@ enum error create_container_decide(struct decision *d, const struct create_conta
         .metadata = p->metadata,
     };
     container_write_changed(d, &container);
-    return OK;
-}
-
-/* ---- Delete Container ---- */
-
-/* Deletes the container's record and drops its space in one change: all blobs are gone with it, and
- * their leases do not matter. One that was deleted a moment ago needs nothing more.
- * rest: Delete-Container; semantics 3.4; decision: 62 */
-enum error delete_container_decide(struct decision *d, const struct delete_container_parameters *p,
-                                   struct delete_container_result *r)
-{
-    (void)p;
-    (void)r;
-    if (!d->subject.exists)
-        return OK;
-    recent_deletion_write(d->changes, d->arena, d->now);
-    container_delete_record(d->changes);
-    changes_drop_space(d->changes, blob_state(d)->container.space);
     return OK;
 }
 

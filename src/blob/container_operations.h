@@ -1,10 +1,11 @@
 /* The operations on containers: what each is asked and what comes of it. The functions:
- * container_operations.c, lease.c, list_blobs.c, and the files of these names in rest/. */
+ * container_operations.c, delete_container.c, lease.c, list_blobs.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_CONTAINER_OPERATIONS_H
 #define LAGRA_BLOB_CONTAINER_OPERATIONS_H
 
 #include "blob/blob.h"
 #include "blob/listing.h"
+#include "service/deferred_tasks.h"
 
 struct create_container_parameters {
     struct parameters base;
@@ -56,6 +57,17 @@ OPERATION_DECLARE_PARSE(set_container_acl);
 OPERATION_NO_PARAMETERS(delete_container);
 OPERATION_NO_RESULT(delete_container);
 OPERATION_DECLARE(delete_container);
+
+struct restore_container_parameters {
+    struct parameters base;
+    instant deleted; /* which of those that had the name */
+};
+OPERATION_NO_RESULT(restore_container);
+OPERATION_DECLARE(restore_container);
+
+/* Stored, as expire_blocks.h says: drops a container that was deleted and kept, when its days are over. */
+enum { TASK_EXPIRE_CONTAINER = 0x140 };
+task_fn expire_container;
 
 struct lease_container_parameters {
     struct parameters base;

@@ -3,13 +3,17 @@
  *   version 1:  u8 1; space, 16 raw; created, ETag and modified, ticks; lease
  *               (concurrency/lease.h); u8 public access; bytes metadata (service/metadata.h);
  *               bytes policies (container_operations.c)
+ *   version 2, of one that was deleted and is kept, whose key is behind "D" and the instant of the
+ *               deletion, ticks be64:  version 1; expires, ticks; task, 16 raw
  * To change it: a new version number, the old reader kept, a data folder of the old form added to
  * the tests. */
 #include "blob/blob.h"
 
+#include "service/kept_deletion.h"
 #include "service/small_record.h"
 
-#define RECORD_VERSION 1
+#define RECORD_VERSION      1
+#define RECORD_VERSION_KEPT 2
 
 static const struct bytes record_key = BYTES("c");
 
@@ -17,10 +21,11 @@ bool container_decode(struct bytes value, struct container *ret_container)
 {
     struct container c = { 0 };
     struct decoder in;
-    uint8_t access;
+    uint8_t access, version;
 
     decoder_init(&in, value);
-    if (decode_u8(&in) != RECORD_VERSION)
+    version = decode_u8(&in);
+    if (version != RECORD_VERSION && version != RECORD_VERSION_KEPT)
         return false;
     decode_fixed(&in, c.space.b, sizeof c.space.b);
     c.created = decode_u64(&in);
@@ -30,6 +35,10 @@ bool container_decode(struct bytes value, struct container *ret_container)
     access = decode_u8(&in);
     c.metadata = decode_bytes(&in);
     c.policies = decode_bytes(&in);
+    if (version == RECORD_VERSION_KEPT) {
+        c.expires = decode_u64(&in);
+        decode_fixed(&in, c.task.b, sizeof c.task.b);
+    }
     if (!decoder_ok(&in) || access > ACCESS_CONTAINER)
         return false;
     c.public_access = (enum public_access)access;
@@ -37,13 +46,31 @@ bool container_decode(struct bytes value, struct container *ret_container)
     return true;
 }
 
-enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
-                                 struct container *ret_container)
+bool container_key_read(struct bytes key, instant *ret_deleted)
+{
+    return dated_key_take(&key, KEY_OF_DELETED, ret_deleted) && bytes_equal(key, record_key);
+}
+
+struct bytes container_record_key(struct arena *arena, instant deleted)
+{
+    struct text out;
+
+    if (deleted == 0)
+        return record_key;
+    text_init(&out, arena, DATED_KEY_SIZE + record_key.len);
+    dated_key_add(&out, KEY_OF_DELETED, deleted);
+    text_add(&out, record_key);
+    return text_bytes(&out);
+}
+
+enum store_result container_read_deleted(struct snapshot *snapshot, struct arena *arena,
+                                         instant deleted, struct container *ret_container)
 {
     struct record record;
     enum store_result result;
 
-    result = snapshot_get(snapshot, RECORD_LISTED, record_key, arena, &record);
+    result =
+        snapshot_get(snapshot, RECORD_LISTED, container_record_key(arena, deleted), arena, &record);
     if (result != STORE_OK)
         return result;
     if (!container_decode(record.value, ret_container))
@@ -51,13 +78,19 @@ enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
     return STORE_OK;
 }
 
-void container_write(struct changes *changes, struct arena *arena,
-                     const struct container *container)
+enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
+                                 struct container *ret_container)
+{
+    return container_read_deleted(snapshot, arena, 0, ret_container);
+}
+
+void container_write_deleted(struct changes *changes, struct arena *arena, instant deleted,
+                             const struct container *container)
 {
     struct text out;
 
-    text_init(&out, arena, 128 + container->metadata.len + container->policies.len);
-    encode_u8(&out, RECORD_VERSION);
+    text_init(&out, arena, 160 + container->metadata.len + container->policies.len);
+    encode_u8(&out, deleted > 0 ? RECORD_VERSION_KEPT : RECORD_VERSION);
     encode_fixed(&out, container->space.b, sizeof container->space.b);
     encode_u64(&out, container->created);
     encode_u64(&out, container->etag.v);
@@ -66,7 +99,23 @@ void container_write(struct changes *changes, struct arena *arena,
     encode_u8(&out, (uint8_t)container->public_access);
     encode_bytes(&out, container->metadata);
     encode_bytes(&out, container->policies);
-    changes_put(changes, RECORD_LISTED, record_key, text_bytes(&out), NULL, 0);
+    if (deleted > 0) {
+        encode_u64(&out, container->expires);
+        encode_fixed(&out, container->task.b, sizeof container->task.b);
+    }
+    changes_put(changes, RECORD_LISTED, container_record_key(arena, deleted), text_bytes(&out),
+                NULL, 0);
+}
+
+void container_write(struct changes *changes, struct arena *arena,
+                     const struct container *container)
+{
+    container_write_deleted(changes, arena, 0, container);
+}
+
+void container_delete_deleted(struct changes *changes, struct arena *arena, instant deleted)
+{
+    changes_delete(changes, RECORD_LISTED, container_record_key(arena, deleted));
 }
 
 void container_delete_record(struct changes *changes)

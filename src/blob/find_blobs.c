@@ -196,7 +196,10 @@ static enum store_result search_next(struct search *search, const struct space_r
 {
     struct container container;
     enum store_result result;
+    instant deleted;
 
+    if (container_key_read(at->record_key, &deleted) && deleted > 0)
+        return STORE_OK; /* nobody finds what is in it */
     if (search->containers++ >= FIND_CONTAINERS_MAX) {
         end_page_at(search, at->partition_key, bytes_of("", 0), bytes_of("", 0));
         return STORE_NOT_FOUND;

@@ -15,10 +15,4 @@ struct blob_sink {
     void (*add_group)(struct blob_sink *sink, struct bytes prefix);
 };
 
-/* A record of a container's space: where a page begins. */
-struct listing_place {
-    struct bytes name;   /* partition key; ptr NULL: from the beginning */
-    struct bytes record; /* record key */
-};
-
 #endif

@@ -14,12 +14,12 @@ OPERATION_DECLARE(get_account_information);
 struct list_containers_parameters {
     struct parameters base;
     struct listing listing;
-    struct bytes from; /* name to begin at; ptr NULL: at the first */
+    struct listing_place from;
     struct listing_sink *sink;
 };
 struct list_containers_result {
     struct result base;
-    struct bytes next; /* name that the next page begins with; ptr NULL: none */
+    struct listing_place next; /* where the next page begins; name.ptr NULL: none */
 };
 OPERATION_DECLARE(list_containers);
 

@@ -7,8 +7,8 @@
 #include "file/share_operations.h"
 
 #include "base/endian.h"
+#include "service/kept_deletion.h"
 #include "service/recent_deletion.h"
-#include "service/service_properties.h"
 #include "service/small_record.h"
 
 /* ---- snapshots of a share ---- */
@@ -106,19 +106,6 @@ static enum error delete_snapshot(struct decision *d)
     return OK;
 }
 
-/* The service's properties are a guard, so that none is lost that was deleted after its policy was set.
- * *ret_days: 0: nothing is kept */
-static enum store_result read_retention(struct decision *d, uint32_t *ret_days)
-{
-    struct partition at = { file_account_space(d->input->account), BYTES("") };
-    struct decision_part *part = decision_open(d, at, NULL);
-    struct service_properties properties;
-    enum store_result result = service_properties_read(part->before, d->arena, &properties);
-
-    *ret_days = result ? 0 : properties.share_retention_days;
-    return result;
-}
-
 static enum error keep_deleted(struct decision *d, struct share_snapshots *snapshots, uint32_t days)
 {
     struct share share = file_state(d)->share;
@@ -147,7 +134,8 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
 {
     struct share_snapshots snapshots;
     enum store_result result;
-    uint32_t days = 0;
+    struct service_properties properties;
+    uint32_t days;
     enum error e;
 
     (void)r;
@@ -161,9 +149,10 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
     e = check_snapshots(d, p->snapshots, &snapshots);
     if (e)
         return e;
-    result = read_retention(d, &days);
+    result = service_properties_guard(d, "file", &properties);
     if (result)
         return decision_fail_store(d, result);
+    days = properties.share_retention_days;
     decision_read_clock(d);
     if (days > 0) {
         e = keep_deleted(d, &snapshots, days);

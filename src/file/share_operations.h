@@ -110,29 +110,15 @@ struct restore_share_parameters {
 OPERATION_NO_RESULT(restore_share);
 OPERATION_DECLARE(restore_share);
 
-/* Where List Shares puts what it finds: as the sinks of blob/listing.h. */
-struct share_sink {
-    bool full;
-    void (*begin)(struct share_sink *sink, instant now);
-    void (*add)(struct share_sink *sink, struct bytes name, struct share_key key,
-                const struct share *share);
-};
-/* A share or a snapshot of one: where a page begins. */
-struct share_place {
-    struct bytes name;    /* ptr NULL: from the beginning, or nothing more */
-    bool is_first;        /* the first record of that name, whatever it is */
-    struct share_key key; /* else this one */
-};
 struct list_shares_parameters {
     struct parameters base;
     struct listing listing;
-    bool snapshots, deleted; /* are shown too */
-    struct share_place from;
-    struct share_sink *sink;
+    struct listing_place from;
+    struct listing_sink *sink;
 };
 struct list_shares_result {
     struct result base;
-    struct share_place next;
+    struct listing_place next; /* where the next page begins; name.ptr NULL: none */
 };
 OPERATION_DECLARE(list_shares);
 

@@ -12,24 +12,14 @@
 #include "file/file.h"
 
 #include "base/endian.h"
+#include "service/kept_deletion.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION  1
-#define KEY_OF_DELETED  'D'
 #define KEY_OF_SNAPSHOT 'S'
-#define DATED_SIZE      (1 + 8) /* a letter and an instant */
 
 const struct share_key share_itself = { 0, 0 };
 static const struct bytes share_key = BYTES("s");
-
-static void add_dated(struct text *out, char letter, instant date)
-{
-    char be[8];
-
-    be64_put(be, date);
-    text_add_char(out, letter);
-    text_add(out, bytes_of(be, sizeof be));
-}
 
 struct bytes share_record_key(struct arena *arena, struct share_key key)
 {
@@ -37,31 +27,20 @@ struct bytes share_record_key(struct arena *arena, struct share_key key)
 
     if (key.deleted == 0 && key.snapshot == 0)
         return share_key;
-    text_init(&out, arena, 2 * DATED_SIZE);
+    text_init(&out, arena, 2 * DATED_KEY_SIZE);
     if (key.deleted > 0)
-        add_dated(&out, KEY_OF_DELETED, key.deleted);
+        dated_key_add(&out, KEY_OF_DELETED, key.deleted);
     if (key.snapshot > 0)
-        add_dated(&out, KEY_OF_SNAPSHOT, key.snapshot);
+        dated_key_add(&out, KEY_OF_SNAPSHOT, key.snapshot);
     else
         text_add(&out, share_key);
     return text_bytes(&out);
 }
 
-/* Takes a letter and an instant off the front of *key, if it begins so. False: the instant is 0. */
-static bool take_dated(struct bytes *key, char letter, instant *ret_date)
-{
-    *ret_date = 0;
-    if (key->len < DATED_SIZE || key->ptr[0] != letter)
-        return true;
-    *ret_date = be64_get(key->ptr + 1);
-    *key = bytes_from(*key, DATED_SIZE);
-    return *ret_date > 0;
-}
-
 bool share_key_read(struct bytes key, struct share_key *ret_key)
 {
-    return take_dated(&key, KEY_OF_DELETED, &ret_key->deleted) &&
-           take_dated(&key, KEY_OF_SNAPSHOT, &ret_key->snapshot) &&
+    return dated_key_take(&key, KEY_OF_DELETED, &ret_key->deleted) &&
+           dated_key_take(&key, KEY_OF_SNAPSHOT, &ret_key->snapshot) &&
            (ret_key->snapshot > 0 ? key.len == 0 : bytes_equal(key, share_key));
 }
 
@@ -168,9 +147,9 @@ struct scan *share_scan_snapshots(struct snapshot *before, struct arena *arena, 
 {
     struct text prefix;
 
-    text_init(&prefix, arena, DATED_SIZE + 1);
+    text_init(&prefix, arena, DATED_KEY_SIZE + 1);
     if (deleted > 0)
-        add_dated(&prefix, KEY_OF_DELETED, deleted);
+        dated_key_add(&prefix, KEY_OF_DELETED, deleted);
     text_add_char(&prefix, KEY_OF_SNAPSHOT);
     return scan_open(before, RECORD_LISTED, text_bytes(&prefix), text_bytes(&prefix));
 }

@@ -18,9 +18,12 @@ static bool check_container(struct bytes value, struct guid *ret_space)
     return makes_sense;
 }
 
+/* Also of one that was deleted and is kept. */
 static bool is_of_container(struct bytes key)
 {
-    return bytes_is(key, "c");
+    instant deleted;
+
+    return container_key_read(key, &deleted);
 }
 
 static bool is_of_queue(struct bytes key)

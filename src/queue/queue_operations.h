@@ -10,12 +10,12 @@
 struct list_queues_parameters {
     struct parameters base;
     struct listing listing;
-    struct bytes from; /* name of the first; ptr NULL: from the beginning */
+    struct listing_place from;
     struct listing_sink *sink;
 };
 struct list_queues_result {
     struct result base;
-    struct bytes next; /* name that the next page begins at; ptr NULL: none */
+    struct listing_place next; /* where the next page begins; name.ptr NULL: none */
 };
 OPERATION_DECLARE(list_queues);
 

@@ -20,23 +20,32 @@ struct listing {
     unsigned include;    /* bits: positions in the operation's table of names */
 };
 
+/* A record of a space: where a page begins. */
+struct listing_place {
+    struct bytes name;   /* partition key; ptr NULL: from the beginning */
+    struct bytes record; /* record key; ptr NULL: at the first of the name */
+};
+
 /* A page is handed over entry by entry, so that thousands of them need not be kept in memory first.
  * The function that renders the page provides the sink. It starts anew with each attempt to decide, and
  * sets `full` when it accepts no more. */
 struct listing_sink {
     bool full;
     void (*begin)(struct listing_sink *sink, instant now);
-    /* One entry: its name and its record, which are gone after the call. False: it is damaged. */
-    bool (*add)(struct listing_sink *sink, struct bytes name, struct bytes value);
+    /* Is the record shown? What is damaged is, for add() to say so. NULL: all are. */
+    bool (*shows)(struct listing_sink *sink, const struct space_record *at);
+    /* One entry: its record is gone after the call. False: it is damaged. */
+    bool (*add)(struct listing_sink *sink, const struct space_record *at);
 };
 
-/* The partitions of an account's space (service/names.h), which are its containers, queues or
- * tables, in order of name, a page of them.
+/* The records of an account's space (service/names.h), which are of its containers, queues or
+ * shares, in order of name, a page of them.
  *
- * from      where the page begins; ptr NULL: at the first
- * ret_next  where the next one does, in d->arena; ptr NULL: none
+ * from      where the page begins
+ * ret_next  where the next one does, in d->arena; name.ptr NULL: none
  * returns   OK, as decision_fail_store() */
 enum error listing_of_space(struct decision *d, struct guid space, const struct listing *listing,
-                            struct bytes from, struct listing_sink *sink, struct bytes *ret_next);
+                            struct listing_place from, struct listing_sink *sink,
+                            struct listing_place *ret_next);
 
 #endif

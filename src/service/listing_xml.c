@@ -75,44 +75,6 @@ enum error listing_read(struct call *call, const char *const *include_names,
     return OK;
 }
 
-/* "/account/name" -> name. Only what a name may hold. */
-static bool read_place(const struct call *call, struct bytes marker, struct bytes *ret_name)
-{
-    struct bytes account = call->input.account;
-    struct bytes name;
-
-    if (marker.len < account.len + 3 || marker.ptr[0] != '/' ||
-        !bytes_has_prefix(bytes_from(marker, 1), account) || marker.ptr[account.len + 1] != '/')
-        return false;
-    name = bytes_from(marker, account.len + 2);
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '$')
-            return false;
-    }
-    *ret_name = name;
-    return true;
-}
-
-enum error listing_read_next(struct call *call, const struct listing *listing,
-                             struct bytes *ret_name)
-{
-    struct bytes marker = listing->marker;
-
-    if (marker.ptr && !read_place(call, marker, ret_name))
-        return call_fail_query(call, E_InvalidQueryParameterValue, "marker", marker,
-                               "Not a marker of this list.");
-    return OK;
-}
-
-struct bytes listing_next(const struct answer *a, struct bytes name)
-{
-    if (!name.ptr)
-        return name;
-    return arena_printf(a->arena, "/%.*s/%.*s", BYTES_ARG(a->call->input.account), BYTES_ARG(name));
-}
-
 void listing_begin(struct text *out, const struct call *call, struct bytes container,
                    const struct listing *listing)
 {
@@ -190,29 +152,86 @@ static void begin_page(struct listing_sink *sink, instant now)
     listing_begin(&page->out, page->call, (struct bytes){ NULL, 0 }, page->listing);
 }
 
-static bool add_entry(struct listing_sink *sink, struct bytes name, struct bytes value)
+static bool shows_entry(struct listing_sink *sink, const struct space_record *at)
+{
+    const struct listing_page *page = page_of(sink);
+
+    return !page->form->shows || page->form->shows(page, at);
+}
+
+static bool add_entry(struct listing_sink *sink, const struct space_record *at)
 {
     struct listing_page *page = page_of(sink);
 
     if (!page->has_entry)
         xml_open(&page->out, page->form->list);
     page->has_entry = true;
-    if (!page->form->add(page, name, value))
+    if (!page->form->add(page, at))
         return false;
     sink->full = page->out.len > LISTING_PAGE_BYTES;
     return true;
 }
 
+/* ---- markers: "/account/name" of the one to go on with, as the real service has it, and "/account/name/MARK" in the
+ * midst of the records of a name ---- */
+
+/* Only what a name may hold. */
+static bool is_name(struct bytes name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '$')
+            return false;
+    }
+    return name.len > 0;
+}
+
+static bool read_marker(const struct call *call, const struct listing_form *form,
+                        struct bytes marker, struct listing_place *ret_place)
+{
+    struct bytes account = call->input.account, mark;
+
+    if (marker.len < account.len + 3 || marker.ptr[0] != '/' ||
+        !bytes_has_prefix(bytes_from(marker, 1), account) || marker.ptr[account.len + 1] != '/')
+        return false;
+    ret_place->name = bytes_from(marker, account.len + 2);
+    if (!form->read_mark)
+        return is_name(ret_place->name);
+    bytes_cut(ret_place->name, '/', &ret_place->name, &mark);
+    return is_name(ret_place->name) &&
+           (!mark.ptr || form->read_mark(call->arena, mark, &ret_place->record));
+}
+
+static struct bytes marker_of(const struct answer *a, struct listing_page *page,
+                              const struct listing_place *next)
+{
+    struct bytes marker, mark = { NULL, 0 };
+
+    if (!next->name.ptr)
+        return next->name;
+    marker = arena_printf(a->arena, "/%.*s/%.*s", BYTES_ARG(a->call->input.account),
+                          BYTES_ARG(next->name));
+    if (page->form->mark)
+        mark = page->form->mark(page, next->record);
+    return mark.ptr ? arena_printf(a->arena, "%.*s/%.*s", BYTES_ARG(marker), BYTES_ARG(mark))
+                    : marker;
+}
+
+/* ---- the page ---- */
+
 enum error listing_page_begin(struct call *call, const struct listing_form *form,
-                              struct listing *ret_listing, struct bytes *ret_from,
+                              struct listing *ret_listing, struct listing_place *ret_from,
                               struct listing_sink **ret_sink)
 {
     struct listing_page *page = arena_alloc(call->arena, sizeof *page);
     enum error e = listing_read(call, form->include_names, ret_listing);
 
-    if (!e)
-        e = listing_read_next(call, ret_listing, ret_from);
-    page->sink = (struct listing_sink){ .begin = begin_page, .add = add_entry };
+    if (!e && ret_listing->marker.ptr && !read_marker(call, form, ret_listing->marker, ret_from))
+        e = call_fail_query(call, E_InvalidQueryParameterValue, "marker", ret_listing->marker,
+                            "Not a marker of this list.");
+    page->sink =
+        (struct listing_sink){ .begin = begin_page, .shows = shows_entry, .add = add_entry };
     page->form = form;
     page->call = call;
     page->listing = ret_listing;
@@ -220,7 +239,8 @@ enum error listing_page_begin(struct call *call, const struct listing_form *form
     return e;
 }
 
-void listing_page_answer(struct answer *a, struct listing_sink *sink, struct bytes next)
+void listing_page_answer(struct answer *a, struct listing_sink *sink,
+                         const struct listing_place *next)
 {
     struct listing_page *page = page_of(sink);
 
@@ -228,6 +248,6 @@ void listing_page_answer(struct answer *a, struct listing_sink *sink, struct byt
         xml_close(&page->out, page->form->list);
     else
         text_printf(&page->out, "<%s />", page->form->list);
-    listing_end(&page->out, listing_next(a, next));
+    listing_end(&page->out, marker_of(a, page, next));
     answer_xml(a, &page->out);
 }

@@ -20,16 +20,7 @@ enum error listing_read(struct call *call, const char *const *include_names,
 enum error listing_read_max(struct call *call, uint32_t page_max, bool *ret_given,
                             uint32_t *ret_max);
 /* A query parameter; ptr NULL also for an empty one. */
-struct bytes listing_query(
-    const struct call *call,
-    const char *
-        name); /* The marker of a list of containers, queues or shares, "/account/name" of the one to go on with, as the
- * real service has it. listing: read already; without a marker *ret_name.ptr is NULL.
- * returns  OK, E_InvalidQueryParameterValue */
-enum error listing_read_next(struct call *call, const struct listing *listing,
-                             struct bytes *ret_name);
-/* The marker of this name; ptr NULL without a name. */
-struct bytes listing_next(const struct answer *a, struct bytes name);
+struct bytes listing_query(const struct call *call, const char *name);
 
 /* <EnumerationResults ..> and the echo of prefix, marker and maxresults. container: ptr NULL in a
  * list of containers or queues. */
@@ -58,16 +49,23 @@ struct listing_page {
 struct listing_form {
     const char *const *include_names;
     const char *list; /* element around all entries */
+    /* As of struct listing_sink. */
+    bool (*shows)(const struct listing_page *page, const struct space_record *at);
     /* Writes an entry to page->out. False: the record is damaged. */
-    bool (*add)(struct listing_page *page, struct bytes name, struct bytes value);
+    bool (*add)(struct listing_page *page, const struct space_record *at);
+    /* What follows the name in the marker of a page that begins with this record; ptr NULL: nothing. And back; false:
+     * malformed. Both NULL: a name has one record alone. */
+    struct bytes (*mark)(struct listing_page *page, struct bytes record_key);
+    bool (*read_mark)(struct arena *arena, struct bytes mark, struct bytes *ret_record_key);
 };
 
 /* Reads what is asked of such a list, its marker too, and makes the sink of its page.
  * returns  as listing_read() */
 enum error listing_page_begin(struct call *call, const struct listing_form *form,
-                              struct listing *ret_listing, struct bytes *ret_from,
+                              struct listing *ret_listing, struct listing_place *ret_from,
                               struct listing_sink **ret_sink);
-/* next: name that the next page begins with; ptr NULL: none. */
-void listing_page_answer(struct answer *a, struct listing_sink *sink, struct bytes next);
+/* next: where the next page begins; name.ptr NULL: none. */
+void listing_page_answer(struct answer *a, struct listing_sink *sink,
+                         const struct listing_place *next);
 
 #endif

@@ -1,5 +1,5 @@
 /* Get Service Properties, Set Service Properties and Get Service Stats of every service. What can be
- * set is the CORS rules, the default version, the static website, for how long deleted shares and blobs are kept, and
+ * set is the CORS rules, the default version, the static website, for how long deleted shares, containers and blobs are kept, and
  * what Storage Analytics keeps of requests.
  *
  * Record: INNER "p" in the service's own partition. No record: nothing was ever set.
@@ -7,18 +7,20 @@
  *   document, error document, default index; varint days that deleted shares are kept; of version 2:
  *   u8 kinds of requests that are logged; u8 version of the lines; varint days that logs are kept; of hour and of
  *   minute metrics: u8 (1: enabled, 2: with operations), varint days that they are kept; of version 3 also: varint
- *   days that deleted blobs are kept; u8 permanent deletes are allowed
- * Version 1 is still written where nothing of Storage Analytics was set, and 2 where no blobs are kept: earlier
- * programs read them. */
+ *   days that deleted blobs are kept; u8 permanent deletes are allowed; of version 4 also: varint days that deleted
+ *   containers are kept
+ * Version 1 is still written where nothing of Storage Analytics was set, 2 where no blobs are kept, and 3 where no
+ * containers are: earlier programs read them. */
 #include "service/service_properties.h"
 
 #include "service/names.h"
 #include "service/small_record.h"
 #include "store/states.h"
 
-#define RECORD_VERSION           1 /* without Storage Analytics */
-#define RECORD_VERSION_ANALYTICS 2
-#define RECORD_VERSION_RETENTION 3 /* of blobs */
+#define RECORD_VERSION            1 /* without Storage Analytics */
+#define RECORD_VERSION_ANALYTICS  2
+#define RECORD_VERSION_RETENTION  3 /* of blobs */
+#define RECORD_VERSION_CONTAINERS 4 /* of containers, too */
 
 enum { METRICS_ENABLED = 1, METRICS_OF_APIS = 2 };
 
@@ -64,6 +66,14 @@ static bool decode_blob_retention(struct decoder *in, struct service_properties 
     return days <= RETENTION_DAYS_MAX && permanent <= 1;
 }
 
+static bool decode_container_retention(struct decoder *in, struct service_properties *properties)
+{
+    uint64_t days = decode_u64(in);
+
+    properties->container_retention_days = (uint32_t)days;
+    return days <= RETENTION_DAYS_MAX;
+}
+
 static void encode_metrics(struct text *out, const struct analytics_metrics *metrics)
 {
     encode_u8(out, (uint8_t)((metrics->enabled ? METRICS_ENABLED : 0) |
@@ -87,6 +97,8 @@ static bool has_analytics(const struct service_properties *properties)
 
 static unsigned version_of(const struct service_properties *properties)
 {
+    if (properties->container_retention_days > 0)
+        return RECORD_VERSION_CONTAINERS;
     if (properties->blob_retention_days > 0 || properties->allows_permanent_delete)
         return RECORD_VERSION_RETENTION;
     return has_analytics(properties) ? RECORD_VERSION_ANALYTICS : RECORD_VERSION;
@@ -109,7 +121,7 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     decoder_init(&in, record.value);
     version = decode_u8(&in);
-    is_known = version >= RECORD_VERSION && version <= RECORD_VERSION_RETENTION;
+    is_known = version >= RECORD_VERSION && version <= RECORD_VERSION_CONTAINERS;
     cors = decode_bytes(&in);
     properties.default_version = decode_bytes(&in);
     properties.website.enabled = decode_u8(&in) != 0;
@@ -120,8 +132,10 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     properties.share_retention_days = (uint32_t)days;
     if (is_known && version >= RECORD_VERSION_ANALYTICS)
         is_known = decode_analytics(&in, &properties);
-    if (is_known && version == RECORD_VERSION_RETENTION)
+    if (is_known && version >= RECORD_VERSION_RETENTION)
         is_known = decode_blob_retention(&in, &properties);
+    if (is_known && version >= RECORD_VERSION_CONTAINERS)
+        is_known = decode_container_retention(&in, &properties);
     if (!is_known || days > RETENTION_DAYS_MAX || !decoder_ok(&in) ||
         !cors_rules_decode(cors, &properties.cors))
         return record_is_unknown("the record of a service's properties", record.value);
@@ -184,10 +198,12 @@ static void write_properties(struct decision *d, const struct service_properties
         encode_metrics(&out, &properties->hour_metrics);
         encode_metrics(&out, &properties->minute_metrics);
     }
-    if (version == RECORD_VERSION_RETENTION) {
+    if (version >= RECORD_VERSION_RETENTION) {
         encode_u64(&out, properties->blob_retention_days);
         encode_u8(&out, properties->allows_permanent_delete);
     }
+    if (version >= RECORD_VERSION_CONTAINERS)
+        encode_u64(&out, properties->container_retention_days);
     changes_put(d->changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
 }
 
@@ -251,6 +267,8 @@ enum error set_service_properties_decide(struct decision *d,
         properties.website = p->properties.website;
     if (p->has_share_retention)
         properties.share_retention_days = p->properties.share_retention_days;
+    if (p->has_container_retention)
+        properties.container_retention_days = p->properties.container_retention_days;
     if (p->has_blob_retention) {
         properties.blob_retention_days = p->properties.blob_retention_days;
         properties.allows_permanent_delete = p->properties.allows_permanent_delete;

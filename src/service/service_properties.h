@@ -29,13 +29,14 @@
  * MinuteMetrics and Cors. */
 enum service_section {
     SECTION_OF_ALL = 0,
-    SECTION_DEFAULT_VERSION = 1 << 0,  /* DefaultServiceVersion */
-    SECTION_DELETE_RETENTION = 1 << 1, /* DeleteRetentionPolicy */
-    SECTION_STATIC_WEBSITE = 1 << 2,   /* StaticWebsite */
-    SECTION_LOGGING = 1 << 3,          /* Logging */
-    SECTION_PROTOCOLS = 1 << 4,        /* ProtocolSettings */
-    SECTION_SHARE_RETENTION = 1 << 5,  /* ShareDeleteRetentionPolicy */
-    SECTION_LOGGING_2 = 1 << 6,        /* Logging of version 2.0, beside 1.0 */
+    SECTION_DEFAULT_VERSION = 1 << 0,     /* DefaultServiceVersion */
+    SECTION_DELETE_RETENTION = 1 << 1,    /* DeleteRetentionPolicy */
+    SECTION_STATIC_WEBSITE = 1 << 2,      /* StaticWebsite */
+    SECTION_LOGGING = 1 << 3,             /* Logging */
+    SECTION_PROTOCOLS = 1 << 4,           /* ProtocolSettings */
+    SECTION_SHARE_RETENTION = 1 << 5,     /* ShareDeleteRetentionPolicy */
+    SECTION_LOGGING_2 = 1 << 6,           /* Logging of version 2.0, beside 1.0 */
+    SECTION_CONTAINER_RETENTION = 1 << 7, /* ContainerDeleteRetentionPolicy */
 };
 
 /* What Storage Analytics keeps of requests to a service: lines of logs in $logs, and sums in tables $Metrics...
@@ -67,9 +68,10 @@ struct service_properties {
     struct cors_rules cors;
     struct bytes default_version; /* of requests that say none; empty: not set */
     struct static_website website;
-    uint32_t share_retention_days; /* that deleted shares are kept; 0: they are not */
-    uint32_t blob_retention_days;  /* that deleted blobs are kept; 0: they are not */
-    bool allows_permanent_delete;  /* of what is kept so */
+    uint32_t share_retention_days;     /* that deleted shares are kept; 0: they are not */
+    uint32_t container_retention_days; /* the same of containers */
+    uint32_t blob_retention_days;      /* that deleted blobs are kept; 0: they are not */
+    bool allows_permanent_delete;      /* of what is kept so */
     struct analytics_logging logging;
     struct analytics_metrics hour_metrics, minute_metrics;
 };
@@ -109,7 +111,8 @@ OPERATION_DECLARE(get_service_properties);
 struct set_service_properties_parameters {
     struct parameters base;
     /* Those that are not named stay. */
-    bool has_cors, has_default_version, has_website, has_share_retention, has_blob_retention;
+    bool has_cors, has_default_version, has_website;
+    bool has_share_retention, has_container_retention, has_blob_retention;
     bool has_logging, has_hour_metrics, has_minute_metrics;
     struct service_properties properties;
 };

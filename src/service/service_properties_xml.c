@@ -53,13 +53,13 @@ static void add_delete_retention(struct text *out, const struct service_properti
     xml_close(out, "DeleteRetentionPolicy");
 }
 
-/* As the management API names it; no version of this one has an element for it. decision: 345 */
-static void add_share_retention(struct text *out, uint32_t days)
+/* As the management API names it; no version of this one has an element for it. decisions: 345, 811 */
+static void add_kept_retention(struct text *out, const char *policy, uint32_t days)
 {
-    xml_open(out, "ShareDeleteRetentionPolicy");
+    xml_open(out, policy);
     xml_element_string(out, "Enabled", "true");
     xml_element_u64(out, "Days", days);
-    xml_close(out, "ShareDeleteRetentionPolicy");
+    xml_close(out, policy);
 }
 
 /* Elements in the order of the recordings; those that younger versions brought are sent to them
@@ -91,7 +91,11 @@ void get_service_properties_answer(struct answer *a,
                               "</Multichannel></SMB></ProtocolSettings>");
     if (r->properties.share_retention_days > 0 &&
         shows(a->call, SECTION_SHARE_RETENTION, "2019-12-12"))
-        add_share_retention(&out, r->properties.share_retention_days);
+        add_kept_retention(&out, "ShareDeleteRetentionPolicy", r->properties.share_retention_days);
+    if (r->properties.container_retention_days > 0 &&
+        shows(a->call, SECTION_CONTAINER_RETENTION, "2019-12-12"))
+        add_kept_retention(&out, "ContainerDeleteRetentionPolicy",
+                           r->properties.container_retention_days);
     xml_close(&out, "StorageServiceProperties");
     answer_xml(a, &out);
 }
@@ -159,6 +163,13 @@ static enum error read_share_retention(struct call *call, const struct xml_node 
 {
     p->has_share_retention = true;
     return retention_read(call, node, &p->properties.share_retention_days);
+}
+
+static enum error read_container_retention(struct call *call, const struct xml_node *node,
+                                           struct set_service_properties_parameters *p)
+{
+    p->has_container_retention = true;
+    return retention_read(call, node, &p->properties.container_retention_days);
 }
 
 /* The name of a page or the path of one, without the slash that it may begin with. decision: 108 */
@@ -257,6 +268,7 @@ static const struct section {
     { "StaticWebsite", SECTION_STATIC_WEBSITE, read_static_website },
     { "ProtocolSettings", SECTION_PROTOCOLS, read_protocols },
     { "ShareDeleteRetentionPolicy", SECTION_SHARE_RETENTION, read_share_retention },
+    { "ContainerDeleteRetentionPolicy", SECTION_CONTAINER_RETENTION, read_container_retention },
 };
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
 

@@ -112,10 +112,10 @@ function showBlocks(xml) {
     return `committed [${list('CommittedBlocks')}] uncommitted [${list('UncommittedBlocks')}]`;
 }
 
-/** Shares of one name, and their snapshots. */
-function showShares(xml, names) {
-    const shares = elements(xml, 'Share').map((share) => [
-        element(share, 'Deleted') ? 'deleted' : 'share',
+/** Shares or containers of one name, and their snapshots. kind: "Share" */
+function showShares(xml, names, kind) {
+    const shares = elements(xml, kind).map((share) => [
+        element(share, 'Deleted') ? 'deleted' : kind.toLowerCase(),
         ...(element(share, 'Snapshot') ? [names.of('S', element(share, 'Snapshot'))] : []),
         names.etag(element(share, 'Etag')),
     ].join(' '));
@@ -148,7 +148,9 @@ function showBody(answer, names) {
     if (/<EnumerationResults[^>]*>.*<Blobs/s.test(text))
         return showListing(text, names);
     if (/<EnumerationResults[^>]*>.*<Shares/s.test(text))
-        return showShares(text, names);
+        return showShares(text, names, 'Share');
+    if (/<EnumerationResults[^>]*>.*<Containers/s.test(text))
+        return showShares(text, names, 'Container');
     if (/<EnumerationResults[^>]*DirectoryPath=/.test(text))
         return showEntries(text);
     if (/<BlockList\s*\/?>/.test(text))

@@ -2,6 +2,7 @@
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "service/answer.h"
+#include "service/kept_deletion_xml.h"
 #include "service/metadata.h"
 #include "service/signed_identifiers.h"
 
@@ -98,6 +99,16 @@ OPERATION_ANSWERS_NOTHING(create_container)
 OPERATION_CHECKS_NOTHING(delete_container)
 
 OPERATION_ANSWERS_NOTHING(delete_container)
+
+/* ---- Restore Container ---- */
+
+enum error restore_container_check(struct call *call, struct restore_container_parameters *p)
+{
+    return restore_headers_check(call, "container", blob_resource(call->input.resource)->container,
+                                 &p->deleted);
+}
+
+OPERATION_ANSWERS_NOTHING(restore_container)
 
 /* ---- Get Container Properties ---- */
 

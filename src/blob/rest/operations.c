@@ -73,6 +73,7 @@ OPERATION(set_container_metadata);
 OPERATION(get_container_acl);
 OPERATION_WITH_PARSE(set_container_acl);
 OPERATION(delete_container);
+OPERATION(restore_container);
 OPERATION(lease_container);
 OPERATION(list_blobs);
 OPERATION(get_blob);
@@ -190,7 +191,7 @@ static const struct operation operations[] = {
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
         container_subject, &list_blobs_functions),
     ROW("Restore Container", PUT, CONTAINER, "comp=undelete&restype=container", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2018-11-09",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 201, 0, NULL, &restore_container_functions),
     ROW("Rename Container", PUT, CONTAINER, "comp=rename&restype=container", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-06-12",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Find Blobs by Tags in Container", GET, CONTAINER, "comp=blobs&restype=container", NULL, READS, MAY("c", "f", "f", "", BLOB_FILTER, PRIVATE), "2021-04-10",
@@ -344,13 +345,14 @@ static const struct task_handler task_handlers[] = {
     { TASK_REHYDRATE, "make an archived blob readable", rehydrate_blob },
     { TASK_FORGET_DELETION, "let a deleted name be made again", recent_deletion_forget },
     { TASK_DELETE_SNAPSHOTS, "delete or restore a blob's snapshots", snapshot_marks_task },
+    { TASK_EXPIRE_CONTAINER, "delete for good a container that was kept", expire_container },
     { TASK_EXPIRE_DELETED, "delete for good what was soft-deleted", expire_deleted },
 };
 
 const struct service blob_service = {
     .name = "blob",
     .sections = SECTION_LOGGING | SECTION_LOGGING_2 | SECTION_DEFAULT_VERSION |
-                SECTION_DELETE_RETENTION | SECTION_STATIC_WEBSITE,
+                SECTION_DELETE_RETENTION | SECTION_CONTAINER_RETENTION | SECTION_STATIC_WEBSITE,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
     .task_handlers = task_handlers,

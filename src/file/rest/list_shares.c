@@ -1,26 +1,12 @@
 /* List Shares as a request and as XML. rest: List-Shares; semantics 8.1 */
 #include "file/rest/request.h"
+#include "service/kept_deletion_xml.h"
 #include "service/lease_answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 
 enum { INCLUDE_METADATA = 1 << 0, INCLUDE_SNAPSHOTS = 1 << 1, INCLUDE_DELETED = 1 << 2 };
 static const char *const include_names[] = { "metadata", "snapshots", "deleted", NULL };
-
-/* A page of XML while its entries come in. */
-struct share_page {
-    struct share_sink sink;
-    const struct call *call;
-    const struct listing *listing;
-    instant now;
-    struct text out;
-    bool has_entry;
-};
-
-static struct share_page *page_of(struct share_sink *sink)
-{
-    return (struct share_page *)(void *)sink;
-}
 
 /* ---- the page: elements in their order as recorded ---- */
 
@@ -32,27 +18,16 @@ static void add_date(struct text *out, const char *name, instant date)
     xml_element_string(out, name, text);
 }
 
-/* Nobody has a lease of a deleted share; the state is as recorded of containers. semantics 5 */
-static void add_lease(struct share_page *page, struct share_key key, const struct share *share)
+static void add_lease(struct listing_page *page, struct share_key key, const struct share *share)
 {
     if (key.deleted == 0)
         lease_xml(&page->out, &share->lease, page->now);
     else
-        text_add_string(&page->out, "<LeaseStatus>unlocked</LeaseStatus>"
-                                    "<LeaseState>expired</LeaseState>");
+        deleted_lease_xml(&page->out);
 }
 
-/* Whole days that are left. */
-static void add_deletion(struct share_page *page, struct share_key key, const struct share *share)
-{
-    if (key.deleted == 0)
-        return;
-    add_date(&page->out, "DeletedTime", key.deleted);
-    xml_element_u64(&page->out, "RemainingRetentionDays",
-                    (share->expires - page->now) / TICKS_PER_DAY);
-}
-
-static void add_properties(struct share_page *page, struct share_key key, const struct share *share)
+static void add_properties(struct listing_page *page, struct share_key key,
+                           const struct share *share)
 {
     const struct call *call = page->call;
     struct text *out = &page->out;
@@ -71,129 +46,99 @@ static void add_properties(struct share_page *page, struct share_key key, const 
         xml_element_string(out, "DefaultEncryptionScope", "$account-encryption-key");
         xml_element_string(out, "DenyEncryptionScopeOverride", "false");
     }
-    add_deletion(page, key, share);
+    if (key.deleted > 0)
+        deleted_days_xml(out, key.deleted, share->expires, page->now);
     xml_close(out, "Properties");
 }
 
-static void begin_page(struct share_sink *sink, instant now)
+/* One that was deleted is gone when its days are over, whether its task has run or not. */
+static bool shows_share(const struct listing_page *page, const struct space_record *at)
 {
-    struct share_page *page = page_of(sink);
+    unsigned include = page->listing->include;
+    struct share_key key;
+    struct share share;
 
-    sink->full = false;
-    page->now = now;
-    page->has_entry = false;
-    text_init(&page->out, page->call->arena, 4096);
-    listing_begin(&page->out, page->call, (struct bytes){ NULL, 0 }, page->listing);
+    if (!share_decode(at->record_key, at->value, &share, &key))
+        return true;
+    return (key.snapshot == 0 || (include & INCLUDE_SNAPSHOTS)) &&
+           (key.deleted == 0 || ((include & INCLUDE_DELETED) && share.expires > page->now));
 }
 
-static void add_entry(struct share_sink *sink, struct bytes name, struct share_key key,
-                      const struct share *share)
+static bool add_share(struct listing_page *page, const struct space_record *at)
 {
-    struct share_page *page = page_of(sink);
     struct text *out = &page->out;
     char date[INSTANT_ISO_SIZE];
+    struct share_key key;
+    struct share share;
 
-    if (!page->has_entry)
-        xml_open(out, "Shares");
-    page->has_entry = true;
+    if (!share_decode(at->record_key, at->value, &share, &key))
+        return false;
     xml_open(out, "Share");
-    xml_element(out, "Name", name);
+    xml_element(out, "Name", at->partition_key);
     if (key.snapshot > 0) {
         instant_format_iso(key.snapshot, date);
         xml_element_string(out, "Snapshot", date);
     }
-    if (key.deleted > 0) {
-        xml_element_string(out, "Deleted", "true");
-        xml_element(out, "Version", share_version_text(page->call->arena, key.deleted));
-    }
-    add_properties(page, key, share);
+    if (key.deleted > 0)
+        deleted_version_xml(out, key.deleted);
+    add_properties(page, key, &share);
     if (page->listing->include & INCLUDE_METADATA)
-        metadata_xml(out, share->metadata);
+        metadata_xml(out, share.metadata);
     xml_close(out, "Share");
-    sink->full = out->len > LISTING_PAGE_BYTES;
+    return true;
 }
 
-/* ---- markers: "/account/share", and "/account/share/DATE" or "/account/share/-" in the midst of the
- * records of a share, of which "-" is the share itself; of a deleted one "/VERSION" follows ---- */
+/* ---- markers: in the midst of the records of a share its name is followed by "DATE", or by "-", which is the share
+ * itself; of a deleted one by "/VERSION" then ---- */
 
-static struct bytes marker_of(const struct answer *a, const struct share_place *next)
+static struct bytes mark(struct listing_page *page, struct bytes record_key)
 {
-    struct bytes marker = listing_next(a, next->name);
+    struct arena *arena = page->out.arena;
     char date[INSTANT_ISO_SIZE] = "-";
+    struct share_key key = share_itself;
 
-    if (!marker.ptr || next->is_first)
-        return marker;
-    if (next->key.snapshot > 0)
-        instant_format_iso(next->key.snapshot, date);
-    marker = arena_printf(a->arena, "%.*s/%s", BYTES_ARG(marker), date);
-    if (next->key.deleted == 0)
-        return marker;
-    return arena_printf(a->arena, "%.*s/%.*s", BYTES_ARG(marker),
-                        BYTES_ARG(share_version_text(a->arena, next->key.deleted)));
+    (void)share_key_read(record_key, &key);
+    if (key.snapshot == 0 && key.deleted == 0 &&
+        !(page->listing->include & (INCLUDE_SNAPSHOTS | INCLUDE_DELETED)))
+        return (struct bytes){ NULL, 0 };
+    if (key.snapshot > 0)
+        instant_format_iso(key.snapshot, date);
+    if (key.deleted == 0)
+        return arena_printf(arena, "%s", date);
+    return arena_printf(arena, "%s/%.*s", date,
+                        BYTES_ARG(deleted_version_text(arena, key.deleted)));
 }
 
-/* What stands behind the name. */
-static bool read_key(struct bytes text, struct share_key *ret_key)
+static bool read_mark(struct arena *arena, struct bytes text, struct bytes *ret_record_key)
 {
+    struct share_key key = share_itself;
     struct bytes date, version;
 
     bytes_cut(text, '/', &date, &version);
-    if (version.ptr && !share_version_parse(version, &ret_key->deleted))
+    if (version.ptr && !deleted_version_parse(version, &key.deleted))
         return false;
-    if (bytes_is(date, "-"))
-        return true;
-    return instant_parse_iso(date, &ret_key->snapshot) && ret_key->snapshot > 0;
-}
-
-static enum error read_place(struct call *call, const struct listing *listing,
-                             struct share_place *ret_place)
-{
-    struct listing shares = *listing;
-    struct bytes key = { NULL, 0 }, account, name, first;
-    enum error e;
-
-    if (listing->marker.ptr) {
-        bytes_cut(listing->marker, '/', &first, &account);
-        bytes_cut(account, '/', &account, &name);
-        bytes_cut(name, '/', &name, &key);
-    }
-    if (key.ptr)
-        shares.marker.len -= key.len + 1;
-    ret_place->is_first = !key.ptr;
-    e = listing_read_next(call, &shares, &ret_place->name);
-    if (!e && key.ptr && !read_key(key, &ret_place->key))
-        e = call_fail_query(call, E_InvalidQueryParameterValue, "marker", listing->marker,
-                            "Not a marker of this list.");
-    return e;
+    if (!bytes_is(date, "-") && (!instant_parse_iso(date, &key.snapshot) || key.snapshot == 0))
+        return false;
+    *ret_record_key = share_record_key(arena, key);
+    return true;
 }
 
 /* ---- the functions ---- */
 
 enum error list_shares_check(struct call *call, struct list_shares_parameters *p)
 {
-    struct share_page *page = arena_alloc(call->arena, sizeof *page);
-    enum error e = listing_read(call, include_names, &p->listing);
+    static const struct listing_form form = { .include_names = include_names,
+                                              .list = "Shares",
+                                              .shows = shows_share,
+                                              .add = add_share,
+                                              .mark = mark,
+                                              .read_mark = read_mark };
 
-    if (!e)
-        e = read_place(call, &p->listing, &p->from);
-    page->sink = (struct share_sink){ .begin = begin_page, .add = add_entry };
-    page->call = call;
-    page->listing = &p->listing;
-    p->snapshots = p->listing.include & INCLUDE_SNAPSHOTS;
-    p->deleted = p->listing.include & INCLUDE_DELETED;
-    p->sink = &page->sink;
-    return e;
+    return listing_page_begin(call, &form, &p->listing, &p->from, &p->sink);
 }
 
 void list_shares_answer(struct answer *a, const struct list_shares_parameters *p,
                         const struct list_shares_result *r)
 {
-    struct share_page *page = page_of(p->sink);
-
-    if (page->has_entry)
-        xml_close(&page->out, "Shares");
-    else
-        text_add_string(&page->out, "<Shares />");
-    listing_end(&page->out, marker_of(a, &r->next));
-    answer_xml(a, &page->out);
+    listing_page_answer(a, p->sink, &r->next);
 }

@@ -27,11 +27,6 @@ enum error refuse_share_snapshot(const struct call *call);
 struct bytes file_marker(struct arena *arena, struct bytes name);
 struct bytes file_marker_name(struct arena *arena, struct bytes marker);
 
-/* The version of a deleted share, which is the instant of its deletion, as it is recorded of containers:
- * 16 hexadecimal digits of 100 ns since 1601. And back; false: malformed. share_operations.c */
-struct bytes share_version_text(struct arena *arena, instant deleted);
-bool share_version_parse(struct bytes text, instant *ret_deleted);
-
 /* "TransactionOptimized".. Static. */
 const char *share_tier_text(enum share_tier tier);
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "service/lease_answer.h"
+#include "service/kept_deletion_xml.h"
 #include "service/metadata.h"
 #include "service/signed_identifiers.h"
 
@@ -286,50 +287,13 @@ OPERATION_ANSWERS_NOTHING(delete_share)
 
 /* ---- Restore Share ---- */
 
-#define INSTANT_OF_1601 UINT64_C(504911232000000000)
-#define VERSION_DIGITS  16u
-
-struct bytes share_version_text(struct arena *arena, instant deleted)
-{
-    return arena_printf(arena, "%016" PRIX64, deleted - INSTANT_OF_1601);
-}
-
-bool share_version_parse(struct bytes text, instant *ret_deleted)
-{
-    uint64_t since = 0;
-
-    if (text.len != VERSION_DIGITS)
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        int digit = bytes_hex_digit(text.ptr[i]);
-
-        if (digit < 0)
-            return false;
-        since = since << 4 | (unsigned)digit;
-    }
-    *ret_deleted = since + INSTANT_OF_1601;
-    return since <= INSTANT_MAX - INSTANT_OF_1601;
-}
-
-/* A share is restored under its own name alone. rest: Restore-Share, "Remarks" */
 enum error restore_share_check(struct call *call, struct restore_share_parameters *p)
 {
-    static const char name_header[] = "x-ms-deleted-share-name";
-    static const char version_header[] = "x-ms-deleted-share-version";
-    struct bytes name = call_header(call, name_header), version = call_header(call, version_header);
     enum error e = refuse_share_snapshot(call);
 
-    if (e)
-        return e;
-    if (name.len == 0)
-        return call_fail_header(call, E_MissingRequiredHeader, name_header, name);
-    if (version.len == 0)
-        return call_fail_header(call, E_MissingRequiredHeader, version_header, version);
-    if (!bytes_equal(name, file_resource(call->input.resource)->share))
-        return call_fail_header(call, E_InvalidHeaderValue, name_header, name);
-    if (!share_version_parse(version, &p->deleted))
-        return call_fail_header(call, E_InvalidHeaderValue, version_header, version);
-    return OK;
+    return e ? e
+             : restore_headers_check(call, "share", file_resource(call->input.resource)->share,
+                                     &p->deleted);
 }
 
 OPERATION_ANSWERS_NOTHING(restore_share)

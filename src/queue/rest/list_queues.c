@@ -6,15 +6,15 @@
 enum { INCLUDE_METADATA = 1 << 0 };
 static const char *const include_names[] = { "metadata", NULL };
 
-static bool add_queue(struct listing_page *page, struct bytes name, struct bytes value)
+static bool add_queue(struct listing_page *page, const struct space_record *at)
 {
     struct text *out = &page->out;
     struct queue queue;
 
-    if (!queue_decode(value, &queue))
+    if (!queue_decode(at->value, &queue))
         return false;
     xml_open(out, "Queue");
-    xml_element(out, "Name", name);
+    xml_element(out, "Name", at->partition_key);
     if (page->listing->include & INCLUDE_METADATA)
         metadata_xml(out, queue.metadata);
     xml_close(out, "Queue");
@@ -23,7 +23,9 @@ static bool add_queue(struct listing_page *page, struct bytes name, struct bytes
 
 enum error list_queues_check(struct call *call, struct list_queues_parameters *p)
 {
-    static const struct listing_form form = { include_names, "Queues", add_queue };
+    static const struct listing_form form = { .include_names = include_names,
+                                              .list = "Queues",
+                                              .add = add_queue };
 
     return listing_page_begin(call, &form, &p->listing, &p->from, &p->sink);
 }
@@ -31,5 +33,5 @@ enum error list_queues_check(struct call *call, struct list_queues_parameters *p
 void list_queues_answer(struct answer *a, const struct list_queues_parameters *p,
                         const struct list_queues_result *r)
 {
-    listing_page_answer(a, p->sink, r->next);
+    listing_page_answer(a, p->sink, &r->next);
 }
