@@ -17,6 +17,7 @@ export interface Retention {
     enabled: boolean;
     days?: number | undefined;
     permanent?: boolean | undefined;
+    containerDays?: number | undefined;
 }
 
 /** Asks for the properties of the account's Blob service, or sets those of the body. Not by the SDK, which knows no
@@ -31,17 +32,23 @@ async function blobProperties(account: string, request: { method?: string; body?
 }
 
 export async function retentionOf(account: string): Promise<Retention> {
-    const policy = /<DeleteRetentionPolicy>.*?<\/DeleteRetentionPolicy>/s.exec(await blobProperties(account, {}))?.[0] ?? '';
-    const days = /<Days>(\d+)</.exec(policy)?.[1];
+    const properties = await blobProperties(account, {});
+    const policyOf = (name: string) => new RegExp(`<${name}>.*?</${name}>`, 's').exec(properties)?.[0] ?? '';
+    const daysOf = (text: string) => Number(/<Days>(\d+)</.exec(text)?.[1]) || undefined;
+    const policy = policyOf('DeleteRetentionPolicy');
 
-    return { enabled: policy.includes('<Enabled>true<'), days: days === undefined ? undefined : Number(days), permanent: policy.includes('<AllowPermanentDelete>true<') };
+    return {
+        enabled: policy.includes('<Enabled>true<'), days: daysOf(policy), permanent: policy.includes('<AllowPermanentDelete>true<'),
+        containerDays: daysOf(policyOf('ContainerDeleteRetentionPolicy')),
+    };
 }
 
-export async function setRetention(account: string, { enabled, days, permanent }: Retention) {
-    const policy = `<Enabled>${enabled}</Enabled>${days === undefined ? '' : `<Days>${days}</Days>`}${permanent ? '<AllowPermanentDelete>true</AllowPermanentDelete>' : ''}`;
+export async function setRetention(account: string, { enabled, days, permanent, containerDays }: Retention) {
+    const policyOf = (wanted: number | undefined) => `<Enabled>${wanted !== undefined}</Enabled>${wanted === undefined ? '' : `<Days>${wanted}</Days>`}`;
 
     await blobProperties(account, { method: 'PUT',
-        body: `<StorageServiceProperties><DeleteRetentionPolicy>${policy}</DeleteRetentionPolicy></StorageServiceProperties>` });
+        body: `<StorageServiceProperties><DeleteRetentionPolicy>${policyOf(enabled ? days : undefined)}${permanent ? '<AllowPermanentDelete>true</AllowPermanentDelete>' : ''}</DeleteRetentionPolicy>` +
+            `<ContainerDeleteRetentionPolicy>${policyOf(containerDays)}</ContainerDeleteRetentionPolicy></StorageServiceProperties>` });
 }
 
 /** The string to sign of a request for the access or policies of a container. rest: Authorize-with-Shared-Key */

@@ -5,31 +5,36 @@ import { ACCESS, ContainerAccess, Lease } from './access.tsx';
 import { blobService, containerOf, retentionOf, setRetention } from './clients.ts';
 import { time } from './format.ts';
 import { hrefOf } from './route.ts';
-import { Choice, Dialog, Field, Form, Listing, Pages, Problem, useLoad } from './ui.tsx';
+import { Choice, Deleted, Dialog, Field, Form, Listing, Pages, Problem, useLoad } from './ui.tsx';
 
 const PAGE = 200;
 const DAYS = 7; // as Azure's portal proposes
 type Access = 'container' | 'blob';
 
-/** For how long the account keeps blobs that are deleted or overwritten. */
+/** For how long the account keeps blobs that are deleted or overwritten, and containers that are deleted. */
 function SoftDelete({ account, onClose }: { account: string; onClose: () => void }) {
     const { value, problem } = useLoad(() => retentionOf(account), [account]);
     const [chosen, setChosen] = useState<boolean>();
-    const title = 'Soft delete of blobs';
+    const [ofContainers, setOfContainers] = useState<boolean>();
+    const title = 'Soft delete';
 
     if (!value)
         return <Dialog title={title} onClose={onClose}>
             <Problem of={problem} />
             <p class="buttons"><button type="button" onClick={onClose}>Close</button></p>
         </Dialog>;
-    const enabled = chosen ?? value.enabled;
-    return <Form title={title} action="Save" onClose={onClose} onDone={(form) => setRetention(account,
-        enabled ? { enabled, days: Number(form.get('days')), permanent: form.get('permanent') !== null } : { enabled })}>
-        <label class="field"><input type="checkbox" name="enabled" checked={enabled} onChange={(event) => setChosen(event.currentTarget.checked)} /> Keep what is deleted or overwritten</label>
+    const enabled = chosen ?? value.enabled, keepsContainers = ofContainers ?? value.containerDays !== undefined;
+    return <Form title={title} action="Save" onClose={onClose} onDone={(form) => setRetention(account, {
+        ...enabled ? { enabled, days: Number(form.get('days')), permanent: form.get('permanent') !== null } : { enabled },
+        containerDays: keepsContainers ? Number(form.get('container-days')) : undefined,
+    })}>
+        <label class="field"><input type="checkbox" name="enabled" checked={enabled} onChange={(event) => setChosen(event.currentTarget.checked)} /> Keep blobs that are deleted or overwritten</label>
         {enabled && <>
             <Field label="For days" name="days" type="number" step="1" value={String(value.days ?? DAYS)} required hint="1 to 365." />
             <label class="field"><input type="checkbox" name="permanent" defaultChecked={value.permanent} /> Clients may delete snapshots that are kept for good</label>
         </>}
+        <label class="field"><input type="checkbox" name="containers" checked={keepsContainers} onChange={(event) => setOfContainers(event.currentTarget.checked)} /> Keep containers that are deleted</label>
+        {keepsContainers && <Field label="Containers for days" name="container-days" type="number" step="1" value={String(value.containerDays ?? DAYS)} required hint="1 to 365." />}
         <p class="empty">What is kept already keeps its days.</p>
     </Form>;
 }
@@ -38,7 +43,7 @@ export function Containers({ account }: { account: string }) {
     const [prefix, setPrefix] = useState('');
     const [marks, setMarks] = useState<string[]>([]);
     const list = useLoad(async () => {
-        const pages = (await blobService(account)).listContainers({ prefix: prefix || undefined })
+        const pages = (await blobService(account)).listContainers({ prefix: prefix || undefined, includeDeleted: true })
             .byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
         return (await pages.next()).value as ServiceListContainersSegmentResponse;
     }, [account, prefix, marks]);
@@ -47,6 +52,7 @@ export function Containers({ account }: { account: string }) {
         setPrefix(wanted);
     };
 
+    const items = list.value?.containerItems ?? [];
     const [accessOf, setAccessOf] = useState<string>();
     const [softDelete, setSoftDelete] = useState(false);
 
@@ -62,7 +68,7 @@ export function Containers({ account }: { account: string }) {
             <button type="button" onClick={() => setSoftDelete(true)}>Soft delete…</button>
         </>}
         pages={<Pages of={list.value} marks={marks} setMarks={setMarks} />}
-        rows={(list.value?.containerItems ?? []).map(({ name, properties: { lastModified, publicAccess, leaseState } }) =>
+        rows={items.filter((item) => !item.deleted).map(({ name, properties: { lastModified, publicAccess, leaseState } }) =>
             ({ name, href: hrefOf('blobs', [account, name]), cells: [time(lastModified), publicAccess ? `public: ${publicAccess}` : 'private', leaseState] }))}
         fields={<>
             <Field label="Name" name="name" required hint="3 to 63 lower-case letters, digits and dashes." />
@@ -74,7 +80,7 @@ export function Containers({ account }: { account: string }) {
         }}
         remove={async (name) => (await blobService(account)).deleteContainer(name)}
         actions={(name) => {
-            const state = list.value?.containerItems.find((item) => item.name === name)?.properties.leaseState;
+            const state = items.find((item) => item.name === name && !item.deleted)?.properties.leaseState;
             return <>
                 <button type="button" class="plain" aria-label={`Access to ${name}`} onClick={() => setAccessOf(name)}>Access</button>
                 <Lease state={state} name={name} onBreak={async () => {
@@ -82,6 +88,11 @@ export function Containers({ account }: { account: string }) {
                     list.reload();
                 }} />
             </>;
+        }} />
+        <Deleted title="Deleted containers" of={items.filter((item) => item.deleted).map(({ name, version, properties }) =>
+            ({ name, version, deleted: properties.deletedOn, days: properties.remainingRetentionDays }))} restore={async (name, version) => {
+            await (await blobService(account)).undeleteContainer(name, version);
+            list.reload();
         }} />
         {softDelete && <SoftDelete account={account} onClose={() => setSoftDelete(false)} />}
         {accessOf && <ContainerAccess account={account} container={accessOf} onClose={() => {

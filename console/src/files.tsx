@@ -7,7 +7,7 @@ import { Handles, Properties, Rename, type Target } from './file.tsx';
 import { bytes, time } from './format.ts';
 import { hrefOf } from './route.ts';
 import { ownUrl, type Session } from './server.ts';
-import { Crumbs, Field, Form, Listing, Pages, Problem, Table, useAction, useLoad } from './ui.tsx';
+import { Crumbs, Deleted, Field, Form, Listing, Pages, Problem, Table, useAction, useLoad } from './ui.tsx';
 
 const PAGE = 500;
 
@@ -18,11 +18,10 @@ function Shares({ account }: { account: string }) {
         return (await pages.next()).value as ServiceListSharesSegmentResponse;
     }, [account, marks]);
 
-    const { problem, busy, run } = useAction();
-    const restore = (name: string, version: string) => void run(async () => {
+    const restore = async (name: string, version: string) => {
         await (await shareService(account)).undeleteShare(name, version);
         list.reload();
-    });
+    };
     const items = list.value?.shareItems ?? [];
     const deleted = items.filter((item) => item.deleted);
 
@@ -35,16 +34,8 @@ function Shares({ account }: { account: string }) {
         </>} warning="All files in it go with it."
         create={async (form, name) => (await shareService(account)).getShareClient(name).create({ quota: Number(form.get('quota')) })}
         remove={async (name) => (await shareService(account)).getShareClient(name).delete()} />
-        <Problem of={problem} />
-        {deleted.length > 0 && <>
-            <h2>Deleted shares</h2>
-            <Table label="Deleted shares" head={['Name', 'Deleted', 'Kept for', 'Actions']} empty="">
-                {deleted.map(({ name, version = '', properties: { deletedTime, remainingRetentionDays } }) => <tr key={`${name}/${version}`}>
-                    <td class="name">{name}</td><td>{time(deletedTime)}</td><td class="number">{remainingRetentionDays} days</td>
-                    <td><button type="button" class="plain" disabled={busy} aria-label={`Restore ${name}`} onClick={() => restore(name, version)}>Restore</button></td>
-                </tr>)}
-            </Table>
-        </>}
+        <Deleted title="Deleted shares" restore={restore} of={deleted.map(({ name, version, properties }) =>
+            ({ name, version, deleted: properties.deletedTime, days: properties.remainingRetentionDays }))} />
     </>;
 }
 

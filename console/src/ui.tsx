@@ -1,6 +1,7 @@
 // What the pages are made of. All text that comes from the server is a child of an element, never markup.
 import { type ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { daysLeft, time } from './format.ts';
 import { wordsOf } from './server.ts';
 
 export function Problem({ of }: { of: unknown }) {
@@ -161,6 +162,26 @@ export function Listing({ title, one, head = [], rows, list, search, pages, fiel
             await remove(dialog.delete!);
             list.reload();
         }}><p>{warning}</p></Form>}
+    </>;
+}
+
+/** What was deleted of a kind and is kept: a list of it, of which each can be restored. */
+export function Deleted({ title, of, restore }: {
+    title: string; of: { name: string; version?: string; deleted?: Date; days?: number }[]; restore: (name: string, version: string) => Promise<unknown>;
+}) {
+    const { problem, busy, run } = useAction();
+
+    return <>
+        <Problem of={problem} />
+        {of.length > 0 && <>
+            <h2>{title}</h2>
+            <Table label={title} head={['Name', 'Deleted', 'Kept for', 'Actions']} empty="">
+                {of.map(({ name, version = '', deleted, days }) => <tr key={`${name}/${version}`}>
+                    <td class="name">{name}</td><td>{time(deleted)}</td><td class="number">{daysLeft(days)}</td>
+                    <td><button type="button" class="plain" disabled={busy} aria-label={`Restore ${name}`} onClick={() => void run(() => restore(name, version))}>Restore</button></td>
+                </tr>)}
+            </Table>
+        </>}
     </>;
 }
 

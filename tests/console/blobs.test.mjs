@@ -243,6 +243,8 @@ test('what was deleted is kept once that is switched on, is shown with its days,
     await isAccessible(page);
     await fill(page, { days: '9' });
     await page.locator('dialog input[name=permanent]').click();
+    await page.locator('dialog input[name=containers]').click();
+    await fill(page, { 'container-days': '5' });
     await press(page, 'Save', 'dialog');
     await page.waitForFunction(() => !document.querySelector('dialog'));
     const { enabled, days } = (await service.getProperties()).deleteRetentionPolicy;
@@ -283,6 +285,17 @@ test('what was deleted is kept once that is switched on, is shown with its days,
     await press(page, 'Save', 'dialog');
     await page.waitForFunction(() => !document.querySelector('dialog'));
     assert.equal((await service.getProperties()).deleteRetentionPolicy.enabled, false);
+
+    // The same of containers.
+    await page.locator('button[aria-label="Delete kept"]').click();
+    await press(page, 'Delete', 'dialog');
+    await sees(page, 'Deleted containers');
+    await page.waitForFunction(() => /kept\s[^]*\b[45] days left/.test(document.querySelector('main').innerText));
+    await isAccessible(page);
+    assert.equal(await client.exists(), false);
+    await page.locator('button[aria-label="Restore kept"]').click();
+    await page.waitForFunction(() => !document.querySelector('main').innerText.includes('Deleted containers'));
+    assert.equal(String(await here.downloadToBuffer()), 'first');
 });
 
 test('a link that the console makes opens what it is for, and no more', async (t) => {
