@@ -15,7 +15,8 @@ void arrival_tell(struct arrival *arrival);
 void arrival_cancel(struct arrival *arrival);
 /* For somebody who neither waits nor tells: to be dropped by him too. */
 struct arrival *arrival_share(struct arrival *arrival);
-/* Of who waits. If there is an op that is answered only later, it is freed then. No waiter may be waiting. */
+/* Of who waits. If there is an op that is answered only later, it is freed then. No waiter may be waiting, unless it is
+ * another's, with whom it is shared. */
 void arrival_drop(struct arrival *arrival);
 bool arrival_has_come(struct arrival *arrival);
 /* Wakes the waiter, once, when it has come; perhaps in this call. */

@@ -132,8 +132,11 @@ struct arrival *piece_reads_take(struct piece_reads *reads, struct port *pieces,
         arrival_block(arrival);
         return arrival;
     }
-    /* Kept with its waiter: nobody takes it before it has come, and it is not woken before it is kept. */
+    /* Kept with its waiter: nobody takes it before it has come, and it is not woken before it is kept. It may come, and be
+     * taken by another reader, before it is waited for. */
+    (void)arrival_share(arrival);
     keep(reads, object, offset, length, arrival, waiter);
     patience_wait(reads->patience, arrival, waiter);
+    arrival_drop(arrival);
     return NULL;
 }

@@ -10,7 +10,7 @@
 
 #define MINUTE (60 * TICKS_PER_SECOND)
 #define HOUR   (60 * MINUTE)
-#define SLACK  (5 * TICKS_PER_SECOND) /* that the machine takes for a step */
+#define SLACK  MINUTE /* that the machine takes for a step at most */
 
 enum { STEPS = 160, STREAM_BYTES = 40000 };
 
