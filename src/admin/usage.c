@@ -17,7 +17,7 @@ static void add_total(void *context, const struct survey_total *total)
 {
     struct json_writer *out = context;
 
-    if (total->containers == 0)
+    if (total->containers == 0 && total->usage.bytes == 0)
         return;
     json_write_begin(out, '{');
     write_total(out, total);

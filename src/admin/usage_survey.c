@@ -82,9 +82,11 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
     struct look *look = context;
     struct survey_total *total = look->total;
 
+    total->usage.bytes += usage->bytes;
+    if (usage->is_kept)
+        return true;
     total->containers++;
     total->usage.objects += usage->objects;
-    total->usage.bytes += usage->bytes;
     total->usage.quota_bytes += usage->quota_bytes;
     show(look->report, total, name, usage);
     return true;
@@ -328,7 +330,7 @@ static void print_totals(const struct report *report, struct text *to, const cha
     for (size_t i = 0; i < report->total_count; i++) {
         const struct survey_total *total = &report->totals[i];
 
-        if (total->containers > 0)
+        if (total->containers > 0 || total->usage.bytes > 0)
             text_printf(to, "%s{account=\"%.*s\",service=\"%s\"} %" PRIu64 "\n", name,
                         BYTES_ARG(total->account), total->service, figure_of(total, figure));
     }

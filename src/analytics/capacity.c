@@ -50,10 +50,12 @@ static bool found(void *context, struct bytes name, const struct usage *usage)
     struct count *count = context;
     struct kept *kept = bytes_is(name, logs_container) ? &count->logs : &count->data;
 
+    kept->usage.bytes += usage->bytes;
+    if (usage->is_kept)
+        return true;
     kept->containers++;
     kept->usage.objects += usage->objects;
     kept->usage.uncommitted += usage->uncommitted;
-    kept->usage.bytes += usage->bytes;
     return true;
 }
 

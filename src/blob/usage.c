@@ -18,6 +18,18 @@ static bool is_container(const struct space_record *record, struct guid *ret_spa
     return true;
 }
 
+static bool is_kept_container(const struct space_record *record, struct guid *ret_space)
+{
+    struct container container;
+    instant deleted;
+
+    if (!container_key_read(record->record_key, &deleted) || deleted == 0 ||
+        !container_decode(record->value, &container))
+        return false;
+    *ret_space = container.space;
+    return true;
+}
+
 /* Snapshots have bytes, and are no objects of their own. Nor is a blob that was never committed, or is soft-deleted:
  * that has its bytes still. */
 static void count_blob(const struct space_record *record, struct usage *usage)
@@ -36,4 +48,6 @@ static void count_blob(const struct space_record *record, struct usage *usage)
     usage->bytes += blob.content.length;
 }
 
-const struct usage_functions blob_usage = { .container = is_container, .record = count_blob };
+const struct usage_functions blob_usage = { .container = is_container,
+                                            .kept = is_kept_container,
+                                            .record = count_blob };

@@ -20,6 +20,19 @@ static bool is_share(const struct space_record *record, struct guid *ret_space,
     return true;
 }
 
+/* Its snapshots have the same space, and no bytes of their own here. */
+static bool is_kept_share(const struct space_record *record, struct guid *ret_space)
+{
+    struct share_key key;
+    struct share share;
+
+    if (!share_decode(record->record_key, record->value, &share, &key) || key.deleted == 0 ||
+        key.snapshot != 0)
+        return false;
+    *ret_space = share.space;
+    return true;
+}
+
 /* The node of a file: tree/record.h. What only snapshots of the share have lies in other records. */
 static void count_file(const struct space_record *record, struct usage *usage)
 {
@@ -45,6 +58,6 @@ static enum store_result sum_bytes(struct store *store, struct arena *arena, str
     return result;
 }
 
-const struct usage_functions file_usage = { .container = is_share,
-                                            .record = count_file,
-                                            .sum = sum_bytes };
+const struct usage_functions file_usage = {
+    .container = is_share, .kept = is_kept_share, .record = count_file, .sum = sum_bytes
+};

@@ -99,8 +99,7 @@ static bool count_one(void *context, struct bytes name, const struct usage *usag
     uint64_t *left = context;
 
     (void)name;
-    (void)usage;
-    return --*left > 0;
+    return usage->is_kept || --*left > 0;
 }
 
 /* Those that are made at the same moment do not see each other. */

@@ -114,6 +114,15 @@ static enum store_result count_inner(const struct usage_walk *walk, struct guid 
 
 /* ---- the containers of an account ---- */
 
+static bool is_one(const struct usage_functions *functions, const struct space_record *record,
+                   struct guid *ret_space, struct usage *usage)
+{
+    if (functions->container(record, ret_space, &usage->quota_bytes))
+        return true;
+    usage->is_kept = functions->kept && functions->kept(record, ret_space);
+    return usage->is_kept;
+}
+
 /* The name is in *place then. returns STORE_NOT_FOUND: that were all; as space_iterator_next() */
 static enum store_result next_container(const struct usage_walk *walk, struct place *place,
                                         struct guid *ret_space, struct usage *ret_usage)
@@ -127,9 +136,8 @@ static enum store_result next_container(const struct usage_walk *walk, struct pl
     *ret_usage = (struct usage){ .objects = 0 };
     do
         result = space_iterator_next(iterator, &record);
-    while (!result &&
-           (record.partition_key.len == 0 || record.partition_key.len > NAME_MAX_BYTES ||
-            !walk->service->usage->container(&record, ret_space, &ret_usage->quota_bytes)));
+    while (!result && (record.partition_key.len == 0 || record.partition_key.len > NAME_MAX_BYTES ||
+                       !is_one(walk->service->usage, &record, ret_space, ret_usage)));
     if (!result)
         place_set(place, &record);
     space_iterator_close(iterator);

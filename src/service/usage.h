@@ -16,6 +16,8 @@ struct usage {
     uint64_t uncommitted; /* blobs of uncommitted blocks alone: no objects */
     uint64_t bytes;
     uint64_t quota_bytes; /* of a share; 0: none */
+    bool
+        is_kept; /* it was deleted and is kept (kept_deletion.h): it has bytes still, but is none, nor has it objects */
 };
 
 /* What a service has in struct service, to be read by usage.c. */
@@ -24,6 +26,8 @@ struct usage_functions {
      * which space is what it holds? *ret_quota is 0 before. */
     bool (*container)(const struct space_record *record, struct guid *ret_space,
                       uint64_t *ret_quota_bytes);
+    /* The same of one that was deleted and is kept. NULL: none are. */
+    bool (*kept)(const struct space_record *record, struct guid *ret_space);
     /* Adds what a record in such a space counts. NULL: each is an object of its own length. */
     void (*record)(const struct space_record *record, struct usage *usage);
     /* Adds the bytes of what is in such a space, where its records do not say them. NULL: they do. */
@@ -33,7 +37,7 @@ struct usage_functions {
     const char *inner_prefix;
 };
 
-/* A container that was found: its name and usage are valid during the call. False: it is enough. */
+/* A container that was found, or one that is kept: its name and usage are valid during the call. False: it is enough. */
 typedef bool usage_found(void *context, struct bytes name, const struct usage *usage);
 /* Called now and then: may wait, so that others are not disturbed. False: stop. */
 typedef bool usage_pace(void *context, uint64_t records);

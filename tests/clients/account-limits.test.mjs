@@ -155,6 +155,16 @@ test('an account that keeps what it may keep is refused what grows; deletions, l
     assert.deepEqual(usage.containers.find(({ name }) => name === 'ccc'),
         { name: 'ccc', account: 'alpha', service: 'blob', objects: 1, bytes: MIB });
     assert.equal((await put('c', 1)).status, 201);
+
+    // What was deleted and is kept has its bytes still, but is no container.
+    const keep = (policy) => blobs('PUT', '/?restype=service&comp=properties', { body: Buffer.from(
+        `<StorageServiceProperties><${policy}><Enabled>true</Enabled><Days>1</Days></${policy}></StorageServiceProperties>`) });
+    assert.equal((await keep('ContainerDeleteRetentionPolicy')).status, 202);
+    assert.equal((await blobs('DELETE', '/ccc?restype=container', { headers: [['x-ms-lease-id', 'none']] })).status, 400);
+    assert.equal((await blobs('DELETE', '/ccc?restype=container')).status, 202);
+    usage = await asked(server, 'usage');
+    assert.deepEqual(usage.accounts.find(({ account, service }) => account === 'alpha' && service === 'blob'),
+        { account: 'alpha', service: 'blob', objects: 0, bytes: MIB + 1, containers: 0 });
 });
 
 test('an account has as many containers, queues, tables and shares as it may have, of each kind', async (t) => {
