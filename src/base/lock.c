@@ -16,14 +16,14 @@
 
 static _Thread_local enum lock_rank held[HELD_MAX];
 static _Thread_local int held_count;
-static _Thread_local uint32_t looked_at; /* a bit for each rank: was the share looked at? */
+static _Thread_local uint64_t looked_at; /* a bit for each rank: was the share looked at? */
 
 /* Once for each rank, since each look is three calls of the system. decision: 280 */
 static void look_at_share(enum lock_rank rank)
 {
-    if (looked_at & 1u << rank)
+    if (looked_at & UINT64_C(1) << rank)
         return;
-    looked_at |= 1u << rank;
+    looked_at |= UINT64_C(1) << rank;
     assert(thread_has_full_share()); /* no lock is held by a thread of lowered priority */
 }
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -20,7 +21,9 @@ struct live_client {
     struct live *live;
     struct port *inner;
     struct live_client *next;
-    bool is_dead, is_stopped, is_cut;
+    atomic_bool
+        is_dead; /* its threads go on, and may outlive the rest: nothing else of it is looked at then */
+    bool is_stopped, is_cut;
     bool is_first_applied;            /* of a client that is to be cut off */
     unsigned left;                    /* ops until then */
     struct pending *held, **held_end; /* of a client that is stopped */
@@ -98,6 +101,10 @@ static void send(struct port *port, const char *object, struct port_op *op)
     struct live *live = client->live;
     struct pending *pending = arena_alloc(op->arena, sizeof *pending);
 
+    if (client->is_dead) {
+        port_op_free(op);
+        return;
+    }
     *pending = (struct pending){
         .client = client,
         .op = op,
@@ -128,8 +135,11 @@ static void rest(struct port *port, unsigned ms, struct waiter *waiter)
 {
     struct live_client *client = (struct live_client *)(void *)port;
     struct live *live = client->live;
-    struct rest *added = xcalloc(1, sizeof *added);
+    struct rest *added;
 
+    if (client->is_dead)
+        return;
+    added = xcalloc(1, sizeof *added);
     pthread_mutex_lock(&live->mutex);
     *added = (struct rest){ live->rests, client, waiter, clock_monotonic_ms() + ms };
     live->rests = added;
@@ -404,7 +414,8 @@ void live_free(struct live *live)
         struct live_client *client = live->clients;
 
         live->clients = client->next;
-        free(client);
+        if (!client->is_dead)
+            free(client);
     }
     fake_free(live->fake);
     pthread_cond_destroy(&live->work);
