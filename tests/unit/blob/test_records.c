@@ -144,6 +144,9 @@ static const struct container container = {
 static const char container_bytes[] =
     "010708000000000000000000000000000064c801ac0201a102030405060708090a0b0c0d0e0f1010e80701050261"
     "026200";
+static const char kept_container_bytes[] =
+    "020708000000000000000000000000000064c801ac0201a102030405060708090a0b0c0d0e0f1010e80701050261"
+    "026200f40309000000000000000000000000000000";
 
 /* A blob's record. */
 static void blob_record(void **state)
@@ -427,6 +430,34 @@ static void container_record(void **state)
     store_close(store);
 }
 
+/* Of one that was deleted and is kept. */
+static void kept_container_record(void **state)
+{
+    struct store *store = store_open_memory();
+    struct arena *arena = arena_new(1u << 20);
+    struct changes *changes = changes_new(arena);
+    struct container read, kept = container;
+    instant deleted;
+
+    (void)state;
+    kept.expires = 500;
+    kept.task = (struct guid){ { 9 } };
+    container_write_deleted(changes, arena, 77, &kept);
+    assert_string_equal(written(store, arena, changes), kept_container_bytes);
+    assert_true(container_decode(from_hex(arena, kept_container_bytes), &read));
+    assert_int_equal(read.expires, 500);
+    assert_true(guid_equal(&read.task, &kept.task));
+
+    assert_true(container_key_read(container_record_key(arena, 77), &deleted));
+    assert_int_equal(deleted, 77);
+    assert_true(container_key_read(container_record_key(arena, 0), &deleted));
+    assert_int_equal(deleted, 0);
+    assert_false(container_key_read(bytes_of("D\0\0\0\0\0\0\0\0c", 10), &deleted));
+    assert_false(container_key_read(bytes_of("Dc", 2), &deleted));
+    arena_free(arena);
+    store_close(store);
+}
+
 static void each_cut_is_refused(struct arena *arena, const char *hex)
 {
     struct bytes of_blob = from_hex(arena, hex);
@@ -522,6 +553,7 @@ int main(void)
         cmocka_unit_test(blob_record_of_deleted),
         cmocka_unit_test(blob_record_of_copy),
         cmocka_unit_test(container_record),
+        cmocka_unit_test(kept_container_record),
         cmocka_unit_test(other_forms_are_refused),
     };
 
