@@ -122,14 +122,15 @@ export function containersBefore(exchanges) {
     return before;
 }
 
-/** For how many days the account kept what was deleted: 0 unless its answers to deletes say that it did, a week unless a
- *  list says how many are left. */
+/** For how many days the account kept what was deleted, blobs and containers: 0 unless its answers to deletes say that
+ *  it did, or one was restored; a week unless a list says how many are left. */
 export function daysKept(exchanges) {
     const left = exchanges.map(({ respBody }) => /<RemainingRetentionDays>(\d+)/.exec(respBody)?.[1]).find((days) => days);
+    const days = left ? Number(left) + 1 : 7;
+    const keepsBlobs = exchanges.some(({ respHeaders }) => respHeaders['x-ms-delete-type-permanent'] === 'false');
+    const keepsContainers = exchanges.some(({ parameter }) => parameter('comp') === 'undelete' && parameter('restype') === 'container');
 
-    if (!exchanges.some(({ respHeaders }) => respHeaders['x-ms-delete-type-permanent'] === 'false'))
-        return 0;
-    return left ? Number(left) + 1 : 7;
+    return { blobs: keepsBlobs ? days : 0, containers: keepsContainers ? days : 0 };
 }
 
 /** Block blobs that were there before the run began, as far as its first answer about them shows

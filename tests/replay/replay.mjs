@@ -163,15 +163,15 @@ class Replay {
         }
     }
 
-    /** The retention policy that the account had before the run, which may set another. */
+    /** The retention policies that the account had before the run, which may set others. */
     async #keep(exchanges) {
-        const days = daysKept(exchanges);
-        const policy = days > 0 ? `<Enabled>true</Enabled><Days>${days}</Days>` : '<Enabled>false</Enabled>';
+        const { blobs, containers } = daysKept(exchanges);
+        const policy = (name, days) => `<${name}>${days > 0 ? `<Enabled>true</Enabled><Days>${days}</Days>` : '<Enabled>false</Enabled>'}</${name}>`;
 
-        if (days > 0 || this.#mayKeep)
+        if (blobs > 0 || containers > 0 || this.#mayKeep)
             await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [], Buffer.from(
-                `<StorageServiceProperties><DeleteRetentionPolicy>${policy}</DeleteRetentionPolicy></StorageServiceProperties>`));
-        this.#mayKeep = days > 0 || exchanges.some(({ method, parameter }) => method === 'PUT' && parameter('comp') === 'properties');
+                `<StorageServiceProperties>${policy('DeleteRetentionPolicy', blobs)}${policy('ContainerDeleteRetentionPolicy', containers)}</StorageServiceProperties>`));
+        this.#mayKeep = blobs > 0 || containers > 0 || exchanges.some(({ method, parameter }) => method === 'PUT' && parameter('comp') === 'properties');
     }
 
     /** Containers and blobs as they were before the run. given: learns their ETags. */
@@ -242,11 +242,12 @@ class Given {
     }
 
     learnFrom({ respHeaders, respBody }, answer) {
-        const marker = /<NextMarker>(.*?)<\/NextMarker>/;
+        const marker = /<NextMarker>(.*?)<\/NextMarker>/, version = /<Version>([0-9A-F]{16})<\/Version>/; // of what was deleted
 
         for (const name of GIVEN_OUT)
             this.learn(respHeaders[name], answer.headers.get(name));
-        this.learn(marker.exec(respBody ?? '')?.[1], marker.exec(answer.body.toString())?.[1]);
+        for (const one of [marker, version])
+            this.learn(one.exec(respBody ?? '')?.[1], one.exec(answer.body.toString())?.[1]);
         if (respHeaders['last-modified'] && answer.headers.get('last-modified'))
             this.#changes.push([respHeaders['last-modified'], answer.headers.get('last-modified')].map(Date.parse));
         for (const [recorded, ours] of givenOutBy({ respHeaders, respBody }, answer))
