@@ -27,8 +27,12 @@ struct todo {
     bool is_complete;      /* under lock: and there was nothing more */
     uint64_t read_ms;      /* under lock: when */
     instant read_to;       /* under lock: tasks due by then are in the list */
-    unsigned looks;        /* under lock: that are under way */
-    struct gone *gone;     /* under lock: since the first of them began */
+    instant asked_to;      /* under lock: the farthest that was asked for a short time ago */
+    uint64_t asked_ms;     /* under lock: when */
+    bool
+        is_looking; /* under lock: one at a time, so that none shows what there was before another */
+    pthread_cond_t looked;
+    struct gone *gone; /* under lock: since the look began */
 };
 
 struct todo *todo_new(void)
@@ -36,13 +40,15 @@ struct todo *todo_new(void)
     struct todo *todo = xcalloc(1, sizeof *todo);
 
     lock_init(&todo->lock, RANK_SYNCER);
+    lock_condition_init(&todo->looked);
     return todo;
 }
 
 void todo_free(struct todo *todo)
 {
-    assert(todo->looks == 0 && !todo->gone);
+    assert(!todo->is_looking && !todo->gone);
     todo_list_clear(&todo->list);
+    pthread_cond_destroy(&todo->looked);
     lock_release(&todo->lock);
     free(todo);
 }
@@ -58,7 +64,7 @@ void todo_forget(struct rados *rados)
 static void remove_entry(struct todo *todo, const struct guid *id)
 {
     todo_list_remove(&todo->list, id);
-    if (todo->looks > 0) {
+    if (todo->is_looking) {
         struct gone *gone = xmalloc(sizeof *gone);
 
         *gone = (struct gone){ todo->gone, *id };
@@ -78,9 +84,9 @@ static void replace_list(struct todo *todo, const struct todo_list *found)
 /* Under the lock. */
 static void end_look(struct todo *todo)
 {
-    assert(todo->looks > 0);
-    if (--todo->looks > 0)
-        return;
+    assert(todo->is_looking);
+    todo->is_looking = false;
+    pthread_cond_broadcast(&todo->looked);
     while (todo->gone) {
         struct gone *next = todo->gone->next;
 
@@ -108,21 +114,44 @@ void todo_changed(struct rados *rados, const struct todo_change *changes)
         deferred_added(&rados->deferred, earliest);
 }
 
+/* Who has asked for what is due later may not have looked at it yet: others do not take it out of the list. Under the lock. */
+static instant far_enough(struct todo *todo, instant to)
+{
+    uint64_t now_ms = clock_monotonic_ms();
+
+    if (to >= todo->asked_to || now_ms - todo->asked_ms >= TODO_REFRESH_MS) {
+        todo->asked_to = to;
+        todo->asked_ms = now_ms;
+    }
+    return todo->asked_to;
+}
+
+/* Under the lock, which it gives while others look. True: all is to be read again, up to *to, and nobody else does. */
+static bool begin_look(struct todo *todo, instant *to)
+{
+    while (todo->is_looking)
+        lock_wait(&todo->lock, &todo->looked, -1);
+    *to = far_enough(todo, *to);
+    if (todo->is_read && *to <= todo->read_to &&
+        clock_monotonic_ms() - todo->read_ms < TODO_REFRESH_MS)
+        return false;
+    todo->is_looking = true;
+    todo->is_read = true; /* what is added from now on makes it false again */
+    return true;
+}
+
 /* Reads all again, unless what is known will do. */
 static enum store_result refresh(struct rados *rados, instant to)
 {
     struct todo *todo = rados->todo;
     struct todo_list list = { NULL };
     enum store_result result;
-    bool is_current, is_complete;
+    bool looks, is_complete;
 
     lock_take(&todo->lock);
-    is_current = todo->is_read && to <= todo->read_to &&
-                 clock_monotonic_ms() - todo->read_ms < TODO_REFRESH_MS;
-    todo->is_read = true; /* what is added from now on makes it false again */
-    todo->looks += !is_current;
+    looks = begin_look(todo, &to);
     lock_give(&todo->lock);
-    if (is_current)
+    if (!looks)
         return STORE_OK;
     result = todo_look(rados->port, to, &list, &is_complete);
     lock_take(&todo->lock);
@@ -132,7 +161,7 @@ static enum store_result refresh(struct rados *rados, instant to)
         replace_list(todo, &list);
         todo->is_complete = is_complete;
         todo->read_to = to;
-        todo->read_ms = clock_monotonic_ms();
+        todo->read_ms = todo->asked_ms = clock_monotonic_ms();
     }
     end_look(todo);
     lock_give(&todo->lock);
