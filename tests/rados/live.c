@@ -26,6 +26,7 @@ struct live_client {
     bool is_stopped, is_cut;
     bool is_first_applied;            /* of a client that is to be cut off */
     unsigned left;                    /* ops until then */
+    unsigned fills_in;                /* ops, until the pool is full; 0: it does not fill it */
     struct pending *held, **held_end; /* of a client that is stopped */
 };
 
@@ -119,6 +120,8 @@ static void send(struct port *port, const char *object, struct port_op *op)
         return;
     }
     live->shard_ops += strncmp(object, "s.", 2) == 0;
+    if (client->fills_in > 0 && --client->fills_in == 0)
+        fake_set_full(live->fake, true);
     op->done = collect;
     op->context = pending;
     if (client->is_stopped) {
@@ -375,6 +378,13 @@ void live_set_full(struct live *live, bool is_full)
 {
     pthread_mutex_lock(&live->mutex);
     fake_set_full(live->fake, is_full);
+    pthread_mutex_unlock(&live->mutex);
+}
+
+void live_fill_after(struct live *live, struct port *port, unsigned after)
+{
+    pthread_mutex_lock(&live->mutex);
+    ((struct live_client *)(void *)port)->fills_in = after + 1;
     pthread_mutex_unlock(&live->mutex);
 }
 

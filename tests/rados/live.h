@@ -29,6 +29,8 @@ void live_continue(struct live *live, struct port *client);
  * but for the first of them. As if it were killed there, but that it can be closed. */
 void live_cut(struct live *live, struct port *client, unsigned after, bool is_first_applied);
 void live_set_full(struct live *live, bool is_full);
+/* The same, full, by the op of this client that comes after so many more. */
+void live_fill_after(struct live *live, struct port *client, unsigned after);
 /* While held no op is applied, and none is answered. */
 void live_hold(struct live *live, bool is_held);
 /* Before each op that is applied, and each that is answered; below a second. */

@@ -333,6 +333,33 @@ static void killed(void **state)
     assert_true(dead > 20);
 }
 
+/* The pool runs full at any op of a split: what is there can be read, and once there is room again all goes on. */
+static void full_pool(void **state)
+{
+    unsigned stopped = 0;
+
+    (void)state;
+    for (unsigned after = 0; after < 60; after++) {
+        struct fixture *f = fixture_new(800 + after);
+        struct port *port = live_client(f->live);
+        struct store *other = open_store(port);
+
+        fill(f);
+        live_fill_after(f->live, port, after);
+        stopped += !split_shard(shards_of(other), f->object, ROWS);
+        expect_all(f, f->store, "v", PARTITIONS);
+        live_set_full(f->live, false);
+        for (unsigned i = 0; i < PARTITIONS; i++)
+            put(f, f->store, i, "w");
+        expect_all(f, other, "w", 2 * PARTITIONS);
+        assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+        expect_all(f, other, "w", 2 * PARTITIONS);
+        store_close(other);
+        fixture_free(f);
+    }
+    assert_true(stopped > 20);
+}
+
 struct worker {
     struct fixture *f;
     struct store *store;
@@ -803,6 +830,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(full_ops, set_up, tear_down),
         cmocka_unit_test_setup_teardown(released, set_up, tear_down),
         cmocka_unit_test(killed),
+        cmocka_unit_test(full_pool),
         cmocka_unit_test(at_once),
         cmocka_unit_test(dropped),
         cmocka_unit_test(dropped_meanwhile),
