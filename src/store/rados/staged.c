@@ -225,7 +225,8 @@ bool staged_is_fresh(struct staged *staged, uint64_t number)
 
     lock_take(&staged->lock);
     entry = *find(staged, number);
-    is_fresh = entry && entry->lost_ms == 0;
+    /* One commit is the asker's own. Of another's it is not known yet whether it has been applied. */
+    is_fresh = entry && entry->lost_ms == 0 && entry->committing <= 1;
     lock_give(&staged->lock);
     return is_fresh;
 }

@@ -22,6 +22,7 @@ bool piece_of_object(const char *object, uint32_t *ret_incarnation, uint64_t *re
 void staged_add(struct staged *staged, uint64_t number, const struct piece_label *label);
 /* Its stage is closed: deletes it, unless it was committed, or once its commit has failed. */
 void staged_close(struct staged *staged, uint64_t number);
+/* Surely in no commit that may have been applied, but the caller's own. */
 bool staged_is_fresh(struct staged *staged, uint64_t number);
 /* A commit that refers to some of them begins, and ends. */
 void staged_committing(struct staged *staged, const struct piece_change *pieces, size_t count);

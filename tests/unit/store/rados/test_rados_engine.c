@@ -17,7 +17,9 @@
 #include "store/piece.h"
 #include "store/rados/blocking.h"
 #include "store/rados/open.h"
+#include "store/rados/rados_private.h"
 #include "store/rados/root.h"
+#include "store/rados/staged.h"
 #include "store/rados/task_row.h"
 #include "store/rados/todo_look.h"
 
@@ -148,6 +150,33 @@ static void come_meanwhile(void **state)
         snapshot_close(snapshot);
     }
     fetch_set_close(set);
+}
+
+/* Rule: whoever releases a piece while the commit that put it is not answered yet asks how often it is referred to, since
+ * that may have been applied. */
+static void released_before_it_is_answered(void **state)
+{
+    struct fixture *f = *state;
+    struct staged *staged = rados_of(f->store)->staged;
+    struct stage *stage = stage_open(f->store, named(f, "p"), 4);
+    const struct piece *piece;
+    struct piece_change change;
+    size_t taken, count;
+
+    assert_int_equal(stage_write(stage, B("data"), NULL, &taken), STORE_OK);
+    assert_int_equal(stage_finish(stage, NULL), STORE_OK);
+    piece = stage_pieces(stage, &count);
+    change = (struct piece_change){
+        .extent = piece->extent, .length = piece->length, .offset = piece->offset, .references = 1
+    };
+    assert_true(staged_is_fresh(staged, piece->offset));
+    staged_committing(staged, &change, 1);
+    assert_true(staged_is_fresh(staged, piece->offset)); /* to that commit */
+    staged_committing(staged, &change, 1);
+    assert_false(staged_is_fresh(staged, piece->offset));
+    for (unsigned i = 0; i < 2; i++)
+        staged_committed(staged, &change, 1, STORE_CONFLICT);
+    stage_close(stage);
 }
 
 /* Rule: a pool that is full refuses what grows, and nothing was changed; once there is room it goes on. */
@@ -488,6 +517,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(come_meanwhile, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(released_before_it_is_answered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_root, set_up, tear_down),
