@@ -8,6 +8,9 @@
 /* So long a piece stays that nothing refers to any longer: whoever has read its name may still read it. */
 #define RADOS_GRACE_TICKS (10 * 60 * TICKS_PER_SECOND)
 
+/* Recovery of a larger object stops writes to it for seconds. */
+#define RADOS_SPLIT_ROWS  50000u
+
 struct rados_options {
     struct port *records, *pieces; /* pools; may be one. Of the caller, until `closed` */
     const char *pool_of_pieces;    /* its name, as root_make() was given it */
@@ -20,7 +23,8 @@ struct rados_options {
     /* Others have taken this front end for dead: it is to end, and may be started again. Called once, by a thread of the
      * store; or NULL. */
     void (*failed)(void);
-    uint32_t split_rows; /* that a shard may have (split.h). 0: shards are not split */
+    uint32_t
+        split_rows; /* that a shard may have (split.h), RADOS_SPLIT_ROWS. 0: shards are not split */
     bool is_always_busy; /* tests: every partition is as one that many want (pending.h) */
 };
 /* The store was made by root_make(). Takes a number in the cluster that no front end had before. It waits for the cluster.

@@ -57,12 +57,12 @@ static void hurry(struct rados_options *options)
 }
 #endif
 
-/* That a shard may have. decision: 760 */
+/* That a shard may have; tests split smaller ones. decision: 760 */
 static uint32_t split_rows(void)
 {
     const char *rows = getenv("LAGRA_RADOS_SPLIT");
 
-    return rows ? (uint32_t)strtoul(rows, NULL, 10) : 0;
+    return rows ? (uint32_t)strtoul(rows, NULL, 10) : RADOS_SPLIT_ROWS;
 }
 
 static enum store_result open_place(const struct cluster_place *place, void (*failed)(void),
