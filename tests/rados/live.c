@@ -59,7 +59,7 @@ struct live {
     struct port *first;
     bool is_held;
     unsigned pause_us;
-    uint64_t shard_ops;
+    uint64_t shard_ops, piece_ops;
     bool is_stopping;
 };
 
@@ -120,6 +120,7 @@ static void send(struct port *port, const char *object, struct port_op *op)
         return;
     }
     live->shard_ops += strncmp(object, "s.", 2) == 0;
+    live->piece_ops += strncmp(object, "p.", 2) == 0;
     if (client->fills_in > 0 && --client->fills_in == 0)
         fake_set_full(live->fake, true);
     op->done = collect;
@@ -401,6 +402,16 @@ void live_set_pause(struct live *live, unsigned pause_us)
     pthread_mutex_lock(&live->mutex);
     live->pause_us = pause_us;
     pthread_mutex_unlock(&live->mutex);
+}
+
+uint64_t live_piece_ops(struct live *live)
+{
+    uint64_t count;
+
+    pthread_mutex_lock(&live->mutex);
+    count = live->piece_ops;
+    pthread_mutex_unlock(&live->mutex);
+    return count;
 }
 
 uint64_t live_shard_ops(struct live *live)

@@ -37,6 +37,8 @@ void live_hold(struct live *live, bool is_held);
 void live_set_pause(struct live *live, unsigned pause_us);
 /* So many ops on shards were sent, reads and writes, by all clients. */
 uint64_t live_shard_ops(struct live *live);
+/* The same of pieces. */
+uint64_t live_piece_ops(struct live *live);
 /* Nothing may be in flight that somebody waits for. */
 void live_free(struct live *live);
 

@@ -293,6 +293,33 @@ static bool sectors_match(const struct piece *piece, struct bytes data, uint32_t
     return true;
 }
 
+/* Of what was read, the bytes that were wanted. */
+static enum store_result wanted_bytes(const struct piece_read *read, const char *object,
+                                      uint32_t length, struct bytes *ret_data)
+{
+    const struct port_op *op = arrival_answer(read->arrival);
+    struct bytes data = op->result ? (struct bytes){ NULL, 0 } : op->first->rows[0].value;
+
+    if (op->result && op->result != PORT_ABSENT)
+        return STORE_IO;
+    if (data.len < read->at || data.len - read->at < length) {
+        log_line(LOG_ERROR, "rados: piece %s is missing, or too short", object);
+        return STORE_CORRUPT;
+    }
+    *ret_data = bytes_of(data.ptr + read->at, length);
+    return STORE_OK;
+}
+
+/* Whoever reads much at once reads on, and is spared going to the cluster for each part. */
+static uint32_t with_ahead(const struct piece *piece, uint32_t begin, uint32_t length)
+{
+    uint32_t left = piece->length - begin;
+
+    if (length < PIECE_AHEAD_LEAST)
+        return length;
+    return left < PIECE_AHEAD_BYTES ? left : PIECE_AHEAD_BYTES;
+}
+
 enum store_result rados_piece_read(struct store *base, const struct piece *piece, uint32_t offset,
                                    uint32_t length, void *to, struct waiter *waiter)
 {
@@ -301,31 +328,26 @@ enum store_result rados_piece_read(struct store *base, const struct piece *piece
     uint32_t begin = first * PIECE_SECTOR_BYTES;
     uint32_t end =
         (offset + length + PIECE_SECTOR_BYTES - 1) / PIECE_SECTOR_BYTES * PIECE_SECTOR_BYTES;
-    const struct port_op *op;
-    struct arrival *arrival;
-    struct bytes data;
-    enum store_result result = STORE_OK;
-    bool is_late;
     char object[PIECE_OBJECT_SIZE];
+    struct piece_read read;
+    enum store_result result;
+    struct bytes data;
 
     if (end > piece->length)
         end = piece->length;
     piece_object(piece->extent, piece->offset, object);
-    arrival = piece_reads_take(rados->piece_reads, rados->pieces, object, begin, end - begin,
-                               waiter, &is_late);
-    if (!arrival)
-        return is_late ? STORE_IO : STORE_WAIT;
-    op = arrival_answer(arrival);
-    data = op->result ? (struct bytes){ NULL, 0 } : op->first->rows[0].value;
-    if (op->result && op->result != PORT_ABSENT)
-        result = STORE_IO;
-    else if (data.len != end - begin) {
-        log_line(LOG_ERROR, "rados: piece %s is missing, or too short", object);
+    read = piece_reads_take(rados->piece_reads, rados->pieces, object, begin, end - begin,
+                            with_ahead(piece, begin, end - begin), waiter);
+    if (!read.arrival)
+        return read.is_late ? STORE_IO : STORE_WAIT;
+    result = wanted_bytes(&read, object, end - begin, &data);
+    if (!result && !sectors_match(piece, data, first))
         result = STORE_CORRUPT;
-    } else if (!sectors_match(piece, data, first))
-        result = STORE_CORRUPT;
-    else
+    if (!result)
         memcpy(to, data.ptr + (offset - begin), length);
-    arrival_drop(arrival);
+    if (!result && offset + length == end)
+        piece_reads_put_back(rados->piece_reads, object, end, read, end - begin);
+    else
+        arrival_drop(read.arrival);
     return result;
 }

@@ -179,6 +179,52 @@ static void released_before_it_is_answered(void **state)
     stage_close(stage);
 }
 
+/* Reads `length` bytes at `offset` as a worker does: again, once it is woken. */
+static void read_part(struct fixture *f, const struct piece *piece, uint32_t offset,
+                      uint32_t length, char *to)
+{
+    struct sleeper sleeper;
+    enum store_result result;
+
+    sleeper_init(&sleeper);
+    while ((result = piece_read(f->store, piece, offset, length, to, sleeper_arm(&sleeper))) ==
+           STORE_WAIT)
+        sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+    assert_int_equal(result, STORE_OK);
+}
+
+/* Rule: who reads a piece in its order goes to the cluster for each MiB, and not for each part; small parts are read alone. */
+static void read_in_order(void **state)
+{
+    enum { LENGTH = 2500000, PART = 128 << 10, SMALL = 4096 };
+    struct fixture *f = *state;
+    char *bytes = xmalloc(LENGTH), *read = xmalloc(LENGTH);
+    struct stage *stage = stage_open(f->store, named(f, "p"), LENGTH);
+    size_t taken = 0, count;
+    const struct piece *piece;
+    uint64_t before;
+
+    for (size_t i = 0; i < LENGTH; i++)
+        bytes[i] = (char)(i * 7 + i / 4099);
+    assert_int_equal(stage_write(stage, bytes_of(bytes, LENGTH), NULL, &taken), STORE_OK);
+    assert_int_equal(taken, LENGTH);
+    assert_int_equal(stage_finish(stage, NULL), STORE_OK);
+    piece = stage_pieces(stage, &count);
+    assert_int_equal(count, 1);
+    before = live_piece_ops(f->live);
+    for (uint32_t at = 0; at < LENGTH; at += PART)
+        read_part(f, piece, at, LENGTH - at < PART ? LENGTH - at : PART, read + at);
+    assert_memory_equal(bytes, read, LENGTH);
+    assert_int_equal(live_piece_ops(f->live) - before, 3);
+    for (uint32_t at = 0; at < 4 * SMALL; at += SMALL)
+        read_part(f, piece, at, SMALL, read + at);
+    assert_int_equal(live_piece_ops(f->live) - before, 3 + 4);
+    stage_close(stage);
+    free(bytes);
+    free(read);
+}
+
 /* Rule: a pool that is full refuses what grows, and nothing was changed; once there is room it goes on. */
 static void full_pool(void **state)
 {
@@ -518,6 +564,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(come_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(released_before_it_is_answered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(read_in_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_root, set_up, tear_down),
