@@ -36,6 +36,7 @@ export function useRoute(): Route {
     useEffect(() => {
         const changed = () => setHash(location.hash);
         addEventListener('hashchange', changed);
+        changed(); // it may have been changed before anybody listened
         return () => removeEventListener('hashchange', changed);
     }, []);
     return routeOf(hash);

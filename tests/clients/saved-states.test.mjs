@@ -118,8 +118,10 @@ testStores('the server is as it was: blobs, queues, tables, files; again and aga
         assert.ok(large('a').equals(await container.getBlobClient('large').downloadToBuffer()));
         assert.equal(String(await container.getBlobClient('log').downloadToBuffer()), 'one');
         assert.ok(large('f', 1).equals(await share.getDirectoryClient('').getFileClient('f').downloadToBuffer()));
-        // What was written since is given back.
-        assert.deepEqual(await usage(), bytes);
+        // What was written since is given back; the file system may need a block more to know where the rest lies.
+        const { allocated_bytes: allocated, ...others } = await usage();
+        assert.deepEqual({ ...others, allocated_bytes: bytes.allocated_bytes }, bytes);
+        assert.ok(allocated <= bytes.allocated_bytes + MIB / 16);
     }
     // Bytes that only the snapshot has are given back with it.
     await container.delete();

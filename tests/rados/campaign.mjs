@@ -86,11 +86,18 @@ async function leftRows(cluster) {
  * (src/store/rados/row_key.h). */
 const isTemporary = (key) => /^X[0-9a-f]{2}$/.test(key) || /^P[^]*\x01\x01(x[0-9a-f]{8}|c[0-9a-f]{24})$/.test(key);
 
-function checkStore(binary, cluster) {
-    const { status, stdout, stderr } = spawnSync(binary, ['check', cluster.place], { encoding: 'utf8' });
+/** What nothing refers to has some time to go: who serves deletes it. */
+async function checkStore(binary, cluster) {
+    for (const end = Date.now() + COLLECTED_MS; ;) {
+        const { status, stdout, stderr } = spawnSync(binary, ['check', cluster.place], { encoding: 'utf8' });
+        const isWhole = status === 0 && stdout.includes('damaged or lost: 0'), isClean = !stderr.includes('nothing refers to');
 
-    return status === 0 && stdout.includes('damaged or lost: 0') && !stderr.includes('nothing refers to') ? [] :
-        [`lagra check: exit code ${status}, ${stdout}${stderr}`];
+        if (isWhole && isClean)
+            return [];
+        if (!isWhole || Date.now() > end)
+            return [`lagra check: exit code ${status}, ${stdout}${stderr}`];
+        await sleep(PROGRESS_MS / 10);
+    }
 }
 
 /** how: { ms, gapMs: between disturbances of front ends, diskGapMs: of disks, deadMs, seed, writers } */
@@ -126,8 +133,10 @@ export async function campaign(binary, cluster, how) {
         for (const row of await leftRows(cluster))
             fleet.problems.push(`left: ${row}`);
         console.log(`campaign, seed ${how.seed}: ${figures()}, ${works.map((work) => `${work.constructor.name} ${work.changes}`).join(', ')}`);
+        const left = await checkStore(binary, cluster);
+
         await fleet.end();
-        return [...fleet.problems, ...checkStore(binary, cluster)];
+        return [...fleet.problems, ...left];
     } finally {
         await fleet.abandon();
     }
