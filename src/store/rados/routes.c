@@ -119,7 +119,7 @@ static void insert(struct lane_routes *lane, size_t at, struct bytes first, uint
 }
 
 void routes_learn(struct routes *routes, const struct guid *space, unsigned lane,
-                  struct bytes first, uint64_t number)
+                  struct bytes first, uint64_t number, struct bytes partition_key)
 {
     struct lane_routes **found, *known;
     size_t before;
@@ -141,5 +141,8 @@ void routes_learn(struct routes *routes, const struct guid *space, unsigned lane
         insert(known, before, first, number);
         atomic_fetch_add(&routes->count, 1);
     }
+    before = count_before(known, partition_key);
+    if (before > 0)
+        known->routes[before - 1].number = number;
     lock_give(&routes->lock);
 }

@@ -16,8 +16,10 @@ void routes_free(struct routes *routes);
 /* The number of the shard to begin with. */
 uint64_t routes_find(struct routes *routes, const struct guid *space, unsigned lane,
                      struct bytes partition_key);
-/* Of a shard's predecessor, as its bounds say: not of its own, which have partitions before they are its. */
+/* Of a shard's predecessor, as its bounds say: not of its own, which have partitions before they are its. In the predecessor
+ * that partition, behind `first`, was looked for in vain, so what led there is behind it too by now: that shard has been
+ * given partitions before those that it had, and has given those away. */
 void routes_learn(struct routes *routes, const struct guid *space, unsigned lane,
-                  struct bytes first, uint64_t number);
+                  struct bytes first, uint64_t number, struct bytes partition_key);
 
 #endif

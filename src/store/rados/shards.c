@@ -132,7 +132,7 @@ enum store_result shards_arrive_in_lane(struct shards *shards, const struct guid
         log_line(LOG_ERROR, "rados: no shard of lane %u has a partition", lane);
         return STORE_CORRUPT;
     }
-    routes_learn(shards->routes, space, lane, bounds->hi, bounds->next);
+    routes_learn(shards->routes, space, lane, bounds->hi, bounds->next, partition_key);
     return STORE_CONFLICT;
 }
 

@@ -232,9 +232,9 @@ static void routes(void **state)
 
     (void)state;
     assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("x")), 0);
-    routes_learn(routes, &space, 1, (struct bytes)BYTES("t"), 5);
-    routes_learn(routes, &space, 1, (struct bytes)BYTES("k"), 9);
-    routes_learn(routes, &space, 1, (struct bytes)BYTES("m"), 5);
+    routes_learn(routes, &space, 1, (struct bytes)BYTES("t"), 5, (struct bytes)BYTES("t"));
+    routes_learn(routes, &space, 1, (struct bytes)BYTES("k"), 9, (struct bytes)BYTES("k"));
+    routes_learn(routes, &space, 1, (struct bytes)BYTES("m"), 5, (struct bytes)BYTES("m"));
     assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("")), 0);
     assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("jj")), 0);
     assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("k")), 9);
@@ -242,11 +242,15 @@ static void routes(void **state)
     assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("n")), 5);
     assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("z")), 5);
     assert_int_equal(routes_find(routes, &space, 2, (struct bytes)BYTES("z")), 0);
+    /* Shard 5, which began with "m", has been given what is before, and has given away what is from "d" on. */
+    routes_learn(routes, &space, 1, (struct bytes)BYTES("d"), 7, (struct bytes)BYTES("n"));
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("d")), 7);
+    assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("n")), 7);
     for (uint32_t i = 0; i < ROUTES_MAX; i++) {
         char key[8];
 
         be32_put(key, i);
-        routes_learn(routes, &space, 3, bytes_of(key, 4), i + 1);
+        routes_learn(routes, &space, 3, bytes_of(key, 4), i + 1, bytes_of(key, 4));
     }
     assert_int_equal(routes_find(routes, &space, 1, (struct bytes)BYTES("z")), 0);
     routes_free(routes);

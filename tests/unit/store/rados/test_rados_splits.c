@@ -483,7 +483,7 @@ static void at_once(void **state)
         store_close(stores[1]);
         fixture_free(f);
     }
-    assert_true(shards > 3 * SEEDS); /* in one of them all may have been in each other's way */
+    assert_true(shards > SEEDS + SEEDS / 2); /* in some they may have been in each other's way */
 }
 
 /* ---- what is dropped, due, locked or fenced ---- */
