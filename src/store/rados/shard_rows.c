@@ -291,6 +291,12 @@ static bool remembers_another_of(const struct partition_header *header, struct a
     return false;
 }
 
+/* No front end has been pushed out yet: places that are taken stay so. */
+static bool remembers_all(const struct partition_header *header)
+{
+    return header->attempts[HEADER_ATTEMPTS - 1].number == 0;
+}
+
 enum store_result partition_header_outcome(const struct partition_header *now,
                                            const struct partition_header *seen,
                                            const struct partition_header *after,
@@ -304,8 +310,8 @@ enum store_result partition_header_outcome(const struct partition_header *now,
         return STORE_CONFLICT; /* locked, by another */
     if (remembers_another_of(now, attempt))
         return STORE_CONFLICT;
-    /* Also of a partition that was absent: the last place is free as long as none was pushed out. */
-    return partition_header_remembers(now, seen->attempts[0]) ? STORE_CONFLICT : STORE_UNKNOWN;
+    return remembers_all(now) || partition_header_remembers(now, seen->attempts[0]) ? STORE_CONFLICT
+                                                                                    : STORE_UNKNOWN;
 }
 
 /* ---- other rows ---- */

@@ -351,6 +351,33 @@ static void one_writer(void **state)
     }
 }
 
+/* Nor has it written over those of one who has never written to the partition: as long as a place is free, that one's first
+ * attempt was not applied, however often others have written since. decision: 823 */
+static void newcomer(void **state)
+{
+    const struct partition_header absent = { .version = 0 };
+    const struct attempt mine = { 9, 1 };
+
+    (void)state;
+    for (uint32_t others = 1; others <= HEADER_ATTEMPTS; others++) {
+        struct partition_header seen = absent, becomes, now, applied;
+
+        for (uint32_t i = 1; i <= others; i++)
+            seen = partition_header_after(&seen, 0, (struct attempt){ i, 1 });
+        becomes = applied = partition_header_after(&seen, 0, mine);
+        now = seen;
+        for (uint64_t round = 2; round <= 4; round++)
+            for (uint32_t i = 1; i <= others; i++) {
+                now = partition_header_after(&now, 0, (struct attempt){ i, round });
+                applied = partition_header_after(&applied, 0, (struct attempt){ i, round });
+            }
+        assert_int_equal(partition_header_outcome(&now, &seen, &becomes, mine),
+                         others < HEADER_ATTEMPTS ? STORE_CONFLICT : STORE_UNKNOWN);
+        assert_int_equal(partition_header_outcome(&applied, &seen, &becomes, mine),
+                         others < HEADER_ATTEMPTS ? STORE_OK : STORE_UNKNOWN);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(headers, set_up, tear_down),
         cmocka_unit_test(outcomes),
         cmocka_unit_test(one_writer),
+        cmocka_unit_test(newcomer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
