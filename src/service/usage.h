@@ -16,8 +16,7 @@ struct usage {
     uint64_t uncommitted; /* blobs of uncommitted blocks alone: no objects */
     uint64_t bytes;
     uint64_t quota_bytes; /* of a share; 0: none */
-    bool
-        is_kept; /* it was deleted and is kept (kept_deletion.h): it has bytes still, but is none, nor has it objects */
+    bool is_kept;         /* of what was deleted (kept_deletion.h): it has bytes, but no objects */
 };
 
 /* What a service has in struct service, to be read by usage.c. */

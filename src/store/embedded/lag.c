@@ -15,8 +15,9 @@ static struct lag_state *state_new(struct embedded *embedded, instant now)
 {
     struct lag_state *state = xcalloc(1, sizeof *state);
 
-    state->sequence = keyspace_sequence(&embedded->keyspace);
+    state->shown_from = keyspace_sequence(&embedded->keyspace);
     state->state = states_show(embedded);
+    state->sequence = keyspace_sequence(&embedded->keyspace);
     state->view = view_of_state(state->state);
     state->taken = now;
     state->holders = 1;
@@ -46,7 +47,7 @@ void lag_end(struct embedded *embedded)
     free(lag);
 }
 
-/* Under the lock. True: it is the caller's, for lag_state_free(). */
+/* Under the lock. True: it is the caller's, for state_free(). */
 static bool let_go(struct lag_state *state)
 {
     assert(state->holders > 0);
@@ -115,5 +116,5 @@ bool lag_state_lacks(struct embedded *embedded, const struct lag_state *state,
     spaces_enter(&embedded->spaces, space);
     dropped_at = spaces_dropped_at(&embedded->spaces, space);
     spaces_leave(&embedded->spaces, space);
-    return dropped_at > 0 && dropped_at <= state->sequence;
+    return dropped_at > 0 && dropped_at <= state->shown_from;
 }

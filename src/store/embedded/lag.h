@@ -9,8 +9,8 @@
 struct lag_state {
     struct store_state *state;
     struct view *view; /* of it, for those who read it */
-    uint64_t
-        sequence; /* at least that of every commit that it shows, but for those under way when it was taken */
+    /* It shows all commits up to the first, and none behind the second, which is to be durable before it is told. */
+    uint64_t shown_from, sequence;
     instant taken;
     unsigned holders; /* snapshots, and the ring; under the lock */
 };

@@ -3,7 +3,8 @@
  * The one of a single partition is one op. Of several the others are locked one after another, in the order of
  * (space, key), each with its changes beside it; the greatest decides. Then the answer is known; after it each is
  * settled, and the row that says that it was decided is removed. Who dies in between leaves that to whoever meets a
- * lock, and to tasks of the engine: one beside each lock, and one beside the decision. What cannot be locked makes all that was locked so far as it was. */
+ * lock, and to tasks of the engine: one beside each lock, and one beside the decision. What cannot be locked makes all
+ * that was locked so far as it was. */
 #ifndef LAGRA_STORE_RADOS_TRANSACTION_H
 #define LAGRA_STORE_RADOS_TRANSACTION_H
 

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
+#include "store/states.h"
 
 struct world {
     char folder[64];
@@ -323,6 +325,58 @@ static void a_front_read_beside_a_commit_is_not_kept(void **state)
     }
 }
 
+/* ---- a state of the view that lags ---- */
+
+/* A write that comes just before a snapshot is made: as that of a commit which lag_commits() has let through. */
+static struct {
+    struct keyspace *keyspace; /* NULL: none */
+    struct bytes key;
+    uint64_t sequence; /* of it; 0: not yet */
+} in_front;
+
+/* In place of RocksDB's. */
+const rocksdb_snapshot_t *rocksdb_create_snapshot(rocksdb_t *db)
+{
+    const rocksdb_snapshot_t *(*real)(rocksdb_t *);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "rocksdb_create_snapshot");
+    if (in_front.keyspace && in_front.sequence == 0) {
+        rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+
+        rocksdb_writebatch_delete(batch, in_front.key.ptr, in_front.key.len);
+        assert_int_equal(keyspace_write(in_front.keyspace, batch), STORE_OK);
+        in_front.sequence = keyspace_sequence(in_front.keyspace);
+        rocksdb_writebatch_destroy(batch);
+    }
+    return real(db);
+}
+
+/* Rule: what a state shows is told when it is durable, with a commit that came while the state was taken. lag.h */
+static void a_state_is_told_with_all_that_it_shows(void **state)
+{
+    const uint64_t lag = 10 * TICKS_PER_SECOND;
+    struct world *world = *state;
+    struct store *view = store_open_lagging(world->store, lag);
+    struct snapshot *snapshot;
+    struct key key;
+
+    key_init(&key);
+    key_set_partition(&key, RECORD_LISTED, world->b);
+    clock_advance(lag);
+    in_front.key = key_bytes(&key);
+    in_front.keyspace = &embedded_of(world->store)->keyspace;
+    put_text(world->store, world->a, "k", "1"); /* behind the state */
+    assert_true(in_front.sequence > 0);
+    in_front.keyspace = NULL;
+    clock_advance(lag / 2);
+    snapshot = snapshot_open(view, world->a, STORE_MAY_BLOCK);
+    assert_string_equal(get_text(snapshot, world->arena, "k"), "(none)");
+    assert_true(snapshot_sequence(snapshot) >= in_front.sequence);
+    snapshot_close(snapshot);
+    store_close(view);
+    key_release(&key);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +388,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(freed_pieces_wait_for_the_oldest, setup, teardown),
         cmocka_unit_test_setup_teardown(too_many_releases_are_no_conflict, setup, teardown),
         cmocka_unit_test_setup_teardown(a_front_read_beside_a_commit_is_not_kept, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_state_is_told_with_all_that_it_shows, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
