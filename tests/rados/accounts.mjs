@@ -24,9 +24,9 @@ async function listAs(server, account, key) {
 }
 
 /** Accounts are made and changed on any front end, and all others have them soon; what a data folder alone has is refused. */
-export async function accounts(start, binary, cluster) {
+export async function accounts(start, binary, cluster, store) {
     const folders = [0, 1].map(() => mkdtempSync(path.join(tmpdir(), 'lagra-front-end-')));
-    const begin = (folder) => startFrontEnd(binary, ['--store', cluster.place, '--location', folder]);
+    const begin = (folder) => startFrontEnd(binary, ['--store', store.place, '--location', folder]);
     const failing = (folder) => begin(folder).then((server) => server.kill().then(() => ({ status: 0, stdout: 'it came up', stderr: '' })),
         ({ message }) => ({ status: 1, stdout: '', stderr: message }));
     const servers = await Promise.all(folders.map(begin));
@@ -69,9 +69,9 @@ export async function accounts(start, binary, cluster) {
     if (!asked(0, 'account', 'list').accounts.some(({ name, state }) => name === 'shared1' && state === 'disabled'))
         problems.push('lagra account list does not show it');
     refused('the same account again', 'There is an account', run(1, 'account', 'add', 'shared1'));
-    const { store } = asked(0, 'status');
-    if (store.elsewhere !== cluster.place || store.state !== 'healthy')
-        problems.push(`lagra status: ${JSON.stringify(store)}`);
+    const { store: shown } = asked(0, 'status');
+    if (shown.elsewhere !== store.place || shown.state !== 'healthy')
+        problems.push(`lagra status: ${JSON.stringify(shown)}`);
     refused('lagra scrub', 'no data folder', run(0, 'scrub'));
     refused('a folder that is taken', 'another server uses it', await failing(folders[0]));
     for (const server of servers)

@@ -7,6 +7,7 @@ import { randomFrom } from '../crash/campaign.mjs';
 import { Registers } from './campaign_registers.mjs';
 import { Counter, Messages, Renames, Transients } from './campaign_work.mjs';
 import { Fleet } from './fleet.mjs';
+import { startFrontEnd } from './front_end.mjs';
 
 const FRONTS = 2;
 /* A busy machine may take long to start one: what is killed has served. */
@@ -65,17 +66,17 @@ async function disturbDisks(cluster, random, state, { diskGapMs, counts }) {
 }
 
 /** Nothing of a commit over several partitions is left, and nothing of front ends that died. */
-async function leftRows(cluster) {
+async function leftRows(cluster, store) {
     let found;
 
     for (const end = Date.now() + COLLECTED_MS; ;) {
-        const rows = cluster.rows(cluster.records, 'front_ends');
+        const rows = cluster.rows(store.records, 'front_ends');
 
         found = rows.filter((key) => key.startsWith('r'));
         if (rows.filter((key) => key.startsWith('b')).length !== FRONTS)
             found.push(`heartbeats: ${rows}`);
-        for (const object of cluster.objects(cluster.records, 's.'))
-            found.push(...cluster.filledRows(cluster.records, object).filter(isTemporary).map((key) => `${object} ${JSON.stringify(key)}`));
+        for (const object of cluster.objects(store.records, 's.'))
+            found.push(...cluster.filledRows(store.records, object).filter(isTemporary).map((key) => `${object} ${JSON.stringify(key)}`));
         if (found.length === 0 || Date.now() > end)
             return found;
         await sleep(LOOK_MS);
@@ -86,27 +87,42 @@ async function leftRows(cluster) {
  * (src/store/rados/row_key.h). */
 const isTemporary = (key) => /^X[0-9a-f]{2}$/.test(key) || /^P[^]*\x01\x01(x[0-9a-f]{8}|c[0-9a-f]{24})$/.test(key);
 
-/** What nothing refers to has some time to go: who serves deletes it. */
-async function checkStore(binary, cluster) {
+/** A front end serves for so long. */
+async function serve(binary, store, env, ms) {
+    const server = await startFrontEnd(binary, ['--store', store.place], env);
+
+    await sleep(ms);
+    await server.stop();
+}
+
+/** Of a store that nobody serves any more. What one of those that have just ended did not know the fate of, and what is not due yet, the next
+ *  one that serves deletes: who is to check whether it is committed waits for two times `deadMs`, and for two more until it may be deleted. */
+async function checkStore(binary, store, env, deadMs) {
+    const seen = [];
+
     for (const end = Date.now() + COLLECTED_MS; ;) {
-        const { status, stdout, stderr } = spawnSync(binary, ['check', cluster.place], { encoding: 'utf8' });
+        const { status, stdout, stderr } = spawnSync(binary, ['check', store.place], { encoding: 'utf8' });
+        const isServed = stderr.includes('has served the store within the last minute');
         const isWhole = status === 0 && stdout.includes('damaged or lost: 0'), isClean = !stderr.includes('nothing refers to');
 
-        if (isWhole && isClean)
+        if (isWhole && isClean) {
+            seen.forEach((said) => console.log(`campaign: at first ${said}`));
             return [];
-        if (!isWhole || Date.now() > end)
+        }
+        if ((!isWhole && !isServed) || Date.now() > end)
             return [`lagra check: exit code ${status}, ${stdout}${stderr}`];
-        await sleep(PROGRESS_MS / 10);
+        seen.push(/.*(nothing refers to.*|has served the store.*)/.exec(stderr)[1]);
+        await serve(binary, store, env, 4 * deadMs);
     }
 }
 
 /** how: { ms, gapMs: between disturbances of front ends, diskGapMs: of disks, deadMs, seed, writers } */
-export async function campaign(binary, cluster, how) {
+export async function campaign(binary, cluster, store, how) {
     const random = randomFrom(how.seed);
     const counts = { disks: 0 };
     const state = { ends: false };
-    const fleet = await Fleet.start(binary, ['--store', cluster.place],
-        { count: FRONTS, random, env: { LAGRA_RADOS_PATIENCE_MS: `${how.deadMs}` } });
+    const env = { LAGRA_RADOS_PATIENCE_MS: `${how.deadMs}` };
+    const fleet = await Fleet.start(binary, ['--store', store.place], { count: FRONTS, random, env });
     const hiddenS = Math.max(6, Math.round(how.deadMs / 1000));
     const works = [new Registers(fleet, random, { writers: how.writers }), new Counter(fleet), new Messages(fleet, random, { hiddenS }),
         new Renames(fleet, { files: how.writers }), new Transients(fleet, random)];
@@ -130,13 +146,11 @@ export async function campaign(binary, cluster, how) {
         await cluster.untilWhole();
         for (const work of works)
             await work.verify();
-        for (const row of await leftRows(cluster))
+        for (const row of await leftRows(cluster, store))
             fleet.problems.push(`left: ${row}`);
         console.log(`campaign, seed ${how.seed}: ${figures()}, ${works.map((work) => `${work.constructor.name} ${work.changes}`).join(', ')}`);
-        const left = await checkStore(binary, cluster);
-
         await fleet.end();
-        return [...fleet.problems, ...left];
+        return [...fleet.problems, ...await checkStore(binary, store, env, how.deadMs)];
     } finally {
         await fleet.abandon();
     }

@@ -4,16 +4,20 @@
 
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
+const PROGRAMS = ['ceph', 'ceph-mon', 'ceph-osd', 'monmaptool', 'rados'];
 const OSDS = 3;
 const GROUPS = 8;
 const DISK_BYTES = 12 * 2 ** 30;
+/* What the tests write, with what the disks write of their own; and the daemons' memory. */
+const FREE_BYTES = 6 * 2 ** 30;
+const FREE_MEMORY = 2 * 2 ** 30;
 const PATIENCE_MS = 240_000;
 const COMMAND_MS = 240_000; // on a machine that is busy with other things
 const POLL_MS = 100;
@@ -32,6 +36,20 @@ function freePort() {
             server.close(() => resolve(port));
         });
     });
+}
+
+/** What the machine lacks of what a cluster takes, as sentences. */
+function lacking() {
+    const { bavail, bsize } = statfsSync(tmpdir());
+    const gib = (bytes) => (bytes / 2 ** 30).toFixed(1);
+    const lacks = PROGRAMS.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0)
+        .map((name) => `${name} is not installed (tools/prepare rados-test)`);
+
+    if (bavail * bsize < FREE_BYTES)
+        lacks.push(`${tmpdir()} has ${gib(bavail * bsize)} GiB free, and ${gib(FREE_BYTES)} are needed`);
+    if (freemem() < FREE_MEMORY)
+        lacks.push(`${gib(freemem())} GiB of memory are available, and ${gib(FREE_MEMORY)} are needed`);
+    return lacks;
 }
 
 const configuration = (folder, port, fsid) => `[global]
@@ -84,9 +102,6 @@ bluestore_cache_size = 67108864
 export class Cluster {
     #folder = mkdtempSync(path.join(tmpdir(), 'lagra-ceph-'));
     #daemons = new Map();
-    records = null; // the store's that is tested: the names of its pools, and --store
-    pieces = null;
-    place = null;
 
     get configuration() {
         return path.join(this.#folder, 'ceph.conf');
@@ -141,6 +156,10 @@ export class Cluster {
     }
 
     async #start() {
+        const lacks = lacking();
+
+        if (lacks.length > 0)
+            throw new Error(`no cluster can be started here: ${lacks.join('; ')}`);
         const fsid = randomUUID();
         const port = await freePort();
         const map = path.join(this.#folder, 'monmap');

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 // Starts a cluster (cluster.mjs) and runs on it what the RADOS in memory passes too, then the server (server.mjs):
-// run.mjs --build FOLDER [--seed N] [--minutes N] [TEST..], a build with -Drados=true. The last line is "rados: N passed,
-// N failed". --minutes: of the test "campaign", which kills front ends and OSDs under writes; else it takes half a minute.
+// run.mjs --build FOLDER [--seed N] [--minutes N] [TEST..], a build with -Drados=true. The last line is "N passed, N failed"; a
+// machine that cannot have a cluster fails. --minutes: of the test "campaign", which kills front ends and OSDs under writes; else
+// it takes half a minute.
 
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
@@ -10,20 +11,23 @@ import { parseArgs } from 'node:util';
 import { campaign } from './campaign.mjs';
 import { Cluster } from './cluster.mjs';
 import { startFrontEnd } from './front_end.mjs';
-import { TESTS } from './server.mjs';
+import { ALONE, LANES } from './server.mjs';
 
 const LIMIT_MS = 600_000; // of one test
-const POOL = 'test', RECORDS = 'records', PIECES = 'pieces';
+const POOL = 'test';
 
 const { values: { build, seed, minutes }, positionals: wanted } = parseArgs({
     allowPositionals: true, options: { build: { type: 'string' }, seed: { type: 'string' }, minutes: { type: 'string' } },
 });
 const binary = path.resolve(build, 'lagra');
 const total = { passed: 0, failed: 0 };
+const known = ['interface', 'campaign', ...LANES.flatMap(Object.keys), ...Object.keys(ALONE)];
 const isWanted = (name) => wanted.length === 0 || wanted.includes(name);
 
 /** The store's own tests. */
 function interfaceTests(cluster) {
+    const began = Date.now();
+
     cluster.createPool(POOL);
     const { status, stdout, stderr } = spawnSync(path.resolve(build, 'tests/unit/store/rados/cluster_test'), [], {
         encoding: 'utf8', timeout: LIMIT_MS,
@@ -35,6 +39,7 @@ function interfaceTests(cluster) {
 
     if (failed > 0)
         console.log(`${stdout}${stderr}`);
+    console.log(`interface: ${passed} of ${passed + failed}, ${Math.round((Date.now() - began) / 1000)} s`);
     total.passed += passed;
     total.failed += failed;
 }
@@ -43,50 +48,79 @@ function interfaceTests(cluster) {
 const SHORT = { ms: 30_000, gapMs: 2500, diskGapMs: 12_000, deadMs: 6000, writers: 3 };
 const LONG = { gapMs: 6000, diskGapMs: 30_000, deadMs: 15_000, writers: 3 };
 
-function runCampaign(start, binary, cluster) {
+function runCampaign(start, binary, cluster, store) {
     const how = minutes ? { ...LONG, ms: Number(minutes) * 60_000 } : SHORT;
 
-    return campaign(binary, cluster, { ...how, seed: Number(seed ?? Date.now() % 1_000_000) });
+    return campaign(binary, cluster, store, { ...how, seed: Number(seed ?? Date.now() % 1_000_000) });
 }
 
-/** Without a manager, which no pool of a test needs. */
-function initStore(cluster) {
-    const { status, stderr } = spawnSync(binary, ['rados', 'init', cluster.place, '--unsafe'], { encoding: 'utf8' });
+/** A new one: { place, records, pieces }, its --store and the names of its pools. Without a manager, which no pool of a test
+ *  needs. */
+function makeStore(cluster, name) {
+    const records = `${name}-records`, pieces = `${name}-pieces`;
+    const place = `rados:${cluster.configuration}:${records}:${pieces}`;
+
+    cluster.createPool(records);
+    cluster.createPool(pieces);
+    const { status, stderr } = spawnSync(binary, ['rados', 'init', place, '--unsafe'], { encoding: 'utf8' });
 
     if (status !== 0)
         throw new Error(stderr);
+    return { place, records, pieces };
 }
 
-async function serverTest(name, test, cluster) {
-    const words = ['--store', cluster.place];
+async function serverTest(name, test, cluster, store) {
+    const words = ['--store', store.place];
     const began = Date.now();
     const limit = LIMIT_MS + Number(minutes ?? 0) * 60_000;
     const late = sleep(limit, [`it has not ended within ${limit / 1000} s`], { ref: false });
-    const problems = await Promise.race([test((env) => startFrontEnd(binary, words, env), binary, cluster), late]).catch((error) => [error.stack]);
+    const problems = await Promise.race([test((env) => startFrontEnd(binary, words, env), binary, cluster, store), late]).catch((error) => [error.stack]);
 
     console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${name}, ${Math.round((Date.now() - began) / 1000)} s`);
     problems.forEach((problem) => console.log(problem));
     total[problems.length === 0 ? 'passed' : 'failed']++;
 }
 
-const cluster = await Cluster.start();
+/** One after the other, on a store of their own. */
+async function serverTests(tests, cluster, name) {
+    const chosen = Object.entries(tests).filter(([test]) => isWanted(test));
 
-for (const signal of ['SIGINT', 'SIGTERM'])
-    process.once(signal, () => cluster.stop().finally(() => process.exit(1)));
+    if (chosen.length === 0)
+        return;
+    const store = makeStore(cluster, name);
 
-try {
+    for (const [test, run] of chosen)
+        await serverTest(test, run, cluster, store);
+}
+
+async function all(cluster) {
     if (isWanted('interface'))
         interfaceTests(cluster);
-    cluster.records = RECORDS;
-    cluster.pieces = PIECES;
-    cluster.place = `rados:${cluster.configuration}:${RECORDS}:${PIECES}`;
-    initStore(cluster);
-    for (const [name, test] of Object.entries({ campaign: runCampaign, ...TESTS }))
-        if (isWanted(name))
-            await serverTest(name, test, cluster);
-} finally {
-    await cluster.stop();
+    await serverTests({ campaign: runCampaign }, cluster, 'campaign');
+    await Promise.all(LANES.map((lane, i) => serverTests(lane, cluster, `lane-${i}`)));
+    await serverTests(ALONE, cluster, 'alone');
 }
-console.log(`rados: ${total.passed} passed, ${total.failed} failed`);
+
+async function main() {
+    const unknown = wanted.filter((name) => !known.includes(name));
+
+    if (unknown.length > 0)
+        throw new Error(`no such test: ${unknown.join(', ')}; there are ${known.join(', ')}`);
+    const cluster = await Cluster.start();
+
+    for (const signal of ['SIGINT', 'SIGTERM'])
+        process.once(signal, () => cluster.stop().finally(() => process.exit(1)));
+    try {
+        await all(cluster);
+    } finally {
+        await cluster.stop();
+    }
+}
+
+await main().catch((error) => {
+    console.log(error.stack);
+    total.failed++;
+});
+console.log(`${total.passed} passed, ${total.failed} failed`);
 // What has not ended holds connections.
 process.exit(total.failed > 0 ? 1 : 0);

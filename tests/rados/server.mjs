@@ -1,8 +1,8 @@
 // The server on a cluster (run.mjs): one front end, several on one pool, those that are killed, and a cluster that does
-// not answer. Each test is given what starts a front end, the binary and the cluster, and returns a list of what was
-// wrong.
+// not answer. Each test is given what starts a front end, the binary, the cluster and the store on it (run.mjs), and returns
+// a list of what was wrong.
 
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +14,7 @@ import { startFrontEnd } from './front_end.mjs';
 const CLIENTS = path.join(path.dirname(fileURLToPath(import.meta.url)), '../clients/run.mjs');
 const CLIENT_FILES = ['sdk', 'sdk-files', 'containers', 'leases', 'queues', 'messages', 'tables', 'entities', 'transactions'];
 const CLIENTS_LIMIT_MS = 400_000;
+const SAID_MAX = 64 * 2 ** 20;
 const KILLS = 4;
 const WRITERS = 6;
 const WRITE_MS = 1500;
@@ -57,9 +58,9 @@ async function clients(start, binary) {
     const server = await start();
 
     try {
-        const { stdout } = spawnSync(process.execPath, [CLIENTS, ...CLIENT_FILES], {
-            encoding: 'utf8', timeout: CLIENTS_LIMIT_MS, env: { ...process.env, LAGRA_BINARY: binary, ...server.testEnvironment },
-        });
+        const stdout = await new Promise((resolve) => execFile(process.execPath, [CLIENTS, ...CLIENT_FILES], {
+            timeout: CLIENTS_LIMIT_MS, maxBuffer: SAID_MAX, env: { ...process.env, LAGRA_BINARY: binary, ...server.testEnvironment },
+        }, (error, said) => resolve(said)));
         const found = stdout.match(/clients: (\d+) passed, (\d+) failed/);
 
         return found && Number(found[1]) > 0 && found[2] === '0' ? [] : [`clients: ${stdout}`];
@@ -128,7 +129,7 @@ async function killed(start) {
     return problems;
 }
 
-/** Adds 1 to a blob so many times, each if nobody else has since it was read. */
+/** Adds 1 to a blob so many times, each if nobody else has since it was read. Each is answered, however busy it is: decision 823. */
 async function increment(server, times) {
     const client = new Client(server);
 
@@ -388,10 +389,10 @@ async function coded(start, binary, cluster) {
 }
 
 /** lagra check: reads a store that nobody serves, finds what is missing, and leaves one alone that is served. */
-async function check(start, binary, cluster) {
+async function check(start, binary, cluster, store) {
     const problems = [];
     const expect = (what, status, ...sentences) => {
-        const ran = spawnSync(binary, ['check', cluster.place], { encoding: 'utf8' });
+        const ran = spawnSync(binary, ['check', store.place], { encoding: 'utf8' });
         const said = `${ran.stdout}${ran.stderr}`;
 
         if (ran.status !== status || !sentences.every((sentence) => said.includes(sentence)))
@@ -407,7 +408,7 @@ async function check(start, binary, cluster) {
     expect('a store that is served', 1, 'has served the store within the last minute');
     await server.stop();
     expect('a whole store', 0, 'damaged or lost: 0');
-    cluster.removeObjects(cluster.pieces, 'p.');
+    cluster.removeObjects(store.pieces, 'p.');
     expect('a store without its pieces', 1, 'checked/large', 'some of its bytes cannot be read');
     return problems;
 }
@@ -423,7 +424,7 @@ async function upload(server, writer) {
 }
 
 /** A front end is killed under uploads: what it has written and not committed is deleted by another, and nothing else. */
-async function left(start, binary, cluster) {
+async function left(start, binary, cluster, store) {
     const env = { LAGRA_RADOS_PATIENCE_MS: `${HURRY_MS}` };
     const doomed = await start(env), other = await start(env);
     const problems = [], kept = new Map();
@@ -436,9 +437,9 @@ async function left(start, binary, cluster) {
     await doomed.kill();
     state.ends = true;
     await Promise.all(writers.flat());
-    const before = cluster.objects(cluster.pieces, 'p.').length;
+    const before = cluster.objects(store.pieces, 'p.').length;
     const isDone = () => {
-        const rows = cluster.rows(cluster.records, 'front_ends');
+        const rows = cluster.rows(store.records, 'front_ends');
 
         return rows.every((key) => 'bil'.includes(key[0])) && rows.filter((key) => key.startsWith('b')).length === 1;
     };
@@ -446,19 +447,22 @@ async function left(start, binary, cluster) {
     while (!isDone() && Date.now() < end)
         await sleep(500);
     if (!isDone())
-        problems.push(`what was left is still looked for: ${cluster.rows(cluster.records, 'front_ends').join(' ')}`);
+        problems.push(`what was left is still looked for: ${cluster.rows(store.records, 'front_ends').join(' ')}`);
     await sleep(2 * HURRY_MS); // tasks delete what was found
     await compare(other, kept, problems);
     await other.stop();
     await doomed.remove();
-    const after = cluster.objects(cluster.pieces, 'p.').length;
+    const after = cluster.objects(store.pieces, 'p.').length;
     if (after >= before || kept.size === 0)
         problems.push(`of ${before} pieces ${after} are there, ${kept.size} blobs were acknowledged`);
-    const { status, stdout, stderr } = spawnSync(binary, ['check', cluster.place], { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(binary, ['check', store.place], { encoding: 'utf8' });
     if (status !== 0 || !stdout.includes('damaged or lost: 0') || stderr.includes('nothing refers to'))
         problems.push(`lagra check: exit code ${status}, ${stdout}${stderr}`);
     return problems;
 }
 
-// Those that run lagra check on all of the store come before what is killed just then, or damages it.
-export const TESTS = { init, coded, left, check, clients, accounts, killed, two, killedInRename, away };
+// Side by side, each lane on a store of its own: those that wait, and those that compute. Those that run lagra check on all of their
+// store come before what is killed just then, or damages it.
+export const LANES = [{ left, check, init, coded }, { clients, accounts, killed, two, killedInRename }];
+// They stop the cluster.
+export const ALONE = { away };
