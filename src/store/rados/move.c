@@ -30,6 +30,7 @@ struct move {
     struct arrival *read; /* of what is under way */
 
     /* Of one attempt: */
+    struct arrival *filling; /* rows that are on their way while the next are read; NULL: none */
     struct arena *arena;
     struct bytes from_row, to_row, looked_row;
     struct shard_bounds from, to;
@@ -59,6 +60,8 @@ static void send(struct move *m, const char *object, struct port_op *op,
 
 static void forget_attempt(struct move *m)
 {
+    arrival_drop(m->filling);
+    m->filling = NULL;
     if (m->fill)
         port_op_free(m->fill);
     if (m->hints)
@@ -156,20 +159,38 @@ static void filled(struct waiter *waiter)
 {
     struct move *m = (struct move *)(void *)waiter;
 
-    if (!is_done(m, "rows"))
-        return;
-    if (m->kind < KINDS)
-        read_page(m);
-    else
+    if (is_done(m, "rows"))
         hand_over(m);
 }
 
+static void send_fill(struct move *m);
+
+static void filled_before(struct waiter *waiter)
+{
+    struct move *m = (struct move *)(void *)waiter;
+
+    if (is_done(m, "rows"))
+        send_fill(m);
+}
+
+/* While rows are written the next are read. The last, with which the bounds change, are sent when all others are there. */
 static void send_fill(struct move *m)
 {
+    struct arrival *before = m->filling;
     struct port_op *fill = m->fill;
 
+    m->filling = NULL;
+    if (before) {
+        await(m, before, filled_before);
+        return;
+    }
     m->fill = NULL;
-    send(m, m->to_object, fill, filled);
+    if (m->kind == KINDS) {
+        send(m, m->to_object, fill, filled);
+        return;
+    }
+    m->filling = arrival_send(shards_port(m->shards), m->to_object, fill);
+    read_page(m);
 }
 
 static void hinted(struct waiter *waiter)
@@ -422,7 +443,7 @@ static void begin(struct move *m)
     send(m, m->from_object, op, from_read);
 }
 
-struct arrival *move_finish(struct shards *shards, const char *object)
+struct arrival *move_start(struct shards *shards, const char *object)
 {
     struct move *m = xcalloc(1, sizeof *m);
     struct arrival *outcome = arrival_new();

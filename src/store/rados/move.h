@@ -22,8 +22,11 @@
 #define MOVE_PAUSE_MS 50u
 
 /* Finishes what is being moved out of this shard, if anything. The arrival tells when that is over, whether or not it could
- * be done, which is logged. It uses the shards until then, also if the arrival is dropped. Never waits. */
+ * be done, which is logged; what has begun just now may be left to the next call. All who ask meanwhile share one machine of
+ * this front end. It uses the shards until then, also if the arrival is dropped. Never waits. */
 struct arrival *move_finish(struct shards *shards, const char *object);
+/* The same by a machine of its own: move_shared.c alone. */
+struct arrival *move_start(struct shards *shards, const char *object);
 /* Finds the shard in which the partition may be written to, and finishes a move of it. When it tells, shards_place()
  * knows where that is, as far as this could be done. As above. */
 struct arrival *move_out_of_way(struct shards *shards, const struct partition *partition);

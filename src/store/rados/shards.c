@@ -23,6 +23,7 @@ struct shards {
     uint32_t incarnation;
     _Atomic uint64_t attempts;
     struct routes *routes;
+    struct moves moves;
     struct shard_watch *watch; /* or NULL */
     struct lock lock;
     struct known *buckets[BUCKETS]; /* under lock */
@@ -39,6 +40,7 @@ struct shards *shards_new(struct port *port, uint32_t incarnation)
     shards->incarnation = incarnation;
     atomic_init(&shards->attempts, 0);
     shards->routes = routes_new();
+    lock_init(&shards->moves.lock, RANK_PARTITION);
     lock_init(&shards->lock, RANK_PARTITION);
     return shards;
 }
@@ -61,6 +63,7 @@ void shards_free(struct shards *shards)
             known_free(known);
         }
     routes_free(shards->routes);
+    lock_release(&shards->moves.lock);
     lock_release(&shards->lock);
     free(shards);
 }
@@ -73,6 +76,11 @@ struct port *shards_port(const struct shards *shards)
 uint32_t shards_incarnation(const struct shards *shards)
 {
     return shards->incarnation;
+}
+
+struct moves *shards_moves(struct shards *shards)
+{
+    return &shards->moves;
 }
 
 struct attempt shards_next_attempt(struct shards *shards)

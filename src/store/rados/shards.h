@@ -6,6 +6,7 @@
 #ifndef LAGRA_STORE_RADOS_SHARDS_H
 #define LAGRA_STORE_RADOS_SHARDS_H
 
+#include "base/lock.h"
 #include "store/rados/row_key.h"
 #include "store/rados/shard.h"
 
@@ -36,6 +37,12 @@ void shards_place(const struct shards *shards, const struct partition *partition
  *         STORE_CORRUPT   there is none, logged */
 enum store_result shards_arrive(struct shards *shards, const struct partition *partition,
                                 const struct shard_bounds *bounds);
+/* Moves of partitions that are being finished here: move_shared.c's. */
+struct moves {
+    struct lock lock;
+    struct move_shared *first; /* under lock */
+};
+struct moves *shards_moves(struct shards *shards);
 /* Of all shards, before the first is taken. */
 void shards_watch(struct shards *shards, struct shard_watch *watch);
 /* The same of a place in a lane, whichever partition of it is the first from there on. */

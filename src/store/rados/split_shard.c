@@ -9,9 +9,10 @@
 #include "store/rados/slot.h"
 #include "store/rados/split_survey.h"
 
-#define BEGIN_ARENA_MAX (4u << 20)
+#define BEGIN_ARENA_MAX  (4u << 20)
 /* Bounds that change again and again, or a partition that is found locked so often. */
-#define BEGIN_TRIES_MAX 16u
+#define BEGIN_TRIES_MAX  16u
+#define FINISH_TRIES_MAX 4u
 
 /* What is to be moved next. */
 struct portion {
@@ -136,13 +137,14 @@ static bool begin(struct splitting *s, const struct portion *portion)
 
 static bool move(struct splitting *s, const struct portion *portion)
 {
-    struct arrival *finished;
-
     if (!begin(s, portion))
         return false;
-    finished = move_finish(s->shards, s->object);
-    arrival_block(finished);
-    arrival_drop(finished);
+    for (unsigned tries = 0; tries < FINISH_TRIES_MAX && look(s) && is_begun(s, portion); tries++) {
+        struct arrival *finished = move_finish(s->shards, s->object);
+
+        arrival_block(finished);
+        arrival_drop(finished);
+    }
     return look(s) && !s->bounds.is_moving && bytes_equal(s->bounds.hi, portion->from);
 }
 
@@ -162,6 +164,29 @@ static bool is_more(struct split_size size, uint64_t rows)
     return size.rows > rows || size.bytes > rows * SPLIT_ROW_BYTES;
 }
 
+/* Rows of indexes, and tasks. */
+static struct split_size scattered(const struct split_survey *survey)
+{
+    const struct split_marks *marks = survey->marks;
+
+    return (struct split_size){
+        survey->total.rows - marks[0].total.rows - marks[1].total.rows,
+        survey->total.bytes - marks[0].total.bytes - marks[1].total.bytes,
+    };
+}
+
+static bool is_within(struct split_size size, uint64_t rows, uint64_t bytes)
+{
+    return size.rows <= rows && size.bytes <= bytes;
+}
+
+static bool may_move(const struct split_survey *survey, struct split_size size)
+{
+    return is_within(size, SPLIT_SMALL_ROWS, SPLIT_SMALL_BYTES) ||
+           (is_within(size, SPLIT_PARTITION_ROWS, SPLIT_PARTITION_BYTES) &&
+            is_within(scattered(survey), SPLIT_SCATTERED_ROWS, SPLIT_SCATTERED_BYTES));
+}
+
 /* The partitions below `hi` that go together in one move. False: there are none, or they are too large. */
 static bool next_portion(const struct split_survey *survey, uint64_t rows, struct bytes hi,
                          struct portion *ret_portion)
@@ -176,7 +201,7 @@ static bool next_portion(const struct split_survey *survey, uint64_t rows, struc
         mark = more;
     size = split_size_between(survey, mark->key, hi);
     *ret_portion = (struct portion){ .from = mark->key, .hi = hi };
-    return size.rows <= SPLIT_PARTITION_ROWS && size.bytes <= SPLIT_PARTITION_BYTES;
+    return may_move(survey, size);
 }
 
 /* Moves partitions until half of what a shard may have is left. */

@@ -9,8 +9,14 @@
 /* Of one move, unless that is one partition. */
 #define SPLIT_MOVE_ROWS       1500u
 /* Of a partition that is moved: while it is, nobody writes to it. A larger one stays, and all before it. */
-#define SPLIT_PARTITION_ROWS  16384u
-#define SPLIT_PARTITION_BYTES (16u << 20)
+#define SPLIT_PARTITION_ROWS  131072u
+#define SPLIT_PARTITION_BYTES (64u << 20)
+/* Up to so much moves whatever else its shard has; more, where rows of indexes, and tasks, are not too many: the last op of a
+ * move names those that go along. */
+#define SPLIT_SMALL_ROWS      16384u
+#define SPLIT_SMALL_BYTES     (16u << 20)
+#define SPLIT_SCATTERED_ROWS  131072u
+#define SPLIT_SCATTERED_BYTES (32u << 20)
 
 /* Counts a shard, and splits it if it has more. It waits for the cluster. False: it could not be done as a whole, also
  * because another front end was faster. */

@@ -11,6 +11,7 @@
 struct at {
     struct bytes partition; /* on the heap */
     bool has_partition;
+    struct split_size begun;  /* before the partition */
     struct split_size marked; /* before the last mark */
 };
 
@@ -18,6 +19,7 @@ struct surveying {
     struct split_survey *survey;
     struct split_size step;
     struct at at[2];
+    struct bytes first;  /* on the heap: partition; each has rows of the second kind */
     struct bytes bounds; /* on the heap: the row, as it was at first */
     struct bytes after;  /* on the heap: the row that was read last */
     bool is_over;
@@ -29,19 +31,45 @@ static void replace(struct bytes *copy, struct bytes with)
     *copy = xcopy(with);
 }
 
-static void add_mark(struct split_marks *marks, struct bytes key)
+static void add_mark(struct split_marks *marks, struct bytes key, struct split_size before)
 {
     if (marks->count == marks->capacity) {
         marks->capacity = marks->capacity > 0 ? 2 * marks->capacity : 64;
         marks->all = xrealloc(marks->all, marks->capacity * sizeof marks->all[0]);
     }
-    marks->all[marks->count++] = (struct split_mark){ xcopy(key), marks->total };
+    marks->all[marks->count++] = (struct split_mark){ xcopy(key), before };
 }
 
 static void add_size(struct split_size *size, const struct port_row *row)
 {
     size->rows++;
     size->bytes += row->key.len + row->value.len;
+}
+
+/* Is there so much between two places? */
+static bool is_step(const struct surveying *s, struct split_size from, struct split_size to)
+{
+    return to.rows - from.rows >= s->step.rows || to.bytes - from.bytes >= s->step.bytes;
+}
+
+/* Who begins there would leave nothing behind. */
+static void drop_first(struct split_marks *marks, struct bytes first)
+{
+    if (marks->count == 0 || bytes_compare(marks->all[0].key, first) > 0)
+        return;
+    xcopy_free(marks->all[0].key);
+    memmove(marks->all, marks->all + 1, --marks->count * sizeof marks->all[0]);
+}
+
+/* Before a large partition there is a mark, so that it can be parted from the small ones. */
+static void end_partition(const struct surveying *s, struct split_marks *marks, struct at *at)
+{
+    bool is_marked = marks->count > 0 && at->begun.rows == at->marked.rows;
+
+    if (!at->has_partition || is_marked || !is_step(s, at->begun, marks->total))
+        return;
+    add_mark(marks, at->partition, at->begun);
+    at->marked = at->begun;
 }
 
 static void take_partition(struct surveying *s, unsigned kind, struct bytes partition)
@@ -51,11 +79,14 @@ static void take_partition(struct surveying *s, unsigned kind, struct bytes part
 
     if (at->has_partition && bytes_equal(at->partition, partition))
         return;
-    if (at->has_partition && (marks->total.rows - at->marked.rows >= s->step.rows ||
-                              marks->total.bytes - at->marked.bytes >= s->step.bytes)) {
-        add_mark(marks, partition);
+    end_partition(s, marks, at);
+    if (at->has_partition && is_step(s, at->marked, marks->total)) {
+        add_mark(marks, partition, marks->total);
         at->marked = marks->total;
     }
+    if (kind == 1 && !at->has_partition)
+        s->first = xcopy(partition);
+    at->begun = marks->total;
     at->has_partition = true;
     replace(&at->partition, partition);
 }
@@ -118,8 +149,12 @@ bool split_survey(struct shards *shards, const char *object, struct split_size s
     *ret_survey = (struct split_survey){ .hi = { NULL, 0 } };
     while (is_read && !s.is_over)
         is_read = take_page(&s, shards, object);
-    for (unsigned i = 0; i < 2; i++)
+    for (unsigned i = 0; i < 2; i++) {
+        end_partition(&s, &ret_survey->marks[i], &s.at[i]);
+        drop_first(&ret_survey->marks[i], s.first);
         xcopy_free(s.at[i].partition);
+    }
+    xcopy_free(s.first);
     xcopy_free(s.bounds);
     xcopy_free(s.after);
     return is_read;

@@ -28,7 +28,7 @@ struct split_survey {
 };
 
 /* Reads all rows of a shard that is live. Marks are so many rows (or bytes) apart at least, and before each is a
- * partition. False: it cannot be read, or has changed its bounds meanwhile, or partitions are being moved from it. */
+ * partition; there is one before each partition that has so many itself, but for the first. False: it cannot be read, or has changed its bounds meanwhile, or partitions are being moved from it. */
 bool split_survey(struct shards *shards, const char *object, struct split_size step,
                   struct split_survey *ret_survey);
 void split_survey_release(struct split_survey *survey);

@@ -37,6 +37,7 @@ struct fixture {
     struct arena *arena;
     struct guid space; /* of one lane */
     char object[SHARD_NAME_SIZE];
+    unsigned large; /* the large partition is behind that one */
     unsigned said;
 };
 
@@ -56,6 +57,7 @@ static struct fixture *fixture_new(uint64_t seed)
     f->arena = arena_new(256u << 20);
     f->space = (struct guid){ { (uint8_t)seed, (uint8_t)(seed >> 8) } };
     shard_name(&f->space, 0, 0, f->object);
+    f->large = 5;
     return f;
 }
 
@@ -270,6 +272,201 @@ static void full_ops(void **state)
                                       f->arena, &record),
                          STORE_OK);
     snapshot_close(snapshot);
+}
+
+/* ---- partitions that are large ---- */
+
+static struct partition large_of(const struct fixture *f)
+{
+    return (struct partition){ f->space, arena_printf(f->arena, "p%02ux", f->large) };
+}
+
+static struct bytes large_key(const struct fixture *f, unsigned number)
+{
+    return arena_printf(f->arena, "r%05u", number);
+}
+
+/* As many records, by several commits. */
+static void fill_family(struct fixture *f, enum record_family family, unsigned records)
+{
+    enum { AT_ONCE = 1500 };
+
+    for (unsigned begin = 0; begin < records; begin += AT_ONCE) {
+        struct changes *changes = changes_new(f->arena);
+
+        for (unsigned i = begin; i < records && i < begin + AT_ONCE; i++)
+            changes_put(changes, family, large_key(f, i), large_key(f, i), NULL, 0);
+        assert_int_equal(change(f->store, large_of(f), changes), STORE_OK);
+    }
+}
+
+static void fill_large(struct fixture *f, unsigned records)
+{
+    fill_family(f, RECORD_INNER, records);
+}
+
+static void expect_large(struct fixture *f, struct store *store, unsigned records)
+{
+    const struct bytes none = { NULL, 0 };
+    struct snapshot *snapshot = snapshot_open(store, large_of(f), STORE_MAY_BLOCK);
+    struct scan *scan = scan_open(snapshot, RECORD_INNER, B("r"), none);
+    struct record record;
+    unsigned count = 0;
+
+    for (; scan_next(scan, NULL, &record) == STORE_OK; count++)
+        assert_true(bytes_equal(record.key, large_key(f, count)) &&
+                    bytes_equal(record.value, record.key));
+    assert_int_equal(count, records);
+    scan_close(scan);
+    snapshot_close(snapshot);
+}
+
+/* What is before it in its shard, and behind it. */
+static void expect_alone(struct fixture *f, struct store *store)
+{
+    const struct partition large = large_of(f);
+    struct shard_bounds bounds;
+    char object[SHARD_NAME_SIZE];
+    struct arrival *arrival;
+    struct port_step *row;
+    struct port_op *op = arrival_op();
+    struct snapshot *snapshot = snapshot_open(store, large, STORE_MAY_BLOCK);
+
+    (void)snapshot_instant(snapshot); /* so that it is known where it is */
+    snapshot_close(snapshot);
+    shards_place(shards_of(store), &large, object);
+    row = port_get(op, row_key_bounds());
+    arrival = send_block(f->port, object, op);
+    assert_int_equal(op->result, PORT_OK);
+    assert_int_equal(shard_bounds_read(port_value(row), &bounds), STORE_OK);
+    assert_true(bytes_equal(bounds.lo, large.key));
+    assert_true(bytes_equal(bounds.hi, partition_of(f, f->large + 1).key));
+    arrival_drop(arrival);
+}
+
+/* A large partition comes to be alone in a shard, wherever it lay. */
+static void large_alone(void **state)
+{
+    enum { RECORDS = 20000 };
+    struct fixture *f = *state;
+
+    fill(f);
+    fill_large(f, RECORDS);
+    assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+    expect_large(f, f->store, RECORDS);
+    expect_alone(f, f->store);
+    expect_records(f, f->store, 5, "v");
+    expect_records(f, f->store, 6, "v");
+    assert_int_equal(store_inspect(f->store, visit, say, f), STORE_OK);
+    assert_int_equal(f->said, 0);
+}
+
+/* Two of them, and each is alone. */
+static void large_two(void **state)
+{
+    enum { RECORDS = 3000, MANY = 4000 };
+    struct fixture *f = *state;
+
+    fill(f);
+    for (f->large = 3; f->large <= 7; f->large += 4)
+        fill_large(f, RECORDS);
+    assert_true(split_shard(shards_of(f->store), f->object, MANY));
+    assert_true(split_shard(shards_of(f->store), f->object, RECORDS));
+    for (f->large = 3; f->large <= 7; f->large += 4) {
+        expect_large(f, f->store, RECORDS);
+        expect_alone(f, f->store);
+    }
+}
+
+/* Also where those before it are too few to be cut by themselves. */
+static void large_behind_few(void **state)
+{
+    enum { RECORDS = 3000, MANY = 1000 /* rows that a shard may have */ };
+    struct fixture *f = *state;
+
+    fill(f);
+    fill_large(f, RECORDS);
+    assert_true(split_shard(shards_of(f->store), f->object, MANY));
+    expect_large(f, f->store, RECORDS);
+    expect_alone(f, f->store);
+}
+
+/* And where those before it have no LISTED records, and it has no other: the first that a kind has is not the first of all. */
+static void large_listed(void **state)
+{
+    enum { RECORDS = 3000, MANY = 1000 };
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 6; i++) {
+        struct changes *changes = changes_new(f->arena);
+
+        changes_put(changes, RECORD_INNER, B("s"), B("v"), NULL, 0);
+        assert_int_equal(change(f->store, partition_of(f, i), changes), STORE_OK);
+    }
+    fill_family(f, RECORD_LISTED, RECORDS);
+    put(f, f->store, 6, "v");
+    assert_true(split_shard(shards_of(f->store), f->object, MANY));
+    assert_int_equal(count_shards(f), 3);
+    expect_alone(f, f->store);
+}
+
+/* The front end dies at any op of its move, which is of more than one. */
+static void large_killed(void **state)
+{
+    enum { RECORDS = 5000 };
+    unsigned dead = 0;
+
+    (void)state;
+    for (unsigned after = 0; after < 40; after++) {
+        struct fixture *f = fixture_new(900 + after);
+        struct port *port = live_client(f->live);
+        struct store *dying = open_store(port);
+
+        fill(f);
+        fill_large(f, RECORDS);
+        live_cut(f->live, port, 10 + after, after % 2 == 1);
+        dead += !split_shard(shards_of(dying), f->object, ROWS);
+        expect_large(f, f->store, RECORDS);
+        for (unsigned i = PARTITIONS; i > 0; i--)
+            put(f, f->store, i - 1, "w");
+        fill_large(f, RECORDS);
+        expect_large(f, f->store, RECORDS);
+        store_close(dying);
+        assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+        expect_large(f, f->store, RECORDS);
+        fixture_free(f);
+    }
+    assert_true(dead > 20);
+}
+
+/* Many wait for one move, which another began: the front end copies the partition once. */
+static void large_shared(void **state)
+{
+    enum { RECORDS = 5000, WAITERS = 16 };
+    struct fixture *f = *state;
+    struct port *port = live_client(f->live);
+    struct store *dying = open_store(port);
+    struct arrival *finished[WAITERS];
+    uint64_t before, sent;
+
+    fill_large(f, RECORDS);
+    put(f, f->store, 0, "v");
+    live_cut(f->live, port, 14, false);
+    assert_false(split_shard(shards_of(dying), f->object, ROWS));
+    store_close(dying);
+    live_hold(f->live, true);
+    before = live_shard_ops(f->live);
+    for (unsigned i = 0; i < WAITERS; i++)
+        finished[i] = move_finish(shards_of(f->store), f->object);
+    sent = live_shard_ops(f->live) - before;
+    live_hold(f->live, false);
+    for (unsigned i = 0; i < WAITERS; i++) {
+        arrival_block(finished[i]);
+        arrival_drop(finished[i]);
+    }
+    assert_int_equal(sent, 1);
+    expect_large(f, f->store, RECORDS);
+    assert_int_equal(count_shards(f), 2);
 }
 
 /* How often a piece is referred to is asked where its partition is, by a front end that did not know of the split. */
@@ -828,6 +1025,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(split, set_up, tear_down),
         cmocka_unit_test_setup_teardown(not_split, set_up, tear_down),
         cmocka_unit_test_setup_teardown(full_ops, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large_alone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large_two, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large_behind_few, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(large_listed, set_up, tear_down),
+        cmocka_unit_test(large_killed),
+        cmocka_unit_test_setup_teardown(large_shared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(released, set_up, tear_down),
         cmocka_unit_test(killed),
         cmocka_unit_test(full_pool),
