@@ -42,6 +42,19 @@ const MOVE = [
     without('move', 'FILL_WITHOUT_LOOKED', 'MOVERS=1 LOOKERS=1', 'the op that fills compares up to when tasks have been looked for there'),
 ];
 
+const LIMB = [
+    ...holds('limb', 'COMMITS=2 READERS=1', 'LIMB_FIRST COMMITS=2 READERS=1', 'COMMITS=2 CUTS=1', 'LIMB_FIRST COMMITS=1 CUTS=1 READERS=1', 'COMMITS=1 CUTS=2 READERS=1'),
+    without('limb', 'READ_ANY_VERSION', 'LIMB_FIRST COMMITS=1 READERS=1', 'a reader takes of a limb the version that the home lists'),
+    without('limb', 'READ_BEHIND', 'LIMB_FIRST COMMITS=1 READERS=1', 'a limb that is behind the list is settled first'),
+    without('limb', 'PREPARE_UNGUARDED', 'LIMB_FIRST COMMITS=2', 'a limb is locked by an op that compares its header'),
+    without('limb', 'DECIDE_UNGUARDED', 'LIMB_FIRST COMMITS=2', 'the home decides, by an op that compares its header'),
+    without('limb', 'LIST_UNCHANGED', 'LIMB_FIRST COMMITS=1 READERS=1', 'who changes a limb lists the version that it will have'),
+    without('limb', 'ROLL_BACK_OPEN', 'LIMB_FIRST COMMITS=2', 'an open lock is aborted at the home before it is rolled back'),
+    without('limb', 'FORGET_FIRST', 'LIMB_FIRST COMMITS=1 READERS=1', 'the decision stays until the limb is settled'),
+    without('limb', 'CUT_UNGUARDED', 'COMMITS=1 CUTS=1', 'what goes to a limb is as the home has it when that decides'),
+    without('limb', 'CUT_UNLISTED', 'COMMITS=1 CUTS=1 READERS=1', 'rows come to a limb, and leave it, by the commit that lists it'),
+];
+
 const HOLD = [
     ...holds('hold', 'WRITERS=2 COMMITS=1 READERS=1', 'WRITERS=1 COMMITS=3 READERS=1', 'WRITERS=1 COMMITS=2 READERS=2 TIME_MAX=3'),
     without('hold', 'HOLDS_IGNORED', 'WRITERS=1 COMMITS=1 READERS=1', 'a commit leaves undo rows while a hold is alive'),
@@ -73,4 +86,4 @@ const TASKS = [
     without('todo', 'LOOK_BEFORE_MARK', '', 'the mark moves before the look'),
 ];
 
-export const CHECKS = [...TASKS, ...FENCE, ...HOLD, ...MOVE, ...COMMIT];
+export const CHECKS = [...TASKS, ...FENCE, ...HOLD, ...LIMB, ...MOVE, ...COMMIT];
