@@ -165,8 +165,8 @@ static enum error check_table(const struct sas_fields *fields, const struct auth
     return OK;
 }
 
-/* Is what the request names of the kind that sr says? Blob versions and directories are not there.
- * decision: 71 */
+/* Is what the request names of the kind that sr says? Directories are not there.
+ * decisions: 71, 805 */
 static enum error check_resource(const struct sas_fields *fields, const struct auth_target *target,
                                  struct bytes *ret_detail)
 {
@@ -174,15 +174,16 @@ static enum error check_resource(const struct sas_fields *fields, const struct a
     bool of_file = target->service == 'f';
     bool has_kinds = target->service == 'b' || of_file;
     bool of_object =
-        of_file ? bytes_is(resource, "f") : bytes_is(resource, "b") || bytes_is(resource, "bs");
+        of_file ? bytes_is(resource, "f")
+                : bytes_is(resource, "b") || bytes_is(resource, "bs") || bytes_is(resource, "bv");
 
     if (fields->kind == SAS_ACCOUNT)
         return OK;
     if (has_kinds && resource.len == 0)
         return refuse(ret_detail, "sr is mandatory. Cannot be empty");
     if (has_kinds && !of_object && !bytes_is(resource, of_file ? "s" : "c"))
-        return refuse(ret_detail, "The signed resource (sr) can be c, b or bs, of files s or f: "
-                                  "this server has no blob versions and no directories.");
+        return refuse(ret_detail, "The signed resource (sr) can be c, b, bs or bv, of files s or "
+                                  "f: this server has no directories.");
     if (target->service == 'q' && resource.ptr && !bytes_is(resource, "q"))
         return refuse(ret_detail, "The signed resource (sr) of a queue is q.");
     if (has_control(target->container) || has_control(target->object))
@@ -193,6 +194,8 @@ static enum error check_resource(const struct sas_fields *fields, const struct a
         return refuse(ret_detail, "The signed resource (sr) is not what the request names.");
     if (bytes_is(resource, "bs") && fields->is[SAS_SNAPSHOT].len == 0)
         return refuse(ret_detail, "The signed resource (sr) is a snapshot.");
+    if (bytes_is(resource, "bv") && fields->is[SAS_VERSION_ID].len == 0)
+        return refuse(ret_detail, "The signed resource (sr) is a blob version.");
     return OK;
 }
 

@@ -19,6 +19,7 @@ static const struct bytes names[SAS_FIELDS] = {
     [SAS_POLICY] = BYTES("si"),
     [SAS_DEPTH] = BYTES("sdd"),
     [SAS_SNAPSHOT] = BYTES("snapshot"),
+    [SAS_VERSION_ID] = BYTES("versionid"),
     [SAS_CACHE_CONTROL] = BYTES("rscc"),
     [SAS_CONTENT_DISPOSITION] = BYTES("rscd"),
     [SAS_CONTENT_ENCODING] = BYTES("rsce"),
@@ -45,7 +46,7 @@ static const struct bytes names[SAS_FIELDS] = {
 };
 
 /* No name is longer; most parameters of a request are compared by their length alone. */
-#define NAME_MAX_BYTES 8
+#define NAME_MAX_BYTES 9
 
 static bool read_field(struct arena *arena, struct bytes name, struct bytes value,
                        struct sas_fields *fields)

@@ -19,7 +19,8 @@ enum sas_field {
     SAS_RESOURCE,
     SAS_POLICY,
     SAS_DEPTH,
-    SAS_SNAPSHOT, /* the request's own; signed where the resource is a snapshot */
+    SAS_SNAPSHOT,   /* the request's own; signed where the resource is a snapshot */
+    SAS_VERSION_ID, /* the same, of a blob version */
     SAS_CACHE_CONTROL,
     SAS_CONTENT_DISPOSITION,
     SAS_CONTENT_ENCODING,

@@ -100,13 +100,15 @@ static void add_resource(struct writer *w)
     text_add_char(&w->out, '\n');
 }
 
-/* Of a SAS of the container the snapshot of a request is not signed; of a blob's it is, so that it
- * does not open the blob's snapshots. decision: 71 */
+/* Of a SAS of the container the snapshot or version of a request is not signed; of a blob's it is, so that it
+ * does not open the blob's snapshots and versions. decisions: 71, 805 */
 static void add_blob_resource(struct writer *w)
 {
     add_field(w, SAS_RESOURCE);
-    if (!is_of_container(w))
+    if (!is_of_container(w)) {
         text_add(&w->out, w->fields->is[SAS_SNAPSHOT]);
+        text_add(&w->out, w->fields->is[SAS_VERSION_ID]);
+    }
     text_add_char(&w->out, '\n');
 }
 

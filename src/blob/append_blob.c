@@ -9,10 +9,11 @@ enum error create_append_blob_decide(struct decision *d,
     struct blob blob;
     enum error e = create_blob_begin(d, BLOB_APPEND, &p->create, &blob);
 
-    (void)r;
     if (e)
         return e;
-    return create_blob_commit(d, &blob, NULL, d->input->account);
+    e = create_blob_commit(d, &blob, NULL, d->input->account);
+    r->version = blob_version_id(&blob);
+    return e;
 }
 
 /* ---- Append Block ---- */

@@ -9,14 +9,15 @@
  *                                INNER  "d": that it was deleted (service/recent_deletion.h)
  *   container space  (container.space)
  *     partition <blob name>      LISTED 0x00: what became of many snapshots at once (snapshot_marks.h)
- *                                LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
+ *                                LISTED 0x01 <ticks be64>: struct blob of a snapshot, or of a previous version: its
+ *                                date, or version id
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: content's (content/content.h)
  *                                index: the base's tags (tag_index.h)
- * So snapshots are returned before their base, as List Blobs shows them. What is soft-deleted keeps its key, with
+ * So snapshots and versions are returned before their base, as List Blobs shows them. What is soft-deleted keeps its key, with
  * the deletion in its record: lists that show it have it in its place, and its name finds it without a further read.
  * While there is a snapshot, deleted or not, there is a base; one that is gone for good leaves a record without
- * anything for that (blob_is_anchor()). decisions: 790, 791 */
+ * anything for that (blob_is_anchor()). The same of versions (version.h). decisions: 790, 791, 803 */
 #ifndef LAGRA_BLOB_BLOB_H
 #define LAGRA_BLOB_BLOB_H
 
@@ -35,22 +36,21 @@ enum blob_level { LEVEL_SERVICE, LEVEL_CONTAINER, LEVEL_BLOB, LEVEL_WEBSITE };
 /* Which state of a blob a request names. Where the kinds differ, a switch says so: a new kind is then met
  * everywhere. */
 struct blob_ref {
-    enum blob_ref_kind { BLOB_BASE, BLOB_SNAPSHOT } kind;
-    instant at; /* of a snapshot; 0: of the base */
+    enum blob_ref_kind { BLOB_BASE, BLOB_SNAPSHOT, BLOB_VERSION } kind;
+    instant at; /* of a snapshot or version; 0: of the base */
 };
 static const struct blob_ref blob_base = { .kind = BLOB_BASE };
 static inline struct blob_ref blob_snapshot_ref(instant at)
 {
     return (struct blob_ref){ .kind = BLOB_SNAPSHOT, .at = at };
 }
+static inline struct blob_ref blob_version_ref(instant id)
+{
+    return (struct blob_ref){ .kind = BLOB_VERSION, .at = id };
+}
 static inline bool blob_ref_is_base(struct blob_ref ref)
 {
     return ref.kind == BLOB_BASE;
-}
-/* As one instant, where a stored form has it so: that of a snapshot, 0 for the base. */
-static inline struct blob_ref blob_ref_from_instant(instant at)
-{
-    return at == 0 ? blob_base : blob_snapshot_ref(at);
 }
 
 struct blob_resource {
@@ -182,7 +182,27 @@ struct blob {
                         * base's calls tag_index_update() */
     struct copy_state copy;
     struct incremental_copy incremental;
+    /* Of a base, as of version.h: */
+    bool
+        is_version; /* it is the current version; of one that is uncommitted: others are there, and none is current */
+    instant
+        newest_version; /* no version id of the blob was greater, and the current version has it; 0: none was given */
+    uint64_t
+        last_length; /* of one that is uncommitted, with versions: of the version that was current last */
 };
+
+/* The id of a version, current or previous; 0: it is none. */
+static inline instant blob_version_id(const struct blob *blob)
+{
+    if (blob->ref.kind == BLOB_VERSION)
+        return blob->ref.at;
+    return blob->is_version && !blob->uncommitted ? blob->newest_version : 0;
+}
+/* Is there no current version of it, but previous ones? */
+static inline bool blob_has_versions_only(const struct blob *blob)
+{
+    return blob->is_version && blob->uncommitted;
+}
 
 /* Does it stand where a base was, only because there are snapshots? To everybody there is no blob. */
 static inline bool blob_is_anchor(const struct blob *blob)
@@ -190,7 +210,7 @@ static inline bool blob_is_anchor(const struct blob *blob)
     return blob->uncommitted && blob->nothing_staged;
 }
 
-/* A base that is uncommitted only is given too; what is soft-deleted is STORE_NOT_FOUND, and *ret_blob may
+/* A base that is uncommitted only is given too; the current version is the base. What is soft-deleted is STORE_NOT_FOUND, and *ret_blob may
  * be changed.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
 enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
@@ -198,6 +218,9 @@ enum store_result blob_read(struct snapshot *before, struct arena *arena, struct
 /* The same, but what is soft-deleted is given too, expired or not. */
 enum store_result blob_read_kept(struct snapshot *before, struct arena *arena, struct blob_ref ref,
                                  struct blob *ret_blob);
+/* The same of the base (0), or of the snapshot or version of that date, whichever there is. */
+enum store_result blob_read_dated(struct snapshot *before, struct arena *arena, instant at,
+                                  struct blob *ret_blob);
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
 void blob_delete_record(struct changes *changes, struct arena *arena, struct blob_ref ref);
 /* The key of its record. */
@@ -206,15 +229,17 @@ struct bytes blob_record_key(struct arena *arena, struct blob_ref ref);
 void blob_encode(struct text *out, const struct blob *blob);
 /* For iterators: points into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
-/* What the record keys of all snapshots begin with. */
+/* What the record keys of all snapshots and versions begin with. */
 extern const struct bytes blob_snapshot_prefix;
-/* The records of the snapshots from that date on, in order; 0: of all. Before marks are applied. */
+/* The records of the snapshots and versions from that date on, in order; 0: of all. Before marks are applied. */
 struct scan *blob_scan_snapshots(struct snapshot *before, instant from);
 /* Uncommitted blocks expire a week after the last Put Block of the blob: nobody sees them any more,
  * and a deferred task deletes them. rest: Put-Block, "Remarks" */
 bool blocks_expired(instant last_put, instant now);
 /* The first instant at which they are expired. */
 instant blocks_expire_at(instant last_put);
+/* Keeps the decision's clock above the version ids that the blob gave, which may be ahead of it (version.h). */
+void blob_keep_above(struct decision *d, const struct blob *base);
 /* The blob of a call as a change of its properties or metadata begins: with a new ETag and
  * modification time, a lease that expired or was broken forgotten.
  * returns OK, as blob_refuse_archived() (blob/tier.h) */
@@ -252,7 +277,7 @@ enum error container_subject(struct decision *d); /* missing: E_ContainerNotFoun
 /* As container_subject(); one that was deleted a moment ago does not exist, and is no error (Delete
  * Container). decision: 62 */
 enum error container_subject_deleted(struct decision *d);
-/* Base or ?snapshot=; missing or uncommitted: E_BlobNotFound. */
+/* Base, ?snapshot= or ?versionid=; missing or uncommitted: E_BlobNotFound. The current version is the base. */
 enum error blob_subject(struct decision *d);
 /* As blob_subject(), also the destination of incremental copies (Get Blob Properties). The others
  * refuse it: E_OperationNotAllowedOnIncrementalCopyBlob. */
@@ -266,11 +291,11 @@ enum error blob_subject_copied(struct decision *d);
 /* Base, may be missing; an uncommitted one does not exist but is in the state (Put Blob, Put Block,
  * Put Block List). */
 enum error blob_subject_optional(struct decision *d);
-/* Base or ?snapshot=, an uncommitted base counts; missing: E_BlobNotFound (Get Block List, Delete
+/* Base, ?snapshot= or ?versionid=, an uncommitted base counts; missing: E_BlobNotFound (Get Block List, Delete
  * Blob). */
 enum error blob_subject_uncommitted(struct decision *d);
 
-/* Base or ?snapshot=, what is soft-deleted counts; missing: E_BlobNotFound (Delete Blob with deletetype). */
+/* Base, ?snapshot= or ?versionid=, what is soft-deleted counts; missing: E_BlobNotFound (Delete Blob with deletetype). */
 enum error blob_subject_kept(struct decision *d);
 /* Base, which need not be there, nor be more than uncommitted or soft-deleted (Undelete Blob). */
 enum error blob_subject_undeleted(struct decision *d);

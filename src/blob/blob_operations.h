@@ -12,6 +12,13 @@
 /* What a request says of the source of its bytes: blob/rest/copy_source.h. */
 struct copy_source;
 
+/* The result of a write that makes a version. */
+#define WRITES_VERSION(op)                                                                         \
+    struct op##_result {                                                                           \
+        struct result base;                                                                        \
+        instant version; /* its id; 0: it is none */                                               \
+    }
+
 /* ---- writing a whole blob ---- */
 
 /* What Put Blob and Put Block List are both asked: create_blob.h. */
@@ -30,7 +37,7 @@ struct put_blob_parameters {
     bool copies_properties;     /* those of the source are taken where the request has none */
     bool copies_tags;           /* those of the source are taken */
 };
-OPERATION_NO_RESULT(put_blob);
+WRITES_VERSION(put_blob);
 OPERATION_DECLARE(put_blob);
 OPERATION_DECLARE_PARSE(put_blob);
 OPERATION_DECLARE_GATHERED(put_blob_from_url, put_blob);
@@ -62,7 +69,7 @@ struct put_block_list_parameters {
     const struct block_choice *choices; /* in the order of the blob; by parse */
     size_t choice_count;
 };
-OPERATION_NO_RESULT(put_block_list);
+WRITES_VERSION(put_block_list);
 OPERATION_DECLARE(put_block_list);
 OPERATION_DECLARE_PARSE(put_block_list);
 
@@ -88,7 +95,7 @@ struct create_append_blob_parameters {
     struct parameters base;
     struct create_blob create;
 };
-OPERATION_NO_RESULT(create_append_blob);
+WRITES_VERSION(create_append_blob);
 OPERATION_DECLARE(create_append_blob);
 
 struct append_block_parameters {
@@ -167,7 +174,7 @@ struct set_blob_metadata_parameters {
     struct parameters base;
     struct bytes metadata;
 };
-OPERATION_NO_RESULT(set_blob_metadata);
+WRITES_VERSION(set_blob_metadata);
 OPERATION_DECLARE(set_blob_metadata);
 
 struct lease_blob_parameters {
@@ -188,6 +195,7 @@ struct snapshot_blob_parameters {
 struct snapshot_blob_result {
     struct result base;
     instant snapshot;
+    instant version; /* id of the base from now on; 0: it is no version */
 };
 OPERATION_DECLARE(snapshot_blob);
 
@@ -199,7 +207,7 @@ struct delete_blob_parameters {
 };
 struct delete_blob_result {
     struct result base;
-    bool is_kept; /* it is soft-deleted */
+    bool is_kept; /* it is soft-deleted, or stays as a version */
 };
 OPERATION_DECLARE(delete_blob);
 

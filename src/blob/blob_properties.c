@@ -1,5 +1,6 @@
 /* Get and Set Blob Properties, Get and Set Blob Metadata. */
 #include "blob/blob_operations.h"
+#include "blob/version.h"
 
 /* ---- properties ---- */
 
@@ -98,10 +99,12 @@ enum error set_blob_metadata_decide(struct decision *d,
     struct blob blob;
     enum error e = blob_begin_change(d, &blob);
 
-    (void)r;
+    if (!e)
+        e = version_begin(d, d->input->account, &blob);
     if (e)
         return e;
     blob.metadata = p->metadata;
     blob_write(d->changes, d->arena, &blob);
+    r->version = blob_version_id(&blob);
     return OK;
 }

@@ -10,7 +10,8 @@
  *   tags (bytes) | rehydration: tier u8, high priority u8, instant |
  *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes) |
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it |
- *   deletion: instant, instant at which it expires
+ *   deletion: instant, instant at which it expires |
+ *   newest version: instant, and of an uncommitted base last length
  * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
  * version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
@@ -50,10 +51,13 @@ enum {
     EXTRA_WITHOUT_PAGES = 4096, /* of a sparse content */
     EXTRA_DELETED = 8192,       /* it is soft-deleted: when, and until when, follows */
     EXTRA_HAS_DELETED = 16384,  /* of a base: some of its snapshots may be */
-    EXTRA_ALL = 32767,
+    EXTRA_VERSION = 32768,      /* a previous version; a base: is_version */
+    EXTRA_NEWEST =
+        65536, /* of a base: newest_version follows, and last_length where it is uncommitted */
+    EXTRA_ALL = 131071,
 };
 
-#define KEY_OF_SNAPSHOT 0x01
+#define KEY_OF_SNAPSHOT 0x01 /* and of a version */
 #define KEY_OF_BASE     0xFF
 
 const struct bytes blob_snapshot_prefix = BYTES("\x01");
@@ -70,6 +74,7 @@ struct bytes blob_record_key(struct arena *arena, struct blob_ref ref)
         key[0] = (char)KEY_OF_BASE;
         return bytes_of(key, 1);
     case BLOB_SNAPSHOT:
+    case BLOB_VERSION:
         key[0] = KEY_OF_SNAPSHOT;
         be64_put(key + 1, ref.at);
         return bytes_of(key, 1 + 8);
@@ -99,9 +104,10 @@ static enum store_result apply_marks(struct snapshot *before, struct arena *aren
     return snapshot_marks_apply(&marks, snapshot) ? STORE_OK : STORE_NOT_FOUND;
 }
 
-enum store_result blob_read_kept(struct snapshot *before, struct arena *arena, struct blob_ref ref,
-                                 struct blob *ret_blob)
+enum store_result blob_read_dated(struct snapshot *before, struct arena *arena, instant at,
+                                  struct blob *ret_blob)
 {
+    const struct blob_ref ref = at == 0 ? blob_base : blob_snapshot_ref(at);
     struct record record;
     enum store_result result;
 
@@ -110,7 +116,15 @@ enum store_result blob_read_kept(struct snapshot *before, struct arena *arena, s
         return result;
     if (!blob_decode(record.value, ret_blob))
         return record_is_unknown("a blob's record", record.value);
-    return blob_ref_is_base(ref) ? STORE_OK : apply_marks(before, arena, ret_blob);
+    return at == 0 ? STORE_OK : apply_marks(before, arena, ret_blob);
+}
+
+enum store_result blob_read_kept(struct snapshot *before, struct arena *arena, struct blob_ref ref,
+                                 struct blob *ret_blob)
+{
+    enum store_result result = blob_read_dated(before, arena, ref.at, ret_blob);
+
+    return !result && ret_blob->ref.kind != ref.kind ? STORE_NOT_FOUND : result;
 }
 
 enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
@@ -199,7 +213,9 @@ static unsigned extras_of(const struct blob *blob)
            (blob->incremental.is_one ? EXTRA_INCREMENTAL : 0u) |
            (blob->without_snapshots ? EXTRA_WITHOUT_SNAPSHOTS : 0u) |
            (blob->deletion.at > 0 ? EXTRA_DELETED : 0u) |
-           (blob->has_deleted ? EXTRA_HAS_DELETED : 0u);
+           (blob->has_deleted ? EXTRA_HAS_DELETED : 0u) |
+           (blob->is_version || blob->ref.kind == BLOB_VERSION ? EXTRA_VERSION : 0u) |
+           (blob->newest_version > 0 ? EXTRA_NEWEST : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -237,6 +253,11 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_u64(out, blob->deletion.at);
         encode_u64(out, blob->deletion.expires);
     }
+    if (extras & EXTRA_NEWEST) {
+        encode_u64(out, blob->newest_version);
+        if (blob->uncommitted)
+            encode_u64(out, blob->last_length);
+    }
 }
 
 /* A number of 32 bits. */
@@ -269,6 +290,28 @@ static void decode_deletion(struct decoder *in, struct blob *blob)
     blob->deletion.expires = decode_u64(in);
     if (blob->deletion.at == 0 || blob->deletion.expires <= blob->deletion.at || blob->uncommitted)
         in->bad = true;
+}
+
+/* Only a base has had versions, and the current one has the newest id. */
+static void decode_version(struct decoder *in, uint64_t extras, struct blob *blob)
+{
+    bool is_base = blob_ref_is_base(blob->ref);
+
+    if (extras & EXTRA_NEWEST) {
+        blob->newest_version = decode_u64(in);
+        if (blob->uncommitted)
+            blob->last_length = decode_u64(in);
+        if (!is_base || blob->newest_version == 0)
+            in->bad = true;
+    }
+    if (!(extras & EXTRA_VERSION))
+        return;
+    if (!is_base)
+        blob->ref.kind = BLOB_VERSION;
+    else if (blob->newest_version == 0)
+        in->bad = true;
+    else
+        blob->is_version = true;
 }
 
 static void decode_extras(struct decoder *in, struct blob *blob)
@@ -315,6 +358,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     }
     if (extras & EXTRA_DELETED)
         decode_deletion(in, blob);
+    decode_version(in, extras, blob);
 }
 
 /* Is the content one that a blob of its type can have? A page blob whose first bytes are still being
@@ -383,7 +427,8 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     blob.created = decode_u64(&in);
     blob.etag.v = decode_u64(&in);
     blob.modified = decode_u64(&in);
-    blob.ref = blob_ref_from_instant(decode_u64(&in));
+    blob.ref.at = decode_u64(&in);
+    blob.ref.kind = blob.ref.at == 0 ? BLOB_BASE : BLOB_SNAPSHOT;
     lease_decode(&in, &blob.lease);
     blob.content.id = decode_u64(&in);
     blob.content.length = decode_u64(&in);

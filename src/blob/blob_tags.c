@@ -2,7 +2,7 @@
 #include "blob/tag_index.h"
 #include "blob/tag_operations.h"
 
-/* Also of a snapshot, and of an archived blob. rest: Get-Blob-Tags */
+/* Also of a snapshot or version, and of an archived blob. rest: Get-Blob-Tags */
 enum error get_blob_tags_decide(struct decision *d, const struct get_blob_tags_parameters *p,
                                 struct get_blob_tags_result *r)
 {
@@ -19,7 +19,8 @@ enum error set_blob_tags_decide(struct decision *d, const struct set_blob_tags_p
     struct blob blob = blob_state(d)->blob;
 
     (void)r;
-    tag_index_update(d->changes, d->arena, blob.tags, p->tags);
+    if (blob_ref_is_base(blob.ref)) /* of a version they are not searched for */
+        tag_index_update(d->changes, d->arena, blob.tags, p->tags);
     blob.tags = p->tags;
     blob_write(d->changes, d->arena, &blob);
     return OK;

@@ -50,7 +50,10 @@ static enum error write_blob(struct decision *d)
 
     if (d->subject.exists && !state->blob.nothing_staged)
         return OK;
-    blob.has_deleted = state->is_kept && state->blob.has_deleted;
+    if (state->is_kept) {
+        blob.has_deleted = state->blob.has_deleted;
+        blob.newest_version = state->blob.newest_version;
+    }
     if (state->is_kept)
         e = keep_undeleted(d, &blob, true, d->input->account);
     if (e)
@@ -62,6 +65,11 @@ static enum error write_blob(struct decision *d)
     blob.nothing_staged = false;
     blob_write(d->changes, d->arena, &blob);
     return OK;
+}
+
+static bool has_versions_only(const struct blob_state *state)
+{
+    return state->found && blob_has_versions_only(&state->blob);
 }
 
 /* All ids of the staged blocks of a blob have one length.
@@ -77,7 +85,8 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
     enum error e;
 
     (void)r;
-    if (d->subject.exists && blob_state(d)->blob.type != BLOB_BLOCK)
+    if ((d->subject.exists || has_versions_only(blob_state(d))) &&
+        blob_state(d)->blob.type != BLOB_BLOCK)
         return E_InvalidBlobType;
     e = d->subject.exists ? blob_refuse_archived(&blob_state(d)->blob) : OK;
     if (e)

@@ -163,7 +163,6 @@ enum error put_block_list_decide(struct decision *d, const struct put_block_list
     struct blob blob;
     enum error e;
 
-    (void)r;
     if (d->subject.exists && blob_state(d)->blob.type != BLOB_BLOCK)
         return E_InvalidBlobType;
     e = choose_blocks(d, p, &blocks);
@@ -173,7 +172,9 @@ enum error put_block_list_decide(struct decision *d, const struct put_block_list
     if (e)
         return e;
     blob.content = content_from_blocks(d->changes, blob.etag.v, blocks.named, blocks.named_count);
-    return create_blob_commit(d, &blob, &blocks, d->input->account);
+    e = create_blob_commit(d, &blob, &blocks, d->input->account);
+    r->version = blob_version_id(&blob);
+    return e;
 }
 
 /* ---- Get Block List ---- */

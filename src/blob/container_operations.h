@@ -83,7 +83,8 @@ OPERATION_DECLARE(lease_container);
 struct list_blobs_parameters {
     struct parameters base;
     struct listing listing;
-    bool snapshots, uncommitted, deleted; /* are shown too */
+    bool snapshots, versions, uncommitted, deleted; /* are shown too */
+    bool versions_only;                             /* those that have no current version, too */
     struct bytes delimiter;
     struct bytes start_from; /* names at or after it */
     struct bytes end_before; /* names before it */

@@ -101,8 +101,8 @@ enum store_result contents_replace(struct decision *d, const struct content *was
     return result ? result : contents_cut_tail(d, was, 0);
 }
 
-/* The longest holder is the newest snapshot. Those of one content follow each other, because the
- * content's id is the time when it was made. */
+/* In order of their dates, snapshots and versions never go back to an older content. The date may be before the
+ * content's id: a version that a pending copy filled has the id of its beginning. */
 enum store_result contents_cut_tail(struct decision *d, const struct content *content,
                                     instant except)
 {
@@ -116,15 +116,16 @@ enum store_result contents_cut_tail(struct decision *d, const struct content *co
         return STORE_OK;
     if (!d->access.may_block)
         return STORE_WAIT; /* there may be many: not on a worker */
-    scan = blob_scan_snapshots(d->before, content->id);
+    scan = blob_scan_snapshots(d->before, 0);
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
         if (!blob_decode(record.value, &blob)) {
             result = STORE_CORRUPT;
             break;
         }
-        if (blob.content.id != content->id)
+        if (blob.content.id > content->id)
             break;
-        if (blob.ref.at != except)
+        if (blob.content.id == content->id && blob.ref.at != except &&
+            blob.content.length > longest)
             longest = blob.content.length;
     }
     scan_close(scan);

@@ -5,14 +5,15 @@
  *      \                                      ^         ^
  *       `-- Copy Blob, a large or remote --> PENDING ---+---> FAILED
  *
- * While it is PENDING the destination is as it was, and only read. rest: Copy-Blob; semantics 5 */
+ * While it is PENDING the destination is as it was, and only read. What it was before stays as a version, where blobs have
+ * them, from the beginning. rest: Copy-Blob; semantics 5 */
 #include "blob/copy_blob.h"
 
 #include "blob/create_blob.h"
 #include "blob/incremental_copy.h"
-#include "blob/keep_blob.h"
 #include "blob/tier.h"
 #include "blob/tag_index.h"
+#include "blob/version.h"
 
 /* ---- the destination as it will be ---- */
 
@@ -155,12 +156,15 @@ static enum error complete_at_once(struct decision *d, const struct copy_blob_pa
 {
     enum store_result result =
         content_of(d, target, &d->input->body, &p->bytes, p->length, &target->content);
+    enum error e;
 
     if (result)
         return decision_fail_content(d, result);
     target->copy = copy_of(p, COPY_SUCCESS, d->now);
     r->status = COPY_SUCCESS;
-    return write_target(d, target, d->input->account);
+    e = write_target(d, target, d->input->account);
+    r->version = blob_version_id(target);
+    return e;
 }
 
 /* The destination keeps what it has, or comes to be without bytes, and says that a copy is
@@ -175,7 +179,7 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
         .target = *target,
     };
     struct blob blob = d->subject.exists ? state->blob : *target;
-    enum error e = OK;
+    enum error e;
 
     if (!d->subject.exists) {
         blob.http.has_md5 = false; /* of bytes that it has not yet */
@@ -188,10 +192,12 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     blob.lease = target->lease;
     blob.nothing_staged = !state->found || state->blob.nothing_staged;
     blob.copy = copy_of(p, COPY_PENDING, d->now);
-    if (state->is_kept)
+    e = version_begin(d, d->input->account, &blob);
+    if (!e && state->is_kept)
         e = keep_undeleted(d, &blob, false, d->input->account);
     if (e)
         return e;
+    r->version = blob_version_id(&blob);
     tag_index_update(d->changes, d->arena, d->subject.tags, blob.tags);
     blob_write(d->changes, d->arena, &blob);
     copy_defer(d, &pending);
@@ -237,6 +243,7 @@ enum error copy_find(struct decision *d, const struct guid *id, struct pending_c
         return E_NoPendingCopyOperation;
     if (result)
         return decision_fail_store(d, result);
+    blob_keep_above(d, &state->blob);
     state->found = d->subject.exists = true;
     d->subject.etag = state->blob.etag;
     d->subject.tags = state->blob.tags;
@@ -296,6 +303,8 @@ static struct blob target_now(struct decision *d, const struct pending_copy *pen
     target.lease = was->lease;
     target.without_snapshots = was->without_snapshots;
     target.has_deleted = was->has_deleted;
+    target.is_version = was->is_version;
+    target.newest_version = was->newest_version;
     target.copy = was->copy;
     target.copy.completed = d->now;
     pending_copy_delete(d->changes);

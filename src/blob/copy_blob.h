@@ -31,6 +31,7 @@ struct copy_blob_parameters {
 struct copy_blob_result {
     struct result base;
     enum copy_status status;
+    instant version; /* its id; 0: it is none */
 };
 OPERATION_DECLARE(copy_blob);
 OPERATION_DECLARE_GATHER(copy_blob);

@@ -2,9 +2,9 @@
 #include "blob/create_blob.h"
 
 #include "blob/contents.h"
-#include "blob/keep_blob.h"
 #include "blob/tag_index.h"
 #include "blob/tier.h"
+#include "blob/version.h"
 
 /* Does the new blob take the tier of the one that was, or of one that was soft-deleted under the name?
  * rest: "Soft delete for blobs" */
@@ -58,23 +58,47 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
     return OK;
 }
 
+/* Only that may write a blob that a copy to it is pending for: it was given its id, and what it was before was kept,
+ * when the copy began. */
+static bool ends_copy(const struct blob_state *state)
+{
+    return state->found && state->blob.copy.status == COPY_PENDING;
+}
+
+static enum error plan_version(struct decision *d, const struct retention *retention,
+                               struct blob *blob, struct version_change *ret_change)
+{
+    const struct blob *was = &blob_state(d)->blob;
+    enum error e;
+
+    if (ends_copy(blob_state(d))) {
+        *ret_change = (struct version_change){ .keeps = false };
+        blob->is_version = was->is_version;
+        blob->newest_version = was->newest_version;
+        return OK;
+    }
+    e = version_plan(d, retention, blob->type, ret_change);
+    if (!e)
+        version_give(d, ret_change, blob);
+    return e;
+}
+
 /* Drops what the blob was made of until now, but for what the new content is made of; or keeps it. */
 static enum error replace_old(struct decision *d, struct blob *blob,
-                              const struct named_blocks *blocks, struct bytes account)
+                              const struct named_blocks *blocks, const struct retention *retention,
+                              const struct version_change *version)
 {
     const struct named_blocks none = { .named_count = 0 };
     const struct named_blocks *made_of = blocks ? blocks : &none;
+    const struct blob_deletion not_deleted = { .at = 0 };
     const struct blob_state *state = blob_state(d);
-    struct retention retention = { .expires = 0 };
+    bool was_kept = ends_copy(state) && state->blob.is_version;
     enum store_result result;
 
-    if (!is_place_of_copy(&state->blob)) {
-        result = retention_find(d, account, &retention);
-        if (result)
-            return decision_fail_store(d, result);
-    }
-    if (retention.expires > 0)
-        return keep_overwritten(d, blob, blocks, &retention);
+    if (version->keeps)
+        return keep_replaced(d, blob, blocks, blob_version_ref(version->kept), &not_deleted);
+    if (retention->expires > 0 && !was_kept && !is_place_of_copy(&state->blob))
+        return keep_overwritten(d, blob, blocks, retention);
     result = contents_replace(d, &state->blob.content, &blob->content, made_of->named,
                               made_of->named_count);
     return result ? decision_fail_content(d, result) : OK;
@@ -84,13 +108,18 @@ enum error create_blob_commit(struct decision *d, struct blob *blob,
                               const struct named_blocks *blocks, struct bytes account)
 {
     const struct blob_state *state = blob_state(d);
-    enum store_result result = STORE_OK;
-    enum error e = OK;
+    struct version_change version;
+    struct retention retention;
+    enum store_result result = retention_find(d, account, &retention);
+    enum error e;
 
-    if (state->is_kept)
+    if (result)
+        return decision_fail_store(d, result);
+    e = plan_version(d, &retention, blob, &version);
+    if (!e && state->is_kept)
         e = keep_undeleted(d, blob, false, account);
-    else if (d->subject.exists)
-        e = replace_old(d, blob, blocks, account);
+    else if (!e && d->subject.exists)
+        e = replace_old(d, blob, blocks, &retention, &version);
     if (e)
         return e;
     if (state->found)

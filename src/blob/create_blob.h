@@ -11,9 +11,11 @@
  * returns OK, E_BlobArchived */
 enum error create_blob_begin(struct decision *d, enum blob_type type,
                              const struct create_blob *given, struct blob *ret_blob);
-/* Releases or keeps the content that was, releases the uncommitted blocks, and writes the blob.
+/* Releases or keeps the content that was, gives the blob its version id, releases the uncommitted blocks, and writes the
+ * blob.
  * blocks: what the new content is made of; NULL: of bytes that are no blocks
- * account: whose blob it is */
+ * account: whose blob it is
+ * returns OK, E_InvalidBlobType: it has versions of another type; as keep_overwritten() */
 enum error create_blob_commit(struct decision *d, struct blob *blob,
                               const struct named_blocks *blocks, struct bytes account);
 

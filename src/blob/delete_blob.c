@@ -1,14 +1,17 @@
-/* Delete Blob: the base blob, its snapshots, or one snapshot: for good, or, where the account keeps what is deleted,
+/* Delete Blob: the base blob, its snapshots, or one snapshot or version: for good, or, where the account keeps what is deleted,
  * softly: then it stays with all that it has but its lease and its uncommitted blocks, and expires.
+ *
+ * A base stays as a previous version where blobs have them (version.h).
  *
  * All snapshots go in one commit, so that nobody sees some of them gone, and that commit is of bounded size
  * (snapshot_changes.h). Until their records are changed, those that are gone hold their content, or their generation
- * of a page blob, as any other does. rest: Delete-Blob; semantics 5; decisions: 249, 790 */
+ * of a page blob, as any other does. rest: Delete-Blob; semantics 5; decisions: 249, 790, 803 */
 #include "blob/blob_operations.h"
 #include "blob/contents.h"
 #include "blob/retention.h"
 #include "blob/snapshot_changes.h"
 #include "blob/tag_index.h"
+#include "blob/version.h"
 
 /* A base that has snapshots goes only together with them. rest: Delete-Blob; semantics 5 */
 static enum error refuse_if_snapshots(struct decision *d)
@@ -39,7 +42,7 @@ static enum store_result end_base(struct decision *d, struct ended_contents *end
 static enum error delete_for_good(struct decision *d, enum delete_snapshots snapshots)
 {
     struct blob base = blob_state(d)->blob;
-    enum mark_kind kind = base.has_deleted ? MARK_LIVE_GONE : MARK_GONE;
+    enum mark_kind kind = base.has_deleted || base.newest_version > 0 ? MARK_LIVE_GONE : MARK_GONE;
     bool base_stays = snapshots == SNAPSHOTS_ONLY;
     struct ended_contents ended = { .count = 0 };
     struct snapshots_changed changed;
@@ -141,7 +144,60 @@ static enum error delete_softly(struct decision *d, enum delete_snapshots snapsh
     return blob_state(d)->blob.without_snapshots ? OK : delete_snapshots_softly(d, retention);
 }
 
-/* ---- one snapshot ---- */
+/* ---- as a version ---- */
+
+/* The state that there is, if it is or was to be a version, stays as one, for good: only its snapshots can go. */
+static bool stays_as_version(const struct blob *base, const struct retention *retention)
+{
+    return !base->uncommitted && (retention->is_versioned || base->is_version);
+}
+
+static enum error delete_snapshots_with(struct decision *d, struct blob *base,
+                                        const struct retention *retention)
+{
+    enum mark_kind kind = retention->expires > 0 ? MARK_DELETED : MARK_LIVE_GONE;
+    struct ended_contents ended = { .count = 0 };
+    struct snapshots_changed changed;
+    enum store_result result;
+    enum error e;
+
+    if (base->without_snapshots)
+        return OK;
+    e = snapshots_change(d, kind, retention->expires, &ended, &changed);
+    if (e)
+        return e;
+    if (kind == MARK_DELETED && changed.any)
+        defer_snapshots(d, retention);
+    base->without_snapshots = true;
+    result = contents_unref(d, &ended, &base->content);
+    return result ? decision_fail_content(d, result) : OK;
+}
+
+static enum error delete_keeping_version(struct decision *d, bool with_snapshots,
+                                         const struct retention *retention)
+{
+    const struct blob_deletion not_deleted = { .at = 0 };
+    struct blob base = blob_state(d)->blob, anchor;
+    instant id = base.is_version ? base.newest_version : d->now;
+    enum error e = with_snapshots ? delete_snapshots_with(d, &base, retention) : OK;
+    enum store_result result;
+
+    if (e)
+        return e;
+    result = contents_drop_staged(d, NULL);
+    if (result)
+        return decision_fail_content(d, result);
+    e = keep_state(d, &base, blob_version_ref(id), &not_deleted);
+    if (e)
+        return e;
+    base.newest_version = id;
+    anchor = base_anchor(&base, d->now, true);
+    tag_index_update(d->changes, d->arena, base.tags, bytes_of(NULL, 0));
+    blob_write(d->changes, d->arena, &anchor);
+    return OK;
+}
+
+/* ---- one snapshot or version ---- */
 
 static enum error delete_one_softly(struct decision *d, const struct retention *retention)
 {
@@ -160,10 +216,13 @@ static enum error delete_one_softly(struct decision *d, const struct retention *
     return OK;
 }
 
-static enum error delete_one_snapshot(struct decision *d, const struct retention *retention)
+static enum error delete_one(struct decision *d, const struct retention *retention)
 {
     enum store_result result;
 
+    /* The current version has no other name than the blob's. */
+    if (blob_ref_is_base(blob_state(d)->blob.ref))
+        return E_OperationNotAllowedOnRootBlob;
     if (retention->expires > 0)
         return delete_one_softly(d, retention);
     result = snapshot_end(d, &blob_state(d)->blob);
@@ -191,16 +250,20 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
         return decision_fail_store(d, result);
     r->is_kept = retention.expires > 0;
     if (!blob_ref_is_base(blob_asked(d)->ref))
-        return delete_one_snapshot(d, &retention);
+        return delete_one(d, &retention);
     if (p->snapshots == SNAPSHOTS_REFUSED)
         e = refuse_if_snapshots(d);
     if (e)
         return e;
+    if (p->snapshots != SNAPSHOTS_ONLY && stays_as_version(&blob_state(d)->blob, &retention)) {
+        r->is_kept = true;
+        return delete_keeping_version(d, p->snapshots == SNAPSHOTS_INCLUDED, &retention);
+    }
     return r->is_kept ? delete_softly(d, p->snapshots, &retention)
                       : delete_for_good(d, p->snapshots);
 }
 
-/* Of a snapshot that is soft-deleted. rest: Delete-Blob "Permanent delete"; decision: 793 */
+/* Of a snapshot or version that is soft-deleted. rest: Delete-Blob "Permanent delete"; decision: 793 */
 enum error delete_blob_permanently_decide(struct decision *d,
                                           const struct delete_blob_permanently_parameters *p,
                                           struct delete_blob_permanently_result *r)

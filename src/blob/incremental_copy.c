@@ -52,6 +52,8 @@ static enum error make_target(struct decision *d, const struct incremental_copy_
     enum error e = create_blob_begin(d, BLOB_PAGE, &given, ret_target);
 
     ret_target->sequence_number = p->source_blob.sequence_number;
+    if (blob_state(d)->found || blob_state(d)->is_kept)
+        ret_target->newest_version = blob_state(d)->blob.newest_version;
     ret_target->incremental = (struct incremental_copy){
         .is_one = true,
         .source = p->path,

@@ -3,6 +3,7 @@
 
 #include "blob/contents.h"
 #include "blob/snapshot_changes.h"
+#include "blob/tier.h"
 
 /* So many snapshots has a page blob ever had. */
 #define EPOCH_MAX (UINT32_MAX - 2)
@@ -13,42 +14,74 @@ bool is_place_of_copy(const struct blob *blob)
     return blob->copy.status == COPY_PENDING && blob->created == blob->modified;
 }
 
-/* Makes a snapshot of the base *was, whose record the caller replaces. Its content is the snapshot's from now on. */
-static enum error write_snapshot(struct decision *d, const struct blob *was,
-                                 const struct blob_deletion *deletion)
+struct blob keep_record(const struct blob *base, struct blob_ref ref)
 {
-    struct blob snapshot = *was;
+    struct blob kept = *base;
+
+    kept.ref = ref;
+    kept.lease = (struct lease){ .kind = 0 };
+    kept.nothing_staged = true;
+    kept.without_snapshots = kept.has_deleted = false;
+    kept.is_version = false;
+    kept.newest_version = 0;
+    if (kept.copy.status == COPY_PENDING)
+        kept.copy = (struct copy_state){ .status = COPY_NONE };
+    return kept;
+}
+
+enum error keep_state(struct decision *d, const struct blob *was, struct blob_ref ref,
+                      const struct blob_deletion *deletion)
+{
+    struct blob kept = keep_record(was, ref);
     struct content newest = was->content;
 
-    snapshot.ref = blob_snapshot_ref(d->now);
-    snapshot.deletion = *deletion;
-    snapshot.lease = (struct lease){ .kind = 0 };
-    snapshot.nothing_staged = true;
-    snapshot.without_snapshots = snapshot.has_deleted = false;
-    if (snapshot.copy.status == COPY_PENDING)
-        snapshot.copy = (struct copy_state){ .status = COPY_NONE };
+    kept.deletion = *deletion;
     if (newest.form == CONTENT_SPARSE) {
         if (newest.epoch == EPOCH_MAX)
-            return E_SnapshotCountExceeded;
-        snapshot.content = content_snapshot(d->changes, &newest);
+            return decision_take_back(d, E_SnapshotCountExceeded);
+        kept.content = content_snapshot(d->changes, &newest);
         content_newest_delete(d->changes, &newest, &d->leaves_more);
     }
-    blob_write(d->changes, d->arena, &snapshot);
-    expire_deleted_defer(d->changes, deletion, snapshot.ref.at, snapshot.ref.at);
+    blob_write(d->changes, d->arena, &kept);
+    if (deletion->at > 0)
+        expire_deleted_defer(d->changes, deletion, ref.at, ref.at);
+    if (kept.rehydrates_to != TIER_NONE)
+        rehydrate_defer(d->changes, &kept);
     return OK;
+}
+
+enum error keep_replaced(struct decision *d, struct blob *blob, const struct named_blocks *blocks,
+                         struct blob_ref ref, const struct blob_deletion *deletion)
+{
+    struct blob was = blob_state(d)->blob;
+
+    if (was.content.form == CONTENT_SEQUENCE)
+        content_share(d->changes, d->arena, &was.content, &blob->content,
+                      blocks ? blocks->named : NULL, blocks ? blocks->named_count : 0);
+    return keep_state(d, &was, ref, deletion);
 }
 
 enum error keep_overwritten(struct decision *d, struct blob *blob,
                             const struct named_blocks *blocks, const struct retention *retention)
 {
     const struct blob_deletion deletion = retention_deletion(d, retention);
-    struct blob was = blob_state(d)->blob;
 
-    if (was.content.form == CONTENT_SEQUENCE)
-        content_share(d->changes, d->arena, &was.content, &blob->content,
-                      blocks ? blocks->named : NULL, blocks ? blocks->named_count : 0);
     blob->has_deleted = true;
-    return write_snapshot(d, &was, &deletion);
+    return keep_replaced(d, blob, blocks, blob_snapshot_ref(d->now), &deletion);
+}
+
+enum error keep_shared(struct decision *d, struct content *base, unsigned count,
+                       struct content ret_kept[])
+{
+    enum store_result result = STORE_OK;
+
+    if (base->form == CONTENT_SPARSE && base->epoch > EPOCH_MAX - count)
+        return E_SnapshotCountExceeded;
+    if (base->form == CONTENT_SEQUENCE)
+        result = content_ref(d->before, d->changes, d->arena, base, count);
+    for (unsigned i = 0; !result && i < count; i++)
+        ret_kept[i] = base->form == CONTENT_SPARSE ? content_snapshot(d->changes, base) : *base;
+    return result ? decision_fail_content(d, result) : OK;
 }
 
 /* Of another type: all of it goes. rest: "Soft delete for blobs", table of operations */
@@ -85,5 +118,5 @@ enum error keep_undeleted(struct decision *d, struct blob *blob, bool any_type,
     if (retention.expires > 0 && deletion.expires > d->now)
         deletion = retention_deletion(d, &retention);
     blob->has_deleted = true;
-    return write_snapshot(d, was, &deletion);
+    return keep_state(d, was, blob_snapshot_ref(d->now), &deletion);
 }

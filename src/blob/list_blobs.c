@@ -1,13 +1,13 @@
 /* List Blobs, flat and by delimiter: an iterator over the container's space.
  *
  * (1) The work of a page is proportional to the page: what is not shown is jumped over, the
- *     snapshots of a blob, those that a mark has ended, and all blobs behind a BlobPrefix with one seek each. What
- *     is soft-deleted is passed over one by one, and a page ends early for it (LISTING_RECORDS_MAX).
+ *     snapshots and versions of a blob, those that a mark has ended, and all blobs behind a BlobPrefix with one seek
+ *     each. What is soft-deleted, and where only one kind is asked for snapshots or versions, is passed over one by
+ *     one, and a page ends early for it (LISTING_RECORDS_MAX).
  * (2) A page is taken from one state of the container, and that state is durable before the page is
  *     sent (decision_saw).
  * (3) The marker names the first record of the next page, so that no page repeats a result.
  * rest: List-Blobs */
-#include "base/endian.h"
 #include "base/log.h"
 #include "blob/container_operations.h"
 #include "blob/snapshot_marks.h"
@@ -28,17 +28,10 @@ struct page {
     struct listing_place next; /* name.ptr NULL: nothing more */
 };
 
-/* 0 for the base. Returns false for a key of another form. */
-static bool ref_of_key(struct bytes key, struct blob_ref *ret_ref)
+/* Is it the key of a base, or of a snapshot or version? */
+static bool key_is_known(struct bytes key)
 {
-    if (bytes_equal(key, base_key)) {
-        *ret_ref = blob_base;
-        return true;
-    }
-    if (key.len != 9 || key.ptr[0] != 1)
-        return false;
-    *ret_ref = blob_snapshot_ref(be64_get(key.ptr + 1));
-    return true;
+    return bytes_equal(key, base_key) || (key.len == 9 && key.ptr[0] == 1);
 }
 
 /* Part of the name from its start to the end of the first delimiter after the prefix; ptr NULL: the
@@ -82,6 +75,11 @@ static bool is_there(const struct page *page, struct bytes name, struct blob *bl
  * same, until it expires. */
 static bool is_shown(const struct page *page, const struct blob *blob)
 {
+    if ((blob->ref.kind == BLOB_SNAPSHOT && !page->asked->snapshots) ||
+        (blob->ref.kind == BLOB_VERSION && !page->asked->versions))
+        return false;
+    if (blob_has_versions_only(blob) && page->asked->versions_only)
+        return true;
     if (blob->deletion.at > 0)
         return page->asked->deleted && blob->deletion.expires > page->d->now;
     if (!blob->uncommitted)
@@ -161,18 +159,18 @@ static enum store_result add_record(struct page *page, const struct space_record
     struct bytes name = at->partition_key;
     struct bytes group;
     struct blob blob;
-    struct blob_ref ref;
     bool is_passed;
 
     if (bytes_equal(at->record_key, snapshot_marks_key))
         return take_marks(page, at);
-    if (!ref_of_key(at->record_key, &ref))
+    if (!key_is_known(at->record_key))
         return unknown_form(name);
     if (is_before_page(page, name, at->record_key)) {
         seek_in(page, name, page->from.record);
         return STORE_OK;
     }
-    if (!blob_ref_is_base(ref) && !page->asked->snapshots) {
+    if (!page->asked->snapshots && !page->asked->versions &&
+        !bytes_equal(at->record_key, base_key)) {
         seek_in(page, name, base_key);
         return STORE_OK;
     }
@@ -189,7 +187,7 @@ static enum store_result add_record(struct page *page, const struct space_record
     group = group_of(page->asked, name);
     if (group.ptr)
         return add_group(page, group);
-    page->sink->add(page->sink, name, ref, &blob);
+    page->sink->add(page->sink, name, &blob);
     page->shown++;
     return STORE_OK;
 }

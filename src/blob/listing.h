@@ -9,8 +9,7 @@
 struct blob_sink {
     bool full;
     void (*begin)(struct blob_sink *sink, instant now);
-    void (*add)(struct blob_sink *sink, struct bytes name, struct blob_ref ref,
-                const struct blob *blob);
+    void (*add)(struct blob_sink *sink, struct bytes name, const struct blob *blob);
     /* A BlobPrefix: all blobs whose names begin with it. */
     void (*add_group)(struct blob_sink *sink, struct bytes prefix);
 };

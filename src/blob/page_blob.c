@@ -12,14 +12,15 @@ enum error create_page_blob_decide(struct decision *d, const struct create_page_
     struct blob blob;
     enum error e = create_blob_begin(d, BLOB_PAGE, &p->create, &blob);
 
-    (void)r;
     if (!e && tier != TIER_NONE)
         e = tier_fits(d, tier, BLOB_PAGE, p->length);
     if (e)
         return e;
     blob.content = content_sparse(blob.etag.v, p->length);
     blob.sequence_number = p->sequence_number;
-    return create_blob_commit(d, &blob, NULL, d->input->account);
+    e = create_blob_commit(d, &blob, NULL, d->input->account);
+    r->version = blob_version_id(&blob);
+    return e;
 }
 
 /* ---- Put Page ---- */

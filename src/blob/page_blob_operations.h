@@ -16,7 +16,7 @@ struct create_page_blob_parameters {
     uint64_t length; /* whole pages, at most PAGE_BLOB_MAX */
     uint64_t sequence_number;
 };
-OPERATION_NO_RESULT(create_page_blob);
+WRITES_VERSION(create_page_blob);
 OPERATION_DECLARE(create_page_blob);
 
 /* ---- Put Page ---- */

@@ -10,12 +10,13 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     struct blob blob;
     enum error e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
 
-    (void)r;
     if (e)
         return e;
     blob.http.has_md5 = true;
     blob.http.md5_size = sizeof body->md5;
     memcpy(blob.http.md5, body->md5, sizeof body->md5);
     blob.content = content_from_body(d->changes, blob.etag.v, body);
-    return create_blob_commit(d, &blob, NULL, d->input->account);
+    e = create_blob_commit(d, &blob, NULL, d->input->account);
+    r->version = blob_version_id(&blob);
+    return e;
 }

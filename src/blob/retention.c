@@ -23,6 +23,7 @@ enum store_result retention_find(struct decision *d, struct bytes account,
     *ret_retention = (struct retention){
         .expires = days > 0 ? d->now + days * TICKS_PER_DAY : 0,
         .allows_permanent = properties.allows_permanent_delete,
+        .is_versioned = properties.is_versioning_enabled,
     };
     return STORE_OK;
 }

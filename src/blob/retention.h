@@ -1,4 +1,4 @@
-/* Inside blob/ only: for how long an account keeps what is deleted of its blobs, and the task at the end of that.
+/* Inside blob/ only: what an account keeps of its blobs, for how long of what is deleted, and the task at the end of that.
  * rest: Set-Blob-Service-Properties "DeleteRetentionPolicy"; decision: 791 */
 #ifndef LAGRA_BLOB_RETENTION_H
 #define LAGRA_BLOB_RETENTION_H
@@ -12,6 +12,7 @@ enum { TASK_EXPIRE_DELETED = 0x130 };
 struct retention {
     instant expires;       /* of what is deleted now; 0: nothing is kept */
     bool allows_permanent; /* what is kept may be deleted for good before that */
+    bool is_versioned;     /* what is overwritten or deleted stays as a version (version.h) */
 };
 
 /* The account's as it is now. A policy that is set while this decision goes on need not count for it: the partition
@@ -26,7 +27,7 @@ static inline struct blob_deletion retention_deletion(const struct decision *d,
     return (struct blob_deletion){ .at = d->now, .expires = retention->expires };
 }
 /* Adds the task that deletes for good what was soft-deleted at *deletion: the base, and those of the snapshots
- * dated from `from` to `until`; both 0: no snapshot. */
+ * dated from `from` to `until`, which may be versions; both 0: no snapshot. */
 void expire_deleted_defer(struct changes *changes, const struct blob_deletion *deletion,
                           instant from, instant until);
 /* Does it. */

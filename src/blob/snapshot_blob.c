@@ -1,52 +1,72 @@
 /* Snapshot Blob: keeps the blob as it is now under a date and time of its own. */
 #include "blob/blob_operations.h"
 #include "blob/tier.h"
+#include "blob/version.h"
 
-/* So many snapshots has a page blob ever had. */
-#define EPOCH_MAX (UINT32_MAX - 2)
+/* As recorded, 10 of 10: a version that a snapshot makes has an id of a millisecond later. Where the ids of the blob are
+ * ahead of the clock for that, it is the next one, so that they never run away. decision: 804 */
+#define TICKS_AHEAD (TICKS_PER_SECOND / 1000)
 
-/* The content of the snapshot, which shares the bytes of *base; that is brought up to date. */
-static enum error keep_content(struct decision *d, struct content *base, struct content *ret_kept)
+static instant id_after(const struct decision *d, const struct blob *was, instant date)
 {
-    enum store_result result;
+    bool is_ahead = was->newest_version + 1 >= d->now;
 
-    if (base->form == CONTENT_SPARSE) {
-        if (base->epoch == EPOCH_MAX)
-            return E_SnapshotCountExceeded;
-        *ret_kept = content_snapshot(d->changes, base);
-        return OK;
-    }
-    result = content_ref(d->before, d->changes, d->arena, base);
-    *ret_kept = *base;
-    return result ? decision_fail_content(d, result) : OK;
+    return date + (is_ahead ? 1 : TICKS_AHEAD);
 }
 
-/* Of the base nothing changes that anybody sees. A snapshot with metadata of its own has an ETag of
- * its own. rest: Snapshot-Blob; semantics 0.5, 5 */
+/* Of a snapshot, and where blobs have versions of the version that the base was, which shares its content. */
+static enum error keep_version(struct decision *d, struct blob *base, struct blob *snapshot)
+{
+    const struct blob *was = &blob_state(d)->blob;
+    struct blob version =
+        keep_record(was, blob_version_ref(was->is_version ? was->newest_version : d->now));
+    struct content kept[2];
+    enum error e = keep_shared(d, &base->content, 2, kept);
+
+    if (e)
+        return e;
+    version.content = kept[0];
+    snapshot->content = kept[1];
+    if (version.ref.at == d->now)
+        snapshot->ref.at = d->now + 1;
+    base->is_version = true;
+    base->newest_version = id_after(d, was, snapshot->ref.at);
+    blob_write(d->changes, d->arena, &version);
+    return OK;
+}
+
+/* Of the base nothing changes that anybody sees, but for its version id. A snapshot with metadata of its own has an
+ * ETag of its own. rest: Snapshot-Blob; semantics 0.5, 5 */
 enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_parameters *p,
                                 struct snapshot_blob_result *r)
 {
     struct blob base = blob_state(d)->blob, snapshot;
+    struct retention retention;
+    enum store_result result;
     enum error e = blob_refuse_archived(&base);
 
     if (e)
         return e;
+    result = retention_find(d, d->input->account, &retention);
+    if (result)
+        return decision_fail_store(d, result);
+    snapshot = keep_record(&base, blob_snapshot_ref(d->now));
     base.without_snapshots = false;
-    snapshot = base;
-    e = keep_content(d, &base.content, &snapshot.content);
+    e = retention.is_versioned ? keep_version(d, &base, &snapshot)
+                               : keep_shared(d, &base.content, 1, &snapshot.content);
     if (e)
         return e;
-    snapshot.ref = blob_snapshot_ref(d->now);
-    snapshot.lease = (struct lease){ .kind = 0 };
     if (p->metadata.len > 0) {
         snapshot.metadata = p->metadata;
         snapshot.etag = d->subject.etag = etag_after(snapshot.etag, d->now);
         snapshot.modified = d->subject.modified = d->now;
     }
     blob_write(d->changes, d->arena, &snapshot);
-    if (base.content.form == CONTENT_SPARSE || blob_state(d)->blob.without_snapshots ||
+    if (retention.is_versioned || base.content.form == CONTENT_SPARSE ||
+        blob_state(d)->blob.without_snapshots ||
         base.content.is_alone != blob_state(d)->blob.content.is_alone)
         blob_write(d->changes, d->arena, &base);
-    r->snapshot = d->now;
+    r->snapshot = snapshot.ref.at;
+    r->version = blob_version_id(&base);
     return OK;
 }

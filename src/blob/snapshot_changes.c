@@ -8,7 +8,7 @@
 static bool is_live(const struct blob *snapshot, const void *context)
 {
     (void)context;
-    return snapshot->deletion.at == 0;
+    return snapshot->deletion.at == 0 && snapshot->ref.kind == BLOB_SNAPSHOT;
 }
 
 enum store_result snapshots_find_live(struct decision *d, const struct blob *base, bool *ret_found)
@@ -119,8 +119,13 @@ static enum store_result settle_base(struct decision *d, instant except, struct 
     bool has = true;
     enum store_result result = base->has_deleted ? has_other(d, except, &has) : STORE_OK;
 
+    if (!result && has && except > 0 && blob_has_versions_only(base)) {
+        result = versions_find(d, except, &base->is_version);
+        *ret_changed = !base->is_version;
+    }
     if (result || has)
         return result;
+    base->is_version = base->is_version && !base->uncommitted;
     base->has_deleted = false;
     base->without_snapshots = true;
     *ret_changed = true;
@@ -160,28 +165,50 @@ enum store_result snapshot_end(struct decision *d, const struct blob *snapshot)
 
 static bool stays(const struct blob *snapshot, const void *takes_live)
 {
-    return snapshot->deletion.at > 0 || !*(const bool *)takes_live;
+    return snapshot->deletion.at > 0 || snapshot->ref.kind == BLOB_VERSION ||
+           !*(const bool *)takes_live;
+}
+
+struct blob base_anchor(const struct blob *base, instant now, bool has_versions)
+{
+    struct blob anchor = *base;
+
+    if (!has_versions)
+        anchor = (struct blob){ .created = now, .newest_version = base->newest_version };
+    else if (!base->uncommitted)
+        anchor.last_length = base->content.length;
+    anchor.uncommitted = true;
+    anchor.nothing_staged = true;
+    anchor.without_snapshots = base->without_snapshots;
+    anchor.has_deleted = true;
+    anchor.is_version = has_versions;
+    anchor.modified = 0; /* of blocks, which there are not */
+    anchor.lease = (struct lease){ .kind = 0 };
+    anchor.content = (struct content){ .id = 0 };
+    anchor.tags = bytes_of(NULL, 0);
+    anchor.copy = (struct copy_state){ .status = COPY_NONE };
+    anchor.rehydrates_to = TIER_NONE;
+    return anchor;
 }
 
 enum store_result base_remove(struct decision *d, const struct blob *base, bool takes_live)
 {
-    const struct blob anchor = { .type = BLOB_BLOCK,
-                                 .uncommitted = true,
-                                 .nothing_staged = true,
-                                 .without_snapshots = takes_live || base->without_snapshots,
-                                 .has_deleted = true,
-                                 .created = d->now };
     struct snapshot_marks marks;
-    bool found = false;
+    struct blob anchor;
+    bool found = false, has_versions = false;
     enum store_result result = STORE_OK;
 
-    if (base->has_deleted) {
+    if (base->has_deleted || base->newest_version > 0) {
         result = snapshot_marks_read(d->before, d->arena, &marks);
         if (!result)
             result = snapshots_find(d, &marks, stays, &takes_live, &found);
     }
+    if (!result && found && base->newest_version > 0)
+        result = versions_find(d, 0, &has_versions);
     if (result)
         return result;
+    anchor = base_anchor(base, d->now, has_versions);
+    anchor.without_snapshots |= takes_live;
     if (found)
         blob_write(d->changes, d->arena, &anchor);
     else

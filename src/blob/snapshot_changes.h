@@ -20,7 +20,7 @@ struct snapshots_changed {
     bool any;  /* there was a snapshot that this changes */
     bool left; /* by a mark: the records, and contents, of some are still as they were */
 };
-/* Changes every snapshot that there is now.
+/* Changes every snapshot that there is now; MARK_RESTORED also versions that are soft-deleted.
  *
  * expires  of MARK_DELETED
  * ended    takes what goes with those that are gone for good; contents_unref() is the caller's
@@ -28,16 +28,18 @@ struct snapshots_changed {
 enum error snapshots_change(struct decision *d, enum mark_kind kind, instant expires,
                             struct ended_contents *ended, struct snapshots_changed *ret_changed);
 
-/* Is there a snapshot of the base that is not deleted? */
+/* Is there a snapshot of the base that is not deleted? Versions are none. */
 enum store_result snapshots_find_live(struct decision *d, const struct blob *base, bool *ret_found);
 
-/* Deletes one snapshot for good, and brings the base up to date; with the last one goes an anchor. */
+/* Deletes one snapshot or version for good, and brings the base up to date; with the last one goes an anchor. */
 enum store_result snapshot_end(struct decision *d, const struct blob *snapshot);
 
-/* Deletes the record of a base; leaves an anchor while it has snapshots. takes_live: these changes delete those that
+/* Deletes the record of a base; leaves an anchor while it has snapshots or versions. takes_live: these changes delete those that
  * are not soft-deleted. */
 enum store_result base_remove(struct decision *d, const struct blob *base, bool takes_live);
 /* Deletes a base for good that is soft-deleted; its snapshots stay. */
 enum store_result base_end_kept(struct decision *d, const struct blob *base);
+/* What a base becomes that is deleted and leaves others behind. has_versions: versions are among them */
+struct blob base_anchor(const struct blob *base, instant now, bool has_versions);
 
 #endif

@@ -133,6 +133,8 @@ enum mark_outcome snapshot_mark_apply(const struct snapshot_mark *mark, struct b
 {
     if (snapshot->ref.at < mark->from || snapshot->ref.at > mark->until)
         return MARK_LEAVES_IT;
+    if (snapshot->ref.kind == BLOB_VERSION && mark->kind != MARK_RESTORED)
+        return MARK_LEAVES_IT; /* a version is deleted alone */
     switch (mark->kind) {
     case MARK_GONE:
         return MARK_ENDS_IT;

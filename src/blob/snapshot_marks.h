@@ -28,7 +28,7 @@ enum mark_kind {
 };
 #define MARK_KINDS 4u
 
-/* Of the snapshots whose dates are in the range. */
+/* Of the snapshots whose dates are in the range; MARK_RESTORED of versions too. Under MARK_GONE there are none. */
 struct snapshot_mark {
     enum mark_kind kind;
     instant from, until; /* ticks, both within the range; the task moves `from` */

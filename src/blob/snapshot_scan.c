@@ -59,6 +59,19 @@ enum store_result snapshots_find(struct decision *d, const struct snapshot_marks
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
+static bool is_other_version(const struct blob *snapshot, const void *except)
+{
+    return snapshot->ref.kind == BLOB_VERSION && snapshot->ref.at != *(const instant *)except;
+}
+
+enum store_result versions_find(struct decision *d, instant except, bool *ret_found)
+{
+    struct snapshot_marks marks;
+    enum store_result result = snapshot_marks_read(d->before, d->arena, &marks);
+
+    return result ? result : snapshots_find(d, &marks, is_other_version, &except, ret_found);
+}
+
 enum store_result snapshots_collect(struct decision *d, const struct snapshot_mark *mark,
                                     size_t max, struct some_snapshots *ret_some)
 {

@@ -1,4 +1,4 @@
-/* Inside blob/ only: the snapshots of a blob, in order of their dates, as marks leave them (snapshot_marks.h). A scan of
+/* Inside blob/ only: the snapshots and versions of a blob, in order of their dates, as marks leave them (snapshot_marks.h). A scan of
  * many is not for a worker, which serves others: it returns STORE_WAIT there.
  *
  * All run inside decide or a task, and return STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO. */
@@ -17,6 +17,9 @@ enum store_result snapshot_next(struct scan *scan, struct arena *arena,
 typedef bool snapshot_test(const struct blob *snapshot, const void *context);
 enum store_result snapshots_find(struct decision *d, const struct snapshot_marks *marks,
                                  snapshot_test *test, const void *context, bool *ret_found);
+
+/* Is a snapshot or version of the blob a version, other than `except` (0: any)? Soft-deleted ones count. */
+enum store_result versions_find(struct decision *d, instant except, bool *ret_found);
 
 /* Snapshots whose records one commit changes: an operation, and each step of the task. */
 #define SNAPSHOTS_AT_ONCE 16u

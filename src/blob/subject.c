@@ -152,13 +152,29 @@ enum error container_subject_deleted(struct decision *d)
     return OK;
 }
 
-/* Loads the base blob or the snapshot that the request names. If the container's space was dropped after
+void blob_keep_above(struct decision *d, const struct blob *base)
+{
+    if (base->newest_version >= d->now)
+        d->now = clock_above(base->newest_version);
+}
+
+/* The base, if its version id is that one. */
+static enum store_result read_current(struct decision *d, instant id, struct blob *ret_blob)
+{
+    enum store_result result = blob_read(d->before, d->arena, blob_base, ret_blob);
+
+    return !result && blob_version_id(ret_blob) != id ? STORE_NOT_FOUND : result;
+}
+
+/* Loads the base blob, the snapshot or the version that the request names. If the container's space was dropped after
  * blob_locate() had read the container, nothing is known about the blob: it is located again. */
 static enum error load_blob(struct decision *d, struct blob_ref ref)
 {
     struct blob_state *state = blob_state(d);
     enum store_result result = blob_read_kept(d->before, d->arena, ref, &state->blob);
 
+    if (result == STORE_NOT_FOUND && ref.kind == BLOB_VERSION)
+        result = read_current(d, ref.at, &state->blob);
     d->lease_resource = LEASE_OF_BLOB;
     d->lease = (struct lease){ .kind = 0 };
     d->subject = (struct subject){ .exists = false };
@@ -167,6 +183,7 @@ static enum error load_blob(struct decision *d, struct blob_ref ref)
         return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
     if (result)
         return decision_fail_store(d, result);
+    blob_keep_above(d, &state->blob);
     state->is_kept = state->blob.deletion.at > 0;
     state->found = !state->is_kept;
     if (state->is_kept || state->blob.uncommitted)

@@ -56,7 +56,7 @@ enum error blob_refuse_archived(const struct blob *blob)
 
 /* ---- the way back from the archive, as a task ---- */
 
-/* Payload: instant of the snapshot (0: the base), instant it waits for; be64 each. */
+/* Payload: instant of the snapshot or version (0: the base), instant it waits for; be64 each. */
 #define PAYLOAD_SIZE 16
 
 void rehydrate_defer(struct changes *changes, const struct blob *blob)
@@ -78,8 +78,7 @@ enum store_result rehydrate_blob(struct decision *d, const struct deferred_task 
     (void)endpoint;
     if (payload.len != PAYLOAD_SIZE)
         return STORE_OK;
-    result =
-        blob_read_kept(d->before, d->arena, blob_ref_from_instant(be64_get(payload.ptr)), &blob);
+    result = blob_read_dated(d->before, d->arena, be64_get(payload.ptr), &blob);
     if (result == STORE_NOT_FOUND)
         return STORE_OK;
     if (result || blob.rehydrates_to == TIER_NONE ||

@@ -117,9 +117,10 @@ enum store_result content_delete_unnamed(struct snapshot *before, struct changes
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
-/* One more holder (Snapshot Blob). From now on no record of a holder may say that it is alone. */
+/* `holders` (1 or more) holders more (Snapshot Blob). From now on no record of a holder may say that it is alone. Once for
+ * a content in one list of changes, as content_unref(). */
 enum store_result content_ref(struct snapshot *before, struct changes *changes, struct arena *arena,
-                              struct content *content);
+                              struct content *content, uint32_t holders);
 /* `holders` (1 or more) holders less; the last one deletes the map, the pieces and the runs that no
  * other content refers to. Once for a content in one list of changes: it reads the count as it was
  * before (Delete Blob ends the base and snapshots of one content together).

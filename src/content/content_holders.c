@@ -69,19 +69,19 @@ static void holders_write(struct changes *changes, struct arena *arena, uint64_t
 }
 
 enum store_result content_ref(struct snapshot *before, struct changes *changes, struct arena *arena,
-                              struct content *content)
+                              struct content *content, uint32_t holders)
 {
     enum store_result result;
-    uint64_t holders = 1;
+    uint64_t had = 1;
 
-    assert(content->form == CONTENT_SEQUENCE);
+    assert(content->form == CONTENT_SEQUENCE && holders > 0);
     if (content->id == 0)
         return STORE_OK;
-    result = content->is_alone ? STORE_OK : holders_read(before, arena, content->id, &holders);
+    result = content->is_alone ? STORE_OK : holders_read(before, arena, content->id, &had);
     if (result)
         return result;
     content->is_alone = false;
-    holders_write(changes, arena, content->id, holders + 1);
+    holders_write(changes, arena, content->id, had + holders);
     if (content->has_runs && !content->in_chain) {
         chain_join(changes, content->id);
         content->in_chain = true;

@@ -1,6 +1,6 @@
 /* Get Service Properties, Set Service Properties and Get Service Stats of every service. What can be
  * set is the CORS rules, the default version, the static website, for how long deleted shares, containers and blobs are kept, and
- * what Storage Analytics keeps of requests.
+ * what Storage Analytics keeps of requests, and whether blobs have versions.
  *
  * Record: INNER "p" in the service's own partition. No record: nothing was ever set.
  *   u8 1, 2 or 3 (version); bytes CORS rules (cors_rules.c), default version; u8 website enabled; bytes index
@@ -8,9 +8,9 @@
  *   u8 kinds of requests that are logged; u8 version of the lines; varint days that logs are kept; of hour and of
  *   minute metrics: u8 (1: enabled, 2: with operations), varint days that they are kept; of version 3 also: varint
  *   days that deleted blobs are kept; u8 permanent deletes are allowed; of version 4 also: varint days that deleted
- *   containers are kept
- * Version 1 is still written where nothing of Storage Analytics was set, 2 where no blobs are kept, and 3 where no
- * containers are: earlier programs read them. */
+ *   containers are kept; of version 5 also: u8 blobs have versions
+ * Version 1 is still written where nothing of Storage Analytics was set, 2 where no blobs are kept, 3 where no
+ * containers are, and 4 where blobs have no versions: earlier programs read them. */
 #include "service/service_properties.h"
 
 #include "service/names.h"
@@ -21,6 +21,7 @@
 #define RECORD_VERSION_ANALYTICS  2
 #define RECORD_VERSION_RETENTION  3 /* of blobs */
 #define RECORD_VERSION_CONTAINERS 4 /* of containers, too */
+#define RECORD_VERSION_VERSIONING 5
 
 enum { METRICS_ENABLED = 1, METRICS_OF_APIS = 2 };
 
@@ -74,6 +75,14 @@ static bool decode_container_retention(struct decoder *in, struct service_proper
     return days <= RETENTION_DAYS_MAX;
 }
 
+static bool decode_versioning(struct decoder *in, struct service_properties *properties)
+{
+    unsigned enabled = decode_u8(in);
+
+    properties->is_versioning_enabled = enabled != 0;
+    return enabled <= 1;
+}
+
 static void encode_metrics(struct text *out, const struct analytics_metrics *metrics)
 {
     encode_u8(out, (uint8_t)((metrics->enabled ? METRICS_ENABLED : 0) |
@@ -97,6 +106,8 @@ static bool has_analytics(const struct service_properties *properties)
 
 static unsigned version_of(const struct service_properties *properties)
 {
+    if (properties->is_versioning_enabled)
+        return RECORD_VERSION_VERSIONING;
     if (properties->container_retention_days > 0)
         return RECORD_VERSION_CONTAINERS;
     if (properties->blob_retention_days > 0 || properties->allows_permanent_delete)
@@ -121,7 +132,7 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     decoder_init(&in, record.value);
     version = decode_u8(&in);
-    is_known = version >= RECORD_VERSION && version <= RECORD_VERSION_CONTAINERS;
+    is_known = version >= RECORD_VERSION && version <= RECORD_VERSION_VERSIONING;
     cors = decode_bytes(&in);
     properties.default_version = decode_bytes(&in);
     properties.website.enabled = decode_u8(&in) != 0;
@@ -136,6 +147,8 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
         is_known = decode_blob_retention(&in, &properties);
     if (is_known && version >= RECORD_VERSION_CONTAINERS)
         is_known = decode_container_retention(&in, &properties);
+    if (is_known && version >= RECORD_VERSION_VERSIONING)
+        is_known = decode_versioning(&in, &properties);
     if (!is_known || days > RETENTION_DAYS_MAX || !decoder_ok(&in) ||
         !cors_rules_decode(cors, &properties.cors))
         return record_is_unknown("the record of a service's properties", record.value);
@@ -204,6 +217,8 @@ static void write_properties(struct decision *d, const struct service_properties
     }
     if (version >= RECORD_VERSION_CONTAINERS)
         encode_u64(&out, properties->container_retention_days);
+    if (version >= RECORD_VERSION_VERSIONING)
+        encode_u8(&out, properties->is_versioning_enabled);
     changes_put(d->changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
 }
 
@@ -269,6 +284,8 @@ enum error set_service_properties_decide(struct decision *d,
         properties.share_retention_days = p->properties.share_retention_days;
     if (p->has_container_retention)
         properties.container_retention_days = p->properties.container_retention_days;
+    if (p->has_versioning)
+        properties.is_versioning_enabled = p->properties.is_versioning_enabled;
     if (p->has_blob_retention) {
         properties.blob_retention_days = p->properties.blob_retention_days;
         properties.allows_permanent_delete = p->properties.allows_permanent_delete;

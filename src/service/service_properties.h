@@ -37,6 +37,7 @@ enum service_section {
     SECTION_SHARE_RETENTION = 1 << 5,     /* ShareDeleteRetentionPolicy */
     SECTION_LOGGING_2 = 1 << 6,           /* Logging of version 2.0, beside 1.0 */
     SECTION_CONTAINER_RETENTION = 1 << 7, /* ContainerDeleteRetentionPolicy */
+    SECTION_VERSIONING = 1 << 8,          /* IsVersioningEnabled */
 };
 
 /* What Storage Analytics keeps of requests to a service: lines of logs in $logs, and sums in tables $Metrics...
@@ -72,6 +73,7 @@ struct service_properties {
     uint32_t container_retention_days; /* the same of containers */
     uint32_t blob_retention_days;      /* that deleted blobs are kept; 0: they are not */
     bool allows_permanent_delete;      /* of what is kept so */
+    bool is_versioning_enabled;        /* blobs have versions */
     struct analytics_logging logging;
     struct analytics_metrics hour_metrics, minute_metrics;
 };
@@ -113,7 +115,7 @@ struct set_service_properties_parameters {
     /* Those that are not named stay. */
     bool has_cors, has_default_version, has_website;
     bool has_share_retention, has_container_retention, has_blob_retention;
-    bool has_logging, has_hour_metrics, has_minute_metrics;
+    bool has_logging, has_hour_metrics, has_minute_metrics, has_versioning;
     struct service_properties properties;
 };
 OPERATION_NO_RESULT(set_service_properties);

@@ -53,7 +53,8 @@ static void add_delete_retention(struct text *out, const struct service_properti
     xml_close(out, "DeleteRetentionPolicy");
 }
 
-/* As the management API names it; no version of this one has an element for it. decisions: 345, 811 */
+/* As the management API names it; no version of this one has an element for it. decisions: 345, 803,
+ * 811 */
 static void add_kept_retention(struct text *out, const char *policy, uint32_t days)
 {
     xml_open(out, policy);
@@ -96,6 +97,8 @@ void get_service_properties_answer(struct answer *a,
         shows(a->call, SECTION_CONTAINER_RETENTION, "2019-12-12"))
         add_kept_retention(&out, "ContainerDeleteRetentionPolicy",
                            r->properties.container_retention_days);
+    if (r->properties.is_versioning_enabled && shows(a->call, SECTION_VERSIONING, "2019-12-12"))
+        xml_element_string(&out, "IsVersioningEnabled", "true");
     xml_close(&out, "StorageServiceProperties");
     answer_xml(a, &out);
 }
@@ -170,6 +173,19 @@ static enum error read_container_retention(struct call *call, const struct xml_n
 {
     p->has_container_retention = true;
     return retention_read(call, node, &p->properties.container_retention_days);
+}
+
+static enum error read_versioning(struct call *call, const struct xml_node *node,
+                                  struct set_service_properties_parameters *p)
+{
+    bool *enabled = &p->properties.is_versioning_enabled;
+    struct bytes text = bytes_trim(node->text);
+
+    p->has_versioning = true;
+    *enabled = bytes_is_nocase(text, "true");
+    if (!*enabled && !bytes_is_nocase(text, "false"))
+        return xml_fail_value(call, "IsVersioningEnabled", text, "Neither true nor false.");
+    return OK;
 }
 
 /* The name of a page or the path of one, without the slash that it may begin with. decision: 108 */
@@ -269,6 +285,7 @@ static const struct section {
     { "ProtocolSettings", SECTION_PROTOCOLS, read_protocols },
     { "ShareDeleteRetentionPolicy", SECTION_SHARE_RETENTION, read_share_retention },
     { "ContainerDeleteRetentionPolicy", SECTION_CONTAINER_RETENTION, read_container_retention },
+    { "IsVersioningEnabled", SECTION_VERSIONING, read_versioning },
 };
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
 

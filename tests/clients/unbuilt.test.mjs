@@ -57,8 +57,7 @@ test('what an operation that is built cannot do is refused, and not forgotten', 
     for (const name of ['x-ms-encryption-key', 'x-ms-encryption-scope', 'x-ms-legal-hold',
         'x-ms-immutability-policy-until-date', 'x-ms-expiry-time'])
         await rawRefused(put({ [name]: '1' }), 400, 'UnsupportedHeader');
-    await rawRefused(raw('GET', `${path}?versionid=2020-01-01T00:00:00.0000000Z`),
-        400, 'UnsupportedQueryParameter');
+    await rawRefused(raw('GET', `${path}?deletetype=permanent`), 400, 'UnsupportedQueryParameter');
     await rawRefused(raw('GET', `/${container.containerName}?restype=container&comp=list`,
         { Accept: 'application/vnd.apache.arrow.stream' }), 501, 'NotImplemented');
     assert.equal((await blob.getProperties()).etag, etag);

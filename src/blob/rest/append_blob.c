@@ -21,7 +21,7 @@ enum error create_append_blob_check(struct call *call, struct create_append_blob
 void create_append_blob_answer(struct answer *a, const struct create_append_blob_parameters *p,
                                const struct create_append_blob_result *r)
 {
-    (void)r;
+    blob_answer_version(a, r->version);
     blob_answer_written(a, &p->create.sums);
 }
 

@@ -10,16 +10,21 @@
 
 /* ---- what a read says of a blob ---- */
 
-/* A snapshot has no lease: none of the lease headers, as recorded. */
-static void answer_snapshot_or_lease(struct answer *a, const struct blob *blob)
+/* Which state of the blob it is. Only a base has a lease, and only if it is asked for by its name alone: none of the
+ * lease headers else, as recorded. */
+static void answer_ref(struct answer *a, const struct blob *blob)
 {
     char text[INSTANT_ISO_SIZE];
 
+    blob_answer_version(a, blob_version_id(blob));
     if (blob_ref_is_base(blob->ref)) {
-        answer_lease(a, &blob->lease);
+        if (blob->is_version && call_since(a->call, "2019-12-12"))
+            answer_string(a, "x-ms-is-current-version", "true");
+        if (blob_ref_is_base(blob_resource(a->call->input.resource)->ref))
+            answer_lease(a, &blob->lease);
         return;
     }
-    if (call_since(a->call, "2018-11-09")) {
+    if (blob->ref.kind == BLOB_SNAPSHOT && call_since(a->call, "2018-11-09")) {
         instant_format_iso(blob->ref.at, text);
         answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(text)));
     }
@@ -68,7 +73,7 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
         answer_u64(a, "x-ms-tag-count", tags_count(blob->tags));
     answer_copy(a, &blob->copy);
     answer_incremental(a, blob);
-    answer_snapshot_or_lease(a, blob);
+    answer_ref(a, blob);
     if (call_since(a->call, "2015-12-11"))
         answer_string(a, "x-ms-server-encrypted", "true");
     if (call_since(a->call, "2017-11-09"))
@@ -229,7 +234,7 @@ enum error set_blob_metadata_check(struct call *call, struct set_blob_metadata_p
 void set_blob_metadata_answer(struct answer *a, const struct set_blob_metadata_parameters *p,
                               const struct set_blob_metadata_result *r)
 {
-    (void)r;
     (void)p;
+    blob_answer_version(a, r->version);
     blob_answer_encrypted(a);
 }

@@ -58,7 +58,7 @@ void get_blob_tags_answer(struct answer *a, const struct get_blob_tags_parameter
 
 enum error set_blob_tags_check(struct call *call, struct set_blob_tags_parameters *p)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_CHANGE);
+    enum error e = blob_refuse_unbuilt(call, REQUEST_TAGS);
 
     (void)p;
     return e ? e : read_conditions(call);

@@ -84,7 +84,7 @@ enum error put_block_list_parse(struct call *call, struct put_block_list_paramet
 void put_block_list_answer(struct answer *a, const struct put_block_list_parameters *p,
                            const struct put_block_list_result *r)
 {
-    (void)r;
+    blob_answer_version(a, r->version);
     blob_answer_written(a, &p->create.sums);
 }
 

@@ -148,6 +148,7 @@ void copy_blob_answer(struct answer *a, const struct copy_blob_parameters *p,
                       const struct copy_blob_result *r)
 {
     answer_copy_id(a, &p->id, r->status);
+    blob_answer_version(a, r->version);
     if (!p->may_take_long)
         blob_answer_written(a, &p->sums);
 }

@@ -11,8 +11,10 @@ enum {
     INCLUDE_TAGS = 1 << 3,
     INCLUDE_COPY = 1 << 4,
     INCLUDE_DELETED = 1 << 5,
+    INCLUDE_VERSIONS = 1 << 6,
+    INCLUDE_VERSIONS_ONLY = 1 << 7,
 };
-/* Those after the first six are accepted: this server holds nothing that they would show. */
+/* Those after the first eight are accepted: this server holds nothing that they would show. */
 static const char *const include_names[] = {
     "snapshots",
     "metadata",
@@ -107,13 +109,12 @@ static void begin_entry(struct blob_page *page)
     page->has_entry = true;
 }
 
-static void add_entry(struct blob_sink *sink, struct bytes name, struct blob_ref ref,
-                      const struct blob *blob)
+static void add_entry(struct blob_sink *sink, struct bytes name, const struct blob *blob)
 {
     struct blob_page *page = page_of(sink);
 
     begin_entry(page);
-    blob_entry_xml(&page->out, &page->view, name, ref, blob);
+    blob_entry_xml(&page->out, &page->view, name, blob);
     sink->full = page->out.len > LISTING_PAGE_BYTES;
 }
 
@@ -149,6 +150,8 @@ static struct blob_page *page_new(const struct call *call,
         .or_metadata = call_since(call, "2019-12-12"),
         .sealed = call_since(call, "2019-12-12"),
         .deleted_first = call_since(call, "2019-12-12"),
+        .versions = call_since(call, "2019-12-12"),
+        .versions_only = asked->listing.include & INCLUDE_VERSIONS_ONLY,
     };
     return page;
 }
@@ -178,6 +181,8 @@ enum error list_blobs_check(struct call *call, struct list_blobs_parameters *p)
     if (e)
         return e;
     p->snapshots = p->listing.include & INCLUDE_SNAPSHOTS;
+    p->versions = p->listing.include & INCLUDE_VERSIONS;
+    p->versions_only = p->listing.include & INCLUDE_VERSIONS_ONLY;
     if (p->listing.include & INCLUDE_TAGS)
         tags_demand(call, ACTION_BLOB_TAGS_READ);
     p->uncommitted = p->listing.include & INCLUDE_UNCOMMITTED;

@@ -130,21 +130,50 @@ static void add_deletion(struct text *out, const struct blob_view *view,
     xml_element_u64(out, "RemainingRetentionDays", (deletion->expires - view->now) / TICKS_PER_DAY);
 }
 
-void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
-                    struct blob_ref ref, const struct blob *blob)
+/* Which state of the blob it is: what comes between name and properties. */
+static void add_ref(struct text *out, const struct blob_view *view, const struct blob *blob)
 {
-    bool tier = blob_ref_is_base(ref) ? view->tier : view->snapshot_tier;
-    bool is_deleted = blob->deletion.at > 0;
+    instant version = view->versions ? blob_version_id(blob) : 0;
     char date[INSTANT_ISO_SIZE];
+
+    if (blob->ref.kind == BLOB_SNAPSHOT) {
+        instant_format_iso(blob->ref.at, date);
+        add_word(out, "<Snapshot>", date, "</Snapshot>");
+    }
+    if (version == 0)
+        return;
+    instant_format_iso(version, date);
+    add_word(out, "<VersionId>", date, "</VersionId>");
+    if (blob_ref_is_base(blob->ref))
+        text_add(out, bytes_from_string("<IsCurrentVersion>true</IsCurrentVersion>"));
+}
+
+/* As it was when it was current. */
+static struct blob last_version(const struct blob *anchor)
+{
+    struct blob last = *anchor;
+
+    last.uncommitted = false;
+    last.is_version = false;
+    last.modified = last.etag.v;
+    last.content.length = last.last_length;
+    return last;
+}
+
+static void add_entry(struct text *out, const struct blob_view *view, struct bytes name,
+                      const struct blob *blob, bool has_versions_only)
+{
+    bool is_base = blob_ref_is_base(blob->ref);
+    bool tier = is_base ? view->tier : view->snapshot_tier;
+    bool is_deleted = blob->deletion.at > 0;
 
     text_add(out, bytes_from_string("<Blob>"));
     listing_name(out, "Name", name);
     if (is_deleted && view->deleted_first)
         text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
-    if (!blob_ref_is_base(ref)) {
-        instant_format_iso(ref.at, date);
-        add_word(out, "<Snapshot>", date, "</Snapshot>");
-    }
+    if (has_versions_only)
+        text_add(out, bytes_from_string("<HasVersionsOnly>true</HasVersionsOnly>"));
+    add_ref(out, view, blob);
     if (is_deleted && !view->deleted_first)
         text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
     text_add(out, bytes_from_string("<Properties>"));
@@ -157,9 +186,9 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     add_word(out, "<BlobType>", blob_type_text(blob->type), "</BlobType>");
     if (tier && (blob->type == BLOB_BLOCK || blob->tier != TIER_NONE))
         add_tier(out, view, blob);
-    if (blob_ref_is_base(ref) && is_deleted)
+    if (is_base && is_deleted)
         text_add(out, bytes_from_string("<LeaseStatus />"));
-    else if (blob_ref_is_base(ref))
+    else if (is_base)
         lease_xml(out, &blob->lease, view->now);
     if (view->copy && blob->copy.status != COPY_NONE)
         add_copy(out, &blob->copy);
@@ -180,4 +209,13 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     if (view->or_metadata) /* of object replication */
         text_add(out, bytes_from_string("<OrMetadata />"));
     text_add(out, bytes_from_string("</Blob>"));
+}
+
+void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
+                    const struct blob *blob)
+{
+    bool is_last = view->versions_only && blob_has_versions_only(blob);
+    const struct blob last = is_last ? last_version(blob) : (struct blob){ .created = 0 };
+
+    add_entry(out, view, name, is_last ? &last : blob, is_last);
 }

@@ -17,11 +17,12 @@ struct blob_view {
     bool snapshot_tier;      /* since 2019-12-12 */
     bool crc64, or_metadata; /* empty elements, since 2019-12-12; decision: 43 */
     bool sealed;             /* since 2019-12-12 */
+    bool versions;           /* since 2019-12-12 */
+    bool versions_only;      /* blobs without a current version are shown as what they were */
     bool
         deleted_first; /* Deleted before Snapshot: recorded since 2020-02-10, the other way in 2018-11-09 */
 };
-/* snapshot: 0 for the base. */
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
-                    struct blob_ref ref, const struct blob *blob);
+                    const struct blob *blob);
 
 #endif

@@ -238,6 +238,9 @@ static const struct operation operations[] = {
     ROW("Delete Blob", DELETE, BLOB, "", "?deletetype=permanent", WRITES, MAY("o", "y", "y", "", BLOB_PERMANENT_DELETE, PRIVATE), "2020-02-10",
         HTTP4T, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0,
         blob_subject_kept, LISTED(&delete_blob_permanently_functions)),
+    ROW("Delete Blob", DELETE, BLOB, "", "?versionid", WRITES, MAY("o", "x", "x", "", BLOB_DELETE_VERSION, PRIVATE), "2009-09-19",
+        HTTP4T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0,
+        blob_subject_uncommitted, LISTED(&delete_blob_functions)),
     ROW("Delete Blob", DELETE, BLOB, "", NULL, WRITES, MAY("o", "d", "d", "", BLOB_DELETE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0,
         blob_subject_uncommitted, LISTED(&delete_blob_functions)),
@@ -352,7 +355,8 @@ static const struct task_handler task_handlers[] = {
 const struct service blob_service = {
     .name = "blob",
     .sections = SECTION_LOGGING | SECTION_LOGGING_2 | SECTION_DEFAULT_VERSION |
-                SECTION_DELETE_RETENTION | SECTION_CONTAINER_RETENTION | SECTION_STATIC_WEBSITE,
+                SECTION_DELETE_RETENTION | SECTION_CONTAINER_RETENTION | SECTION_STATIC_WEBSITE |
+                SECTION_VERSIONING,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
     .task_handlers = task_handlers,

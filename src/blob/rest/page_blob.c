@@ -49,7 +49,7 @@ enum error create_page_blob_check(struct call *call, struct create_page_blob_par
 void create_page_blob_answer(struct answer *a, const struct create_page_blob_parameters *p,
                              const struct create_page_blob_result *r)
 {
-    (void)r;
+    blob_answer_version(a, r->version);
     blob_answer_written(a, &p->create.sums);
 }
 

@@ -45,7 +45,7 @@ enum error put_blob_parse(struct call *call, struct put_blob_parameters *p)
 void put_blob_answer(struct answer *a, const struct put_blob_parameters *p,
                      const struct put_blob_result *r)
 {
-    (void)r;
+    blob_answer_version(a, r->version);
     blob_answer_written(a, &p->create.sums);
 }
 

@@ -18,17 +18,19 @@
 #define REQUEST_PAGED   ((unsigned)REQUEST_PAGES | REQUEST_PAGES_FROM)
 #define REQUEST_ANY                                                                                \
     (REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_DELETE | REQUEST_LEASE |             \
-     REQUEST_TIER | REQUEST_UNDELETE)
+     REQUEST_TIER | REQUEST_UNDELETE | REQUEST_TAGS)
 
 static const struct unbuilt {
     struct bytes name; /* of a literal, so it ends with a NUL */
     unsigned kinds;    /* REQUEST_ bits: what it would change the meaning of */
 } unbuilt_headers[] = {
     /* rest: Encryption-at-rest; Encryption-Scopes */
-    { BYTES("x-ms-encryption-key"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE },
-    { BYTES("x-ms-encryption-key-sha256"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE },
-    { BYTES("x-ms-encryption-algorithm"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE },
-    { BYTES("x-ms-encryption-scope"), REQUEST_WRITES | REQUEST_CHANGE },
+    { BYTES("x-ms-encryption-key"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
+    { BYTES("x-ms-encryption-key-sha256"),
+      REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
+    { BYTES("x-ms-encryption-algorithm"),
+      REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
+    { BYTES("x-ms-encryption-scope"), REQUEST_WRITES | REQUEST_CHANGE | REQUEST_TAGS },
     { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPY },
     /* Of copies, whose rows are others: here there is no source. */
     { BYTES("x-ms-source-if-match"), REQUEST_BODIES },
@@ -61,7 +63,6 @@ static const struct unbuilt {
 };
 
 static const struct unbuilt unbuilt_parameters[] = {
-    { BYTES("versionid"), REQUEST_ANY },
     { BYTES("deletetype"), REQUEST_ANY & ~REQUEST_DELETE },
 };
 
@@ -96,6 +97,26 @@ static enum error refuse_parameters(struct call *call, enum blob_request_kind ki
     return OK;
 }
 
+/* ?snapshot= and ?versionid=, as recorded. decision: 30 */
+static enum error refuse_ref(struct call *call)
+{
+    switch (blob_resource(call->input.resource)->ref.kind) {
+    case BLOB_BASE:
+        break;
+    case BLOB_SNAPSHOT:
+        return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot",
+                               call_query(call, "snapshot"),
+                               "This operation is only allowed on the root blob. Snapshot should "
+                               "not be provided.");
+    case BLOB_VERSION:
+        return call_fail_query(call, E_InvalidQueryParameterValue, "versionid",
+                               call_query(call, "versionid"),
+                               "This operation is only allowed on the root blob. Version id should "
+                               "not be provided.");
+    }
+    return OK;
+}
+
 enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
 {
     enum error e = call->loose ? OK : refuse_headers(call, kind);
@@ -104,13 +125,11 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
         e = refuse_parameters(call, kind);
     if (e)
         return e;
-    if (!blob_ref_is_base(blob_resource(call->input.resource)->ref) && kind != REQUEST_READ &&
-        kind != REQUEST_DELETE && kind != REQUEST_TIER)
-        return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot",
-                               call_query(call, "snapshot"),
-                               "This operation is only allowed on the root blob. Snapshot should "
-                               "not be provided."); /* recorded; decision: 30 */
-    return OK;
+    if (kind == REQUEST_TAGS && blob_resource(call->input.resource)->ref.kind == BLOB_VERSION)
+        return OK;
+    return kind == REQUEST_READ || kind == REQUEST_DELETE || kind == REQUEST_TIER
+               ? OK
+               : refuse_ref(call);
 }
 
 /* ---- properties ---- */
@@ -169,6 +188,16 @@ void blob_answer_written(struct answer *a, const struct body_sums *sums)
 {
     answer_body_sums(a, sums);
     blob_answer_encrypted(a);
+}
+
+void blob_answer_version(struct answer *a, instant id)
+{
+    char text[INSTANT_ISO_SIZE];
+
+    if (id == 0 || !call_since(a->call, "2019-12-12"))
+        return;
+    instant_format_iso(id, text);
+    answer_header(a, "x-ms-version-id", arena_copy(a->arena, bytes_from_string(text)));
 }
 
 void blob_answer_encrypted(struct answer *a)

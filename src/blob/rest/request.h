@@ -21,14 +21,15 @@ enum blob_request_kind {
     REQUEST_COPY = 64,          /* Copy Blob From URL, Put Blob From URL, Put Block From URL */
     REQUEST_APPEND = 128,       /* Append Block, Append Blob Seal */
     REQUEST_PAGES = 256,        /* Put Page */
-    REQUEST_TIER = 512,         /* also of a snapshot */
+    REQUEST_TIER = 512,         /* also of a snapshot or version */
     REQUEST_APPEND_FROM = 1024, /* Append Block From URL */
     REQUEST_PAGES_FROM = 2048,  /* Put Page From URL */
     REQUEST_COPY_BLOB = 4096,   /* Copy Blob */
     REQUEST_UNDELETE = 8192,
+    REQUEST_TAGS = 16384, /* Set Blob Tags: also of a version */
 };
-/* Also refuses ?snapshot= if the operation cannot be on a snapshot (all but reads and deletes):
- * E_InvalidQueryParameterValue. */
+/* Also refuses ?snapshot= and ?versionid= (E_InvalidQueryParameterValue), but of reads, deletes and tiers, and of tags of
+ * versions. */
 enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind);
 
 /* x-ms-blob-content-type and so on; with `standard`, the plain header where the x-ms-blob- one is
@@ -56,6 +57,8 @@ enum error blob_refuse_page_headers(struct call *call);
  * rest: Put-Block "blockid" */
 size_t block_id_length(struct arena *arena, struct bytes id);
 
+/* x-ms-version-id: of what a write made, or of what is read; 0: it is no version. */
+void blob_answer_version(struct answer *a, instant id);
 /* x-ms-request-server-encrypted: the word says that the service took care of it. */
 void blob_answer_encrypted(struct answer *a);
 /* The same, behind Content-MD5 and x-ms-content-crc64: of a write of bytes. */

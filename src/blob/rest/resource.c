@@ -1,4 +1,4 @@
-/* What a request's path and query name: account level, container, blob, snapshot. */
+/* What a request's path and query name: account level, container, blob, snapshot, version. */
 #include "blob/rest/request.h"
 
 #include "base/encode.h"
@@ -34,17 +34,25 @@ static struct bytes with_slashes(struct arena *arena, struct bytes name)
 
 static enum error read_ref(struct call *call, struct blob_ref *ret_ref)
 {
-    struct bytes text = call_query(call, "snapshot");
-    instant at;
+    struct bytes snapshot = call_query(call, "snapshot"), version = call_query(call, "versionid");
+    instant at = 0;
 
     *ret_ref = blob_base;
-    if (!text.ptr)
-        return OK;
     /* An empty one would silently mean the blob itself: Delete Blob would delete that. */
-    if (!instant_parse_iso(text, &at))
-        return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot", text,
+    if (snapshot.ptr && (!instant_parse_iso(snapshot, &at) || at == 0))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot", snapshot,
                                "Not a snapshot's date and time.");
-    *ret_ref = blob_snapshot_ref(at);
+    if (snapshot.ptr && version.ptr)
+        return call_fail_query(call, E_InvalidQueryParameterValue, "versionid", version,
+                               "snapshot and versionid exclude each other.");
+    if (snapshot.ptr)
+        *ret_ref = blob_snapshot_ref(at);
+    if (!version.ptr)
+        return OK;
+    if (!instant_parse_iso(version, &at) || at == 0)
+        return call_fail_query(call, E_InvalidQueryParameterValue, "versionid", version,
+                               "Not a version's date and time.");
+    *ret_ref = blob_version_ref(at);
     return OK;
 }
 

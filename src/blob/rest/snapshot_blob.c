@@ -18,6 +18,7 @@ void snapshot_blob_answer(struct answer *a, const struct snapshot_blob_parameter
     (void)p;
     instant_format_iso(r->snapshot, time);
     answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(time)));
+    blob_answer_version(a, r->version);
     /* As recorded, 20 of 20: a snapshot writes no bytes that could be encrypted. */
     if (call_since(a->call, "2018-11-09"))
         answer_string(a, "x-ms-request-server-encrypted", "false");

@@ -156,7 +156,7 @@ static void unbuilt_is_refused(void **state)
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "x"), 201);
     assert_answer(ask(f, "GET /box/b", "x-ms-encryption-key: AAAA", NULL), 400,
                   "UnsupportedHeader");
-    assert_answer(ask(f, "GET /box/b?versionid=2026-01-01T00:00:00.0000000Z", NULL, NULL), 400,
+    assert_answer(ask(f, "GET /box/b?deletetype=permanent", NULL, NULL), 400,
                   "UnsupportedQueryParameter");
     assert_answer(ask(f, "PUT /box/b?comp=legalhold", "x-ms-legal-hold: true", NULL), 501,
                   "NotImplemented");

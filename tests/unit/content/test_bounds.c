@@ -94,7 +94,7 @@ static void small_appends(void **state)
         fixture_begin(f);
         content_append(f->changes, 7, &content, &body);
         if (i == APPENDS / 2) {
-            assert_int_equal(content_ref(f->before, f->changes, f->arena, &content), STORE_OK);
+            assert_int_equal(content_ref(f->before, f->changes, f->arena, &content, 1), STORE_OK);
             snapshot = content;
         }
         fixture_commit(f);

@@ -120,7 +120,7 @@ static void take_snapshot(struct model *m)
     if (!m->base)
         return;
     fixture_begin(f);
-    assert_int_equal(content_ref(f->before, f->changes, f->arena, &m->base->content), STORE_OK);
+    assert_int_equal(content_ref(f->before, f->changes, f->arena, &m->base->content, 1), STORE_OK);
     fixture_commit(f);
     m->base->holders++;
 }
@@ -280,7 +280,7 @@ static void largest_list(void **state)
         assert_true(window.fragments[0].piece);
     }
     fixture_begin(f);
-    assert_int_equal(content_ref(f->before, f->changes, own, &content), STORE_OK);
+    assert_int_equal(content_ref(f->before, f->changes, own, &content, 1), STORE_OK);
     fixture_commit(f);
     fixture_begin(f);
     assert_int_equal(content_blocks(f->before, own, &content, &read, &count), STORE_OK);

@@ -179,7 +179,7 @@ static void empty_contents(void **state)
     assert_int_equal(content.id, 0);
     content = content_from_blocks(f->changes, 1, NULL, 0);
     assert_int_equal(content.id, 0);
-    assert_int_equal(content_ref(f->before, f->changes, f->arena, &content), STORE_OK);
+    assert_int_equal(content_ref(f->before, f->changes, f->arena, &content, 1), STORE_OK);
     assert_int_equal(content_unref(f->before, f->changes, f->arena, &content, 2, &more), STORE_OK);
     assert_true(changes_empty(f->changes));
 }
@@ -215,7 +215,7 @@ static void blocks_of_no_bytes(void **state)
 static void hold(struct fixture *f, struct content *content)
 {
     fixture_begin(f);
-    assert_int_equal(content_ref(f->before, f->changes, f->arena, content), STORE_OK);
+    assert_int_equal(content_ref(f->before, f->changes, f->arena, content, 1), STORE_OK);
     fixture_commit(f);
 }
 

@@ -204,7 +204,7 @@ static void damaged_holders(void **state)
         changes_put(f->changes, RECORD_INNER, bytes_of("r\0\0\0\0\0\0\0\7", 9), values[i], NULL, 0);
         fixture_commit(f);
         fixture_begin(f);
-        assert_int_equal(content_ref(f->before, f->changes, f->arena, &content), STORE_CORRUPT);
+        assert_int_equal(content_ref(f->before, f->changes, f->arena, &content, 1), STORE_CORRUPT);
         assert_int_equal(content_unref(f->before, f->changes, f->arena, &content, 1, &more),
                          STORE_CORRUPT);
         assert_true(changes_empty(f->changes));
