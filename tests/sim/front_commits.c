@@ -4,8 +4,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "copy_steps.h"
 #include "fronts.h"
 #include "judge.h"
+#include "kept_view.h"
 #include "scheduler.h"
 #include "services.h"
 #include "store/rados/shard_private.h"
@@ -27,6 +29,10 @@ static struct begun {
     bool is_applied, is_ended, has_pieces;
     struct guid spaces[COMMIT_PARTS_MAX], dropped[DROPPED_MAX];
     unsigned space_count, dropped_count;
+    /* What its thread has noted of it: of which parts of a batch it is; a copy that it ends. */
+    unsigned parts[PARTS_MAX], part_count;
+    struct copy_steps copy;
+    struct kept_view kept;
 } begun[COMMITS_MAX];
 
 /* An op that was sent, until it is answered or freed. */
@@ -55,6 +61,18 @@ static bool is_open(const struct begun *b)
     return b->flights > 0 || (!b->is_ended && !fronts_is_gone(b->front));
 }
 
+static void take_notes(struct begun *b)
+{
+    if (b->slot >= 0 && b->slot < (int)SLOTS_MAX)
+        b->part_count = judge_committing((unsigned)b->slot, b->parts);
+    if (b->slot >= 0)
+        return;
+    b->copy = *copy_steps();
+    b->kept = *kept_here();
+    copy_steps()->ends = false; /* whatever the thread commits next */
+    *kept_here() = (struct kept_view){ .now = 0 };
+}
+
 void front_commits_begun(struct attempt attempt, const struct transaction *transaction,
                          const struct transaction_owner *owner)
 {
@@ -71,6 +89,7 @@ void front_commits_begun(struct attempt attempt, const struct transaction *trans
                          .slot = slot,
                          .request = slot >= 0 ? slots[slot].request : 0,
                          .front = sched_front() };
+    take_notes(b);
 }
 
 static void end(struct begun *b)
@@ -287,8 +306,24 @@ static void apply_for(const struct begun *b)
         return;
     }
     request_set_slot(b->slot);
+    if (b->part_count > 0)
+        judge_commits_parts((unsigned)b->slot, b->parts, b->part_count);
     sim_service()->committed((unsigned)b->slot);
     request_set_slot(-1);
+}
+
+static void apply_behind(const struct begun *b)
+{
+    struct copy_steps copy = *copy_steps();
+    struct kept_view kept = *kept_here();
+
+    if (!sim_service()->committed_behind)
+        return;
+    *copy_steps() = b->copy;
+    *kept_here() = b->kept;
+    sim_service()->committed_behind();
+    *copy_steps() = copy;
+    *kept_here() = kept;
 }
 
 static void apply(struct begun *b)
@@ -298,8 +333,7 @@ static void apply(struct begun *b)
     b->is_applied = true;
     note_dropped(b);
     if (b->slot < 0) {
-        if (sim_service()->committed_behind)
-            sim_service()->committed_behind();
+        apply_behind(b);
         return;
     }
     apply_for(b);

@@ -141,15 +141,26 @@ static void committed(struct slot *slot)
     }
 }
 
+unsigned judge_parts(unsigned slot)
+{
+    return slots[slot].ask->part_count;
+}
+
 void judge_commits_parts(unsigned slot, const unsigned *numbers, unsigned count)
 {
     memcpy(slots[slot].committing, numbers, count * sizeof numbers[0]);
     slots[slot].committing_count = count;
 }
 
-void judge_list_ends(unsigned slot)
+unsigned judge_committing(unsigned slot, unsigned ret_numbers[PARTS_MAX])
 {
-    slots[slot].list_ended = true;
+    memcpy(ret_numbers, slots[slot].committing, sizeof slots[slot].committing);
+    return slots[slot].committing_count;
+}
+
+void judge_list_ends(unsigned slot, bool has_ended)
+{
+    slots[slot].list_ended = has_ended;
 }
 
 /* Parts of a batch have places of their own in the order, also where they are committed as one. */
@@ -388,8 +399,11 @@ static void judge_page(struct slot *slot, const struct reply *answer)
     const char *why;
 
     if (world->plan.fronts > 0) {
-        if (!listing_fits_parts(slot->ask, answer, slot->before, world->commits))
+        if (!listing_fits_parts(slot->ask, answer, kept_of_slot(slot).now, slot->before,
+                                world->commits)) {
+            world_say("%.6000s", (const char *)answer->body);
             fail(slot, answer, "a page of states that there were not");
+        }
         return;
     }
     if (slot->ask->op == OP_FIND)

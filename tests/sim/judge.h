@@ -17,10 +17,14 @@ void judge_asked(unsigned slot, const struct ask *ask);
 void judge_answered(unsigned slot, const struct reply *answer, bool may_fail);
 void judge_committed(unsigned slot);
 bool judge_has_committed(unsigned slot);
+/* Of the batch that the slot asks. */
+unsigned judge_parts(unsigned slot);
 /* The next commit of the slot's batch is of these of its parts. */
 void judge_commits_parts(unsigned slot, const unsigned *numbers, unsigned count);
-/* All of its parts are done. */
-void judge_list_ends(unsigned slot);
+/* Which that are; how many. */
+unsigned judge_committing(unsigned slot, unsigned ret_numbers[PARTS_MAX]);
+/* All of its parts are done; or some are to be done again. */
+void judge_list_ends(unsigned slot, bool has_ended);
 
 /* After a start: reads everything, finds the state that the crash left, goes on from it.
  * False: the store has failed meanwhile. */

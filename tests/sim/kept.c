@@ -13,8 +13,7 @@ bool kept_is_on(void)
 {
     unsigned kind = world->plan.seed % 8;
 
-    return (kind == 1 || kind == 3) && world->plan.clients <= FEW_CLIENTS &&
-           world->plan.fronts == 0;
+    return (kind == 1 || kind == 3) && world->plan.clients <= FEW_CLIENTS;
 }
 
 /* ---- policies ---- */

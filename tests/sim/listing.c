@@ -432,7 +432,8 @@ static bool add_state(const struct ask *ask, const struct container_state *c, un
 static bool entries_fit(const struct search *s, const struct expected_page *page, unsigned from)
 {
     for (unsigned i = from; i < page->count; i++)
-        if (i >= s->count || compare_entry(&s->ask->page, &page->shown[i], &s->entries[i], 0))
+        if (i >= s->count ||
+            compare_entry(&s->ask->page, &page->shown[i], &s->entries[i], page->now))
             return false;
     return true;
 }
@@ -467,12 +468,12 @@ static bool search_from(const struct search *s, const struct container_state *c,
     }
 }
 
-bool listing_fits_parts(const struct ask *ask, const struct reply *answer, uint64_t from,
-                        uint64_t to)
+bool listing_fits_parts(const struct ask *ask, const struct reply *answer, uint64_t now,
+                        uint64_t from, uint64_t to)
 {
     struct entry entries[SHOWN_MAX + 1];
     struct search s = { ask, answer, entries, split(ask, answer, entries), from, to };
-    struct expected_page empty = { .count = 0 };
+    struct expected_page empty = { .now = now };
 
     for (uint64_t at = to;; at--) {
         if (search_from(&s, model_container_at(ask->container, at), 0, &empty))

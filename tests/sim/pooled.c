@@ -78,18 +78,28 @@ enum state __wrap_batch_next(struct flow *flow)
 
     if (slot < 0)
         return state;
-    if (flow->current == &flow->work) {
-        first_parts[slot] = NULL;
-        judge_list_ends((unsigned)slot);
-    } else if (!first_parts[slot]) {
+    if (flow->current == &flow->work)
+        judge_list_ends((unsigned)slot, true);
+    else if (!first_parts[slot])
         first_parts[slot] = flow->current;
-    }
     return state;
 }
 
-static unsigned part_of(const struct work *first, const struct snapshot *before)
+enum state __real_batch_decide_again(struct flow *flow);
+enum state __wrap_batch_decide_again(struct flow *flow);
+
+/* Of some parts it is known now that their commits did not come to be. */
+enum state __wrap_batch_decide_again(struct flow *flow)
 {
-    for (unsigned i = 0; i < PARTS_MAX; i++) {
+    if (request_slot() >= 0)
+        judge_list_ends((unsigned)request_slot(), false);
+    return __real_batch_decide_again(flow);
+}
+
+/* The newest: a part that is done may still name a snapshot that lay there. */
+static unsigned part_of(const struct work *first, unsigned count, const struct snapshot *before)
+{
+    for (unsigned i = count; i-- > 0;) {
         if (first[i].decision.before == before)
             return i;
     }
@@ -114,7 +124,8 @@ enum store_result __wrap_store_commit(struct store *store, const struct commit_p
 
     for (size_t i = 0; slot >= 0 && slot < (int)SLOTS_MAX && first_parts[slot] && i < count; i++) {
         if (parts[i].changes)
-            numbers[found++] = part_of(first_parts[slot], parts[i].snapshot);
+            numbers[found++] =
+                part_of(first_parts[slot], judge_parts((unsigned)slot), parts[i].snapshot);
     }
     if (found > 0)
         judge_commits_parts((unsigned)slot, numbers, found);

@@ -114,6 +114,9 @@ static const unsigned front_weights[OPS] = {
     [OP_CLEAR_PAGE] = 4,
     [OP_PAGE_RANGES] = 8,
     [OP_SET_TIER] = 6,
+    [OP_COPY] = 12,
+    [OP_ABORT_COPY] = 3,
+    [OP_BATCH] = 7,
 };
 
 /* A copy of an archived blob is on its way back, and its answer does not say whether the source was
@@ -339,17 +342,22 @@ static void draw_permanent(struct draws *draws, struct ask *ask)
         ask->op = OP_HEAD_BLOB;
 }
 
+static enum op draw_op(struct draws *draws, bool layered)
+{
+    const unsigned *of_run = layered                  ? layer_weights
+                             : kept_is_on()           ? kept_weights
+                             : world->plan.fronts > 0 ? front_weights
+                                                      : weights;
+    enum op op = (enum op)draw_weighted(draws, of_run, OPS);
+
+    return op == OP_FIND && world->plan.fronts > 0 ? OP_GET_TAGS : op;
+}
+
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
     bool layered = is_layered() && draw(&draws, 4) > 0;
-    struct ask ask = { .op = (enum op)draw_weighted(&draws,
-                                                    layered                  ? layer_weights
-                                                    : kept_is_on()           ? kept_weights
-                                                    : world->plan.fronts > 0 ? front_weights
-                                                                             : weights,
-                                                    OPS),
-                       .break_s = -1 };
+    struct ask ask = { .op = draw_op(&draws, layered), .break_s = -1 };
 
     draws.state = world_mix(draws.state);
     ask.container = !layered && draw(&draws, 8) == 0 ? 1 + draw(&draws, CONTAINERS - 1) : 0;
