@@ -162,6 +162,7 @@ const struct command_row command_rows[] = {
     { "snapshot list", "",                "what is saved", 0, 0, snapshots_options, snapshots_list },
     { "snapshot delete", "NAME",          "drop one", 1, 1, snapshots_options, snapshots_delete },
     { "rados init", "PLACE",              "make pools of a Ceph cluster, rados:CONF:POOL[:POOL OF PIECES], and an empty store in them", 1, 1, rados_init_options, rados_init_run },
+    { "rados upgrade", "PLACE",           "have all front ends of a store on a cluster write by the newest format that this program knows", 1, 1, NULL, rados_upgrade_run },
     { "config", "check [--json] [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
     { "health", "[--live] [--json] [options]", "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },
     { "health", "[--live] [--json] --running", "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },

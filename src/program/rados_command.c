@@ -29,3 +29,18 @@ int rados_init_run(const struct command_call *call)
     fprintf(stderr, "lagra: no store in %s: %s\n", place, problem);
     return EXIT_FAILURE;
 }
+
+int rados_upgrade_run(const struct command_call *call)
+{
+    const char *place = call->words[0], *problem = "it must be rados:CONF:POOL";
+    size_t prefix = strlen(CLUSTER_PREFIX);
+    unsigned format;
+
+    if (strncmp(place, CLUSTER_PREFIX, prefix) == 0 &&
+        !store_raise_cluster(place + prefix, &format, &problem)) {
+        printf("%s has format %u\n", place, format);
+        return EXIT_SUCCESS;
+    }
+    fprintf(stderr, "lagra: the format of %s stays as it is: %s\n", place, problem);
+    return EXIT_FAILURE;
+}

@@ -24,4 +24,10 @@ enum store_result store_open_cluster(const char *where, void (*failed)(void),
 enum store_result store_init_cluster(const char *where, bool is_unsafe,
                                      void (*say)(const char *sentence), const char **ret_problem);
 
+/* Raises the format of a store to the newest that this program knows, *ret_format, or leaves it, if it is that: while front ends
+ * serve, all of which have to know it. Those that do not are logged.
+ * returns STORE_OK, STORE_IO: *ret_problem as above */
+enum store_result store_raise_cluster(const char *where, unsigned *ret_format,
+                                      const char **ret_problem);
+
 #endif

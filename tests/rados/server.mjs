@@ -27,6 +27,7 @@ const AWAY = 'the store\'s cluster does not answer';
 const EXIT_AWAY = 4;
 const HEARTBEAT_MS = 2500;
 const LARGE_BYTES = 24 * 2 ** 20;
+const FORMAT = 3; // the newest (formats.h)
 const HURRY_MS = 6000;
 const COLLECTED_MS = 90_000;
 
@@ -441,7 +442,7 @@ async function left(start, binary, cluster, store) {
     const isDone = () => {
         const rows = cluster.rows(store.records, 'front_ends');
 
-        return rows.every((key) => 'bil'.includes(key[0])) && rows.filter((key) => key.startsWith('b')).length === 1;
+        return rows.every((key) => 'bfikl'.includes(key[0])) && rows.filter((key) => key.startsWith('b')).length === 1;
     };
     const end = Date.now() + COLLECTED_MS;
     while (!isDone() && Date.now() < end)
@@ -461,8 +462,53 @@ async function left(start, binary, cluster, store) {
     return problems;
 }
 
+/** Front ends are replaced one by one, under writes, by those of a newer program (this one, told so); then the format is raised, and an older
+ *  one does not come up any more. */
+async function rolling(start, binary, cluster, store) {
+    const newer = { LAGRA_RADOS_FORMAT: `${FORMAT + 1}` };
+    const problems = [], kept = new Map(), state = { ends: false, round: 'rolling' };
+    const upgrade = (what, status, ...sentences) => {
+        const ran = spawnSync(binary, ['rados', 'upgrade', store.place], { encoding: 'utf8', env: { ...process.env, ...newer } });
+
+        if (ran.status !== status || !sentences.every((sentence) => `${ran.stdout}${ran.stderr}`.includes(sentence)))
+            problems.push(`${what}: exit code ${ran.status}, ${ran.stdout}${ran.stderr}`);
+    };
+    const replace = async (server) => {
+        await server.stop();
+        return start(newer);
+    };
+    const servers = [await start(), await start()];
+
+    await makeKept(servers[0]);
+    const old = write(servers[1], 'old', state, kept);
+    servers[0] = await replace(servers[0]);
+    const fresh = write(servers[0], 'new', state, kept);
+    upgrade('one of two is new', 1, 'knows formats up to', 'not all front ends that live know the new format');
+    await servers[1].stop();
+    await old;
+    servers[1] = await start();
+    upgrade('the old one is put back', 1, 'not all front ends that live know the new format');
+    servers[1] = await replace(servers[1]);
+    upgrade('both are new', 0, `has format ${FORMAT + 1}`);
+    upgrade('once more', 0, `has format ${FORMAT + 1}`);
+    await sleep(HEARTBEAT_MS);
+    state.ends = true;
+    await fresh;
+    if (!servers[0].stderr.includes(`the store's format is ${FORMAT + 1} from now on`))
+        problems.push('a front end that serves has not noticed it');
+    const late = await start().then(() => 'came up', (error) => error.message);
+    if (!late.includes('this program does not know'))
+        problems.push(`an older one: ${late}`);
+    await compare(servers[1], kept, problems);
+    for (const server of servers)
+        await server.stop();
+    if (kept.size === 0)
+        problems.push('no write was acknowledged');
+    return problems;
+}
+
 // Side by side, each lane on a store of its own: those that wait, and those that compute. Those that run lagra check on all of their
 // store come before what is killed just then, or damages it.
-export const LANES = [{ left, check, init, coded }, { clients, accounts, killed, two, killedInRename }];
+export const LANES = [{ left, check, init, coded }, { clients, accounts, killed, two, killedInRename }, { rolling }];
 // They stop the cluster.
 export const ALONE = { away };

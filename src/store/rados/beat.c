@@ -11,7 +11,9 @@
 #include "store/rados/row_key.h"
 #include "store/rados/shard_rows.h"
 
-#define ROW_SIZE 16 /* 8 be at, 8 be oldest */
+#define ROW_SIZE        16 /* 8 be at, 8 be oldest */
+/* Others come up at the same time. */
+#define FIRST_TRIES_MAX 64u
 
 struct beat {
     struct beat_options options;
@@ -27,6 +29,7 @@ struct beat {
     bool is_fenced;                        /* under lock */
     bool is_first;                         /* under lock */
     instant others;                        /* under lock: beat_oldest_of_others() */
+    uint32_t format;                       /* under lock */
     struct beat_dead dead[BEAT_PEERS_MAX]; /* under lock: as of the last look */
     size_t dead_count;
 };
@@ -183,15 +186,24 @@ static void write_own(struct beat *beat)
         beat->options.fenced();
 }
 
-/* False: it could not. */
-static bool write_first(struct beat *beat)
+/* Comes up, by the format that is in force. False: it could not. */
+static bool write_first(struct beat *beat, const char **ret_problem)
 {
-    struct port_op *op = arrival_op();
-    enum port_result result;
+    enum port_result result = PORT_REFUSED;
 
-    port_set(op, living_key(op->arena, beat->options.incarnation), living_value());
-    set_own(beat, op);
-    result = run_block(beat->options.port, BEAT_OBJECT, op);
+    for (unsigned tries = 0; tries < FIRST_TRIES_MAX && result == PORT_REFUSED; tries++) {
+        struct format_row format;
+        struct port_op *op;
+
+        if (format_look(beat->options.port, beat->options.known, &format, ret_problem))
+            return false;
+        op = arrival_op();
+        format_join(op, beat->options.incarnation, beat->options.known, &format);
+        port_set(op, living_key(op->arena, beat->options.incarnation), living_value());
+        set_own(beat, op);
+        beat->format = format.format;
+        result = run_block(beat->options.port, BEAT_OBJECT, op);
+    }
     if (result)
         log_failure("a heartbeat", result);
     return result == PORT_OK;
@@ -207,6 +219,7 @@ static void remove_own(struct beat *beat)
     port_compare(op, living_key(op->arena, incarnation), living_value());
     port_remove(op, living_key(op->arena, incarnation));
     port_remove(op, beat_key(op->arena, incarnation));
+    port_remove(op, known_key(op->arena, incarnation));
     port_remove_range(op, intent_prefix(op->arena, incarnation),
                       intent_end(op->arena, incarnation));
     result = run_block(beat->options.port, BEAT_OBJECT, op);
@@ -237,11 +250,30 @@ static void take_row(struct beat *beat, struct beat_look *look, const struct por
             (struct beat_peer){ .incarnation = incarnation, .at = read.at };
 }
 
+static void take_format(struct beat *beat, const struct port_step *step)
+{
+    struct format_row row;
+    bool is_new;
+
+    if (!format_read(step, &row) || row.format > beat->options.known) {
+        log_line(LOG_ERROR, "rados: the store's format is damaged, or not known here");
+        return;
+    }
+    lock_take(&beat->lock);
+    is_new = row.format > beat->format;
+    if (is_new)
+        beat->format = row.format;
+    lock_give(&beat->lock);
+    if (is_new)
+        log_line(LOG_INFO, "rados: the store's format is %u from now on", row.format);
+}
+
 /* False: it cannot be read. */
 static bool look(struct beat *beat, struct beat_look *ret_look)
 {
     const struct bytes none = { NULL, 0 };
     struct port_op *op = arrival_op();
+    struct port_step *format = port_get(op, format_key());
     struct port_step *list = port_list(op, none, bytes_from_string("b"), PORT_ROWS_MAX);
     struct arrival *arrival;
     bool is_read;
@@ -259,6 +291,8 @@ static bool look(struct beat *beat, struct beat_look *ret_look)
         ret_look->oldest = 0; /* there are more than can be known */
     for (uint32_t i = 0; is_read && i < list->row_count; i++)
         take_row(beat, ret_look, &list->rows[i]);
+    if (is_read)
+        take_format(beat, format);
     arrival_drop(arrival);
     return is_read;
 }
@@ -316,7 +350,7 @@ static void release(struct beat *beat)
     free(beat);
 }
 
-struct beat *beat_start(const struct beat_options *options)
+struct beat *beat_start(const struct beat_options *options, const char **ret_problem)
 {
     struct beat *beat = xcalloc(1, sizeof *beat);
 
@@ -324,7 +358,8 @@ struct beat *beat_start(const struct beat_options *options)
     beat->clock_agrees = true;
     lock_init(&beat->lock, RANK_PARTITION);
     lock_condition_init(&beat->stop);
-    if (write_first(beat))
+    *ret_problem = "the pool cannot be written, or a thread cannot be started";
+    if (write_first(beat, ret_problem))
         judge(beat);
     else
         beat->is_stopping = true;
@@ -366,6 +401,16 @@ bool beat_clock_agrees(struct beat *beat)
     agrees = beat->clock_agrees;
     lock_give(&beat->lock);
     return agrees;
+}
+
+uint32_t beat_format(struct beat *beat)
+{
+    uint32_t format;
+
+    lock_take(&beat->lock);
+    format = beat->format;
+    lock_give(&beat->lock);
+    return format;
 }
 
 instant beat_oldest_of_others(struct beat *beat)

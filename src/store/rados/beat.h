@@ -8,6 +8,7 @@
 #ifndef LAGRA_STORE_RADOS_BEAT_H
 #define LAGRA_STORE_RADOS_BEAT_H
 
+#include "store/rados/formats.h"
 #include "store/rados/front_end_rows.h"
 
 #define BEAT_STEP_MS     2000
@@ -44,14 +45,18 @@ struct beat_options {
     struct rados *rados;
     unsigned dead_ms;     /* BEAT_DEAD_MS */
     void (*fenced)(void); /* beat_is_fenced(), once, by the thread of heartbeats; or NULL */
+    uint32_t known;       /* the newest format that it knows (formats.h) */
 };
-/* Waits for the first one. NULL: it cannot be written, or no thread can be started. Start-up. */
-struct beat *beat_start(const struct beat_options *options);
+/* Waits for the first one. NULL: *ret_problem (static): it cannot be written, no thread can be started, or the store's format is
+ * not known. Start-up. */
+struct beat *beat_start(const struct beat_options *options, const char **ret_problem);
 /* Waits for the answer to the last one. is_last: nothing of this front end is left to be collected, and its rows go. */
 void beat_stop(struct beat *beat, bool is_last);
 bool beat_is_answered(struct beat *beat);
 /* Others have taken this front end for dead: it may commit nothing any more. */
 bool beat_is_fenced(struct beat *beat);
+/* The format to write by. It may rise at any moment; whoever reads goes by what it finds. */
+uint32_t beat_format(struct beat *beat);
 /* False: this machine's clock is not that of most others. */
 bool beat_clock_agrees(struct beat *beat);
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/rados/blocking.h"
+#include "store/rados/formats.h"
 #include "store/rados/front_end_rows.h"
 
 /* Retired front ends that are known at once: the oldest. */
@@ -17,6 +18,7 @@ bool departed_retire(struct port *records, uint32_t incarnation, const struct be
     port_compare(op, beat_key(op->arena, incarnation), beat_write(op->arena, seen));
     port_remove(op, beat_key(op->arena, incarnation));
     port_remove(op, living_key(op->arena, incarnation));
+    port_remove(op, known_key(op->arena, incarnation));
     port_set(op, retired_key(op->arena, incarnation), retired_write(op->arena, &retired));
     result = run_block(records, BEAT_OBJECT, op);
     if (result == PORT_OK)

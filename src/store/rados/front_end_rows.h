@@ -5,6 +5,7 @@
  *   'i' incarnation first      an intent: the numbers of pieces from `first` on (INTENT_NUMBERS) may be used by it
  *   'l' incarnation            it lives. Who is taken for dead finds that row gone, whatever it does next
  *   'r' incarnation            it was taken for dead: what it left is looked for
+ *   'f', 'k' incarnation       the format that all write by, and the newest that it knows: formats.h
  *
  * Incarnations are 8 hex digits, numbers 16. Values, with a CRC-32C behind each (shard_rows.h):
  *

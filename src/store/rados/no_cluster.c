@@ -24,3 +24,11 @@ enum store_result store_init_cluster(const char *where, bool is_unsafe,
     (void)say;
     return refuse(ret_problem);
 }
+
+enum store_result store_raise_cluster(const char *where, unsigned *ret_format,
+                                      const char **ret_problem)
+{
+    (void)where;
+    (void)ret_format;
+    return refuse(ret_problem);
+}

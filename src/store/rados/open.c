@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "base/sleeper.h"
 #include "store/rados/beat.h"
 #include "store/rados/blocking.h"
@@ -209,14 +210,17 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
     lock_init(&rados->lock, RANK_PARTITION);
     lock_condition_init(&rados->is_idle);
     rados->again = options->again_ticks > 0 ? options->again_ticks : DEPARTED_AGAIN_TICKS;
-    rados->beat = beat_start(&(struct beat_options){
-        .port = rados->port,
-        .incarnation = incarnation,
-        .oldest = rados_oldest_opened,
-        .rados = rados,
-        .dead_ms = options->dead_ms > 0 ? options->dead_ms : BEAT_DEAD_MS,
-        .fenced = options->failed,
-    });
+    rados->beat = beat_start(
+        &(struct beat_options){
+            .port = rados->port,
+            .incarnation = incarnation,
+            .oldest = rados_oldest_opened,
+            .rados = rados,
+            .dead_ms = options->dead_ms > 0 ? options->dead_ms : BEAT_DEAD_MS,
+            .fenced = options->failed,
+            .known = options->format_known > 0 ? options->format_known : FORMAT_NEWEST,
+        },
+        ret_problem);
     if (options->split_rows > 0)
         rados->splits = splits_start(rados->shards, options->split_rows);
     rados->keeper = rados->beat && rados->patience && (rados->splits || options->split_rows == 0)
@@ -224,11 +228,14 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
                         : NULL;
     if (!rados->keeper) {
         splits_stop(rados->splits);
+        if (rados->beat)
+            *ret_problem = "a thread cannot be started";
         beat_stop(rados->beat, true);
         rados_free(rados);
-        *ret_problem = "the pool cannot be written, or a thread cannot be started";
         return STORE_IO;
     }
+    log_line(LOG_INFO, "rados: front end %08x, by format %u of the store", incarnation,
+             beat_format(rados->beat));
     *ret_store = &rados->base;
     return STORE_OK;
 }

@@ -25,6 +25,8 @@ struct rados_options {
     void (*failed)(void);
     uint32_t
         split_rows; /* that a shard may have (split.h), RADOS_SPLIT_ROWS. 0: shards are not split */
+    uint32_t
+        format_known; /* the newest that the front end knows; 0: FORMAT_NEWEST. Tests have newer programs */
     bool is_always_busy; /* tests: every partition is as one that many want (pending.h) */
 };
 /* The store was made by root_make(). Takes a number in the cluster that no front end had before. It waits for the cluster.

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "store/cluster.h"
 #include "store/rados/cluster_pools.h"
+#include "store/rados/formats.h"
 #include "store/rados/open.h"
 #include "store/rados/port_librados.h"
 #include "store/rados/root.h"
@@ -45,6 +46,18 @@ static void warn(const char *sentence)
     log_line(LOG_WARN, "rados: %s", sentence);
 }
 
+/* In tests a newer program is this one, that says so. */
+static uint32_t format_known(void)
+{
+#ifdef LAGRA_GATES
+    const char *asked = getenv("LAGRA_RADOS_FORMAT");
+
+    if (asked)
+        return (uint32_t)strtoul(asked, NULL, 10);
+#endif
+    return FORMAT_NEWEST;
+}
+
 #ifdef LAGRA_GATES
 /* Tests wait for no day: all that is done after a while is done after so many milliseconds. */
 static void hurry(struct rados_options *options)
@@ -82,6 +95,7 @@ static enum store_result open_place(const struct cluster_place *place, void (*fa
         .pieces = pools->pieces,
         .pool_of_pieces = place->pieces,
         .split_rows = split_rows(),
+        .format_known = format_known(),
         .closed = close_pools,
         .closed_of = pools,
         .failed = failed,
@@ -137,6 +151,26 @@ enum store_result store_init_cluster(const char *where, bool is_unsafe,
     if (!cluster_place_read(where, &place, ret_problem))
         return STORE_IO;
     result = init_place(&place, is_unsafe, &findings, ret_problem);
+    cluster_place_release(&place);
+    return result;
+}
+
+enum store_result store_raise_cluster(const char *where, unsigned *ret_format,
+                                      const char **ret_problem)
+{
+    struct cluster_place place;
+    struct port *port;
+    enum store_result result = STORE_IO;
+
+    *ret_format = format_known();
+    if (!cluster_place_read(where, &place, ret_problem))
+        return STORE_IO;
+    if (port_open_librados(place.conf, place.records, &port, ret_problem)) {
+        result = root_check(port, place.pieces, ret_problem);
+        if (!result)
+            result = format_raise(port, *ret_format, ret_problem);
+        port_close_librados(port);
+    }
     cluster_place_release(&place);
     return result;
 }

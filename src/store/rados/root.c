@@ -12,7 +12,7 @@ static enum store_result failed(const char *problem, const char **ret_problem)
     return STORE_IO;
 }
 
-static struct bytes format_key(void)
+static struct bytes kind_key(void)
 {
     return bytes_from_string("format");
 }
@@ -37,7 +37,7 @@ static struct root look(struct port *port, const char *pieces, const char **ret_
 {
     struct port_op *op = arrival_op();
     struct root root = {
-        .format = port_get(op, format_key()),
+        .format = port_get(op, kind_key()),
         .pieces = port_get(op, pieces_key()),
         .incarnation = port_get(op, incarnation_key()),
     };
@@ -56,6 +56,12 @@ static struct root look(struct port *port, const char *pieces, const char **ret_
     return root;
 }
 
+enum store_result root_check(struct port *port, const char *pieces, const char **ret_problem)
+{
+    arrival_drop(look(port, pieces, ret_problem).arrival);
+    return *ret_problem ? STORE_IO : STORE_OK;
+}
+
 enum store_result root_make(struct port *port, const char *pieces, const char **ret_problem)
 {
     struct port_op *op = arrival_op();
@@ -64,14 +70,12 @@ enum store_result root_make(struct port *port, const char *pieces, const char **
 
     be32_put(none, 0);
     port_create(op, true);
-    port_set(op, format_key(), bytes_from_string(FORMAT));
+    port_set(op, kind_key(), bytes_from_string(FORMAT));
     port_set(op, pieces_key(), bytes_from_string(pieces));
     port_set(op, incarnation_key(), bytes_of(none, sizeof none));
     result = run_block(port, ROOT_OBJECT, op);
-    if (result == PORT_EXISTS) { /* perhaps by this op, whose first answer was lost */
-        arrival_drop(look(port, pieces, ret_problem).arrival);
-        return *ret_problem ? STORE_IO : STORE_OK;
-    }
+    if (result == PORT_EXISTS) /* perhaps by this op, whose first answer was lost */
+        return root_check(port, pieces, ret_problem);
     return result ? failed("the pool cannot be written", ret_problem) : STORE_OK;
 }
 

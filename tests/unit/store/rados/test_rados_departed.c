@@ -427,7 +427,7 @@ static void clean_end(void **state)
     (void)state;
     put_one(&w, w.first, "k");
     unused = stage_piece(&w, w.first);
-    assert_int_equal(count_rows(port, incarnation), 3);
+    assert_int_equal(count_rows(port, incarnation), 4);
     stage_close(unused);
     store_close(w.dying);
     w.dying = NULL;
