@@ -3,11 +3,12 @@ import type { BlobClient, BlobGetPropertiesResponse } from '@azure/storage-blob'
 import { useState } from 'preact/hooks';
 import { Lease } from './access.tsx';
 import { containerOf } from './clients.ts';
-import { bytes, daysLeft, time } from './format.ts';
+import { bytes, time } from './format.ts';
 import { Preview } from './preview.tsx';
 import { Sas } from './sas.tsx';
-import { ownUrl, type Session, signatureOf } from './server.ts';
-import { Choice, Facts, Field, Form, Problem, Table, useLoad } from './ui.tsx';
+import { codeOf, ownUrl, type Session, signatureOf } from './server.ts';
+import { clientOf, queryOf, type State, States, statesOf } from './states.tsx';
+import { Choice, Facts, Field, Form, Problem, useLoad } from './ui.tsx';
 
 const TIERS: [string, string][] = ['Hot', 'Cool', 'Cold', 'Archive'].map((tier) => [tier, tier]);
 
@@ -27,18 +28,15 @@ export function pairsOf(lines: string): Record<string, string> {
 }
 
 async function load(account: string, container: string, name: string) {
-    const client = (await containerOf(account, container)).getBlobClient(name);
-    const [properties, tags] = await Promise.all([client.getProperties(), client.getTags()]);
-    const snapshots: { snapshot: string; size?: number; isDeleted: boolean; daysKept?: number }[] = [];
+    const of = await containerOf(account, container);
+    const client = of.getBlobClient(name);
+    const [properties, states] = await Promise.all([client.getProperties().catch((problem: unknown) => problem as Error), statesOf(of, name)]);
 
-    for await (const { name: other, snapshot, deleted, properties: { contentLength, remainingRetentionDays } } of
-        (await containerOf(account, container)).listBlobsFlat({ prefix: name, includeSnapshots: true, includeDeleted: true })) {
-        if (other !== name)
-            break;
-        if (snapshot)
-            snapshots.push({ snapshot, size: contentLength, isDeleted: deleted, daysKept: remainingRetentionDays });
-    }
-    return { client, properties, tags: tags.tags, snapshots };
+    if (!(properties instanceof Error))
+        return { client, properties, tags: (await client.getTags()).tags, states };
+    if (codeOf(properties) !== 'BlobNotFound' || states.every(({ isDeleted }) => isDeleted))
+        throw properties;
+    return { client, properties: undefined, tags: {}, states };
 }
 
 function Properties({ of }: { of: BlobGetPropertiesResponse }) {
@@ -48,11 +46,23 @@ function Properties({ of }: { of: BlobGetPropertiesResponse }) {
         ['Copy', of.copyStatus && `${of.copyStatus} ${of.copyProgress ?? ''}`], ['Version', of.versionId]]} />;
 }
 
-/** Where the server itself reads a blob, or a snapshot of it, that is copied. */
-async function sourceOf(session: Session, account: string, container: string, name: string, snapshot?: string) {
+/** Where the server itself reads a blob, or what it was, that is copied. */
+async function sourceOf(session: Session, account: string, container: string, name: string, state?: State) {
     const path = `${container}/${name.split('/').map(encodeURIComponent).join('/')}`;
 
-    return `${ownUrl(session, 'blob', account)}/${path}?${snapshot ? `snapshot=${encodeURIComponent(snapshot)}&` : ''}${await signatureOf(account)}`;
+    return `${ownUrl(session, 'blob', account)}/${path}?${state ? `${queryOf(state)}&` : ''}${await signatureOf(account)}`;
+}
+
+/** The content of the blob, or of what it was. */
+function Content({ of: { client, properties }, shown }: { of: { client: BlobClient; properties: BlobGetPropertiesResponse | undefined }; shown: State | undefined }) {
+    if (!shown && !properties)
+        return null;
+    const { type, size, isArchived } = shown ??
+        { type: properties?.contentType, size: properties?.contentLength, isArchived: properties?.accessTier === 'Archive' };
+    return <>
+        <h3>Content{shown && ` of the ${shown.kind} ${shown.id}`}</h3>
+        <Preview key={`${shown?.id}${properties?.etag}`} of={shown ? clientOf(client, shown) : client} type={type ?? ''} size={size ?? 0} isArchived={isArchived} />
+    </>;
 }
 
 type Dialogs = 'metadata' | 'tags' | 'headers' | 'tier' | 'copy' | 'sas' | 'delete';
@@ -109,7 +119,7 @@ function Editors({ dialog, session, account, container, name, loaded, onClose, o
         return <Form {...form} title={`Delete ${name}?`} action="Delete" danger onDone={async () => {
             await client.delete({ deleteSnapshots: 'include', conditions });
             onGone();
-        }}><p>Its snapshots go with it.</p></Form>;
+        }}><p>Its snapshots go with it{properties.versionId && '. What it is now is kept as a version'}.</p></Form>;
     case 'sas':
         return <Sas session={session} account={account} container={container} blob={name} onClose={onClose} />;
     case undefined:
@@ -117,13 +127,20 @@ function Editors({ dialog, session, account, container, name, loaded, onClose, o
     }
 }
 
+const EDITORS: [Dialogs, string][] = [['headers', 'Properties…'], ['metadata', 'Metadata…'], ['tags', 'Tags…'], ['tier', 'Tier…'], ['copy', 'Copy…'], ['sas', 'Link…'], ['delete', 'Delete…']];
+
+const Pairs = ({ title, of }: { title: string; of: Record<string, string> | undefined }) => <>
+    <h3>{title}</h3>
+    {Object.keys(of ?? {}).length > 0 ? <Facts of={Object.entries(of!)} /> : <p class="empty">None.</p>}
+</>;
+
 export function Blob({ session, account, container, name, onClose, onGone }: {
     session: Session; account: string; container: string; name: string; onClose: () => void; onGone: () => void;
 }) {
     const loaded = useLoad(() => load(account, container, name), [account, container, name]);
     const [dialog, setDialog] = useState<Dialogs>();
-    const [snapshot, setSnapshot] = useState('');
-    const [promoted, setPromoted] = useState<string>();
+    const [shown, setShown] = useState<State>();
+    const [promoted, setPromoted] = useState<State>();
     const { value } = loaded;
     const act = async (work: () => Promise<unknown>) => {
         await work();
@@ -131,49 +148,43 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
     };
     const [problem, setProblem] = useState<unknown>();
     const attempt = (work: () => Promise<unknown>) => act(work).then(() => setProblem(undefined), setProblem);
+    const properties = value?.properties;
+    const client = value && (shown ? clientOf(value.client, shown) : value.client);
+    const statesAre = { of: value?.states ?? [], shown, onShow: setShown, onPromote: setPromoted,
+        onDelete: (state: State) => void attempt(() => clientOf(value!.client, state).delete()) };
 
     return <aside class="detail" aria-label="Blob">
         <h2>{name}</h2>
         <Problem of={loaded.problem ?? problem} />
         <div class="buttons">
-            {value && <a class="button" href={(snapshot ? value.client.withSnapshot(snapshot) : value.client).url} download={name.split('/').at(-1)}>Download</a>}
-            {value && ([['headers', 'Properties…'], ['metadata', 'Metadata…'], ['tags', 'Tags…'], ['tier', 'Tier…'], ['copy', 'Copy…'], ['sas', 'Link…'], ['delete', 'Delete…']] as [Dialogs, string][])
-                .filter(([id]) => id !== 'tier' || value.properties.blobType === 'BlockBlob')
+            {client && (properties ?? shown) && <a class="button" href={client.url} download={name.split('/').at(-1)}>Download</a>}
+            {properties && EDITORS.filter(([id]) => id !== 'tier' || properties.blobType === 'BlockBlob')
                 .map(([id, text]) => <button key={id} type="button" onClick={() => setDialog(id)}>{text}</button>)}
-            {value && <button type="button" onClick={() => void attempt(() => value.client.createSnapshot())}>Snapshot</button>}
-            <Lease state={value?.properties.leaseState} name={name} onBreak={() => act(() => value!.client.getBlobLeaseClient().breakLease(0))} />
+            {properties && <button type="button" onClick={() => void attempt(() => value.client.createSnapshot())}>Snapshot</button>}
+            <Lease state={properties?.leaseState} name={name} onBreak={() => act(() => value!.client.getBlobLeaseClient().breakLease(0))} />
             <button type="button" onClick={loaded.reload}>Reload</button>
             <button type="button" onClick={onClose}>Close</button>
         </div>
         {loaded.busy && !value && <p>Loading…</p>}
         {value && <>
-            <Properties of={value.properties} />
-            <h3>Metadata</h3>
-            {Object.keys(value.properties.metadata ?? {}).length > 0 ? <Facts of={Object.entries(value.properties.metadata!)} /> : <p class="empty">None.</p>}
-            <h3>Tags</h3>
-            {Object.keys(value.tags).length > 0 ? <Facts of={Object.entries(value.tags)} /> : <p class="empty">None.</p>}
-            <h3>Snapshots</h3>
-            <Table label="Snapshots" head={['Taken', 'Size', 'Actions']} empty="None.">
-                {value.snapshots.map((one) => <tr key={one.snapshot}>
-                    <td>{one.isDeleted ? <del>{one.snapshot}</del> : one.snapshot}</td><td class="number">{bytes(one.size)}</td>
-                    <td>{one.isDeleted ? `deleted, ${daysLeft(one.daysKept)}` : <>
-                        <button type="button" class="plain" aria-label={`Show ${one.snapshot}`} onClick={() => setSnapshot(snapshot === one.snapshot ? '' : one.snapshot)}>{snapshot === one.snapshot ? 'Show the blob' : 'Show'}</button>
-                        <button type="button" class="plain" aria-label={`Promote ${one.snapshot}`} onClick={() => setPromoted(one.snapshot)}>Promote</button>
-                        <button type="button" class="plain" aria-label={`Delete ${one.snapshot}`} onClick={() => void attempt(() => value.client.withSnapshot(one.snapshot).delete())}>Delete</button>
-                    </>}</td>
-                </tr>)}
-            </Table>
-            {value.snapshots.some(({ isDeleted }) => isDeleted) &&
+            {properties ? <>
+                <Properties of={properties} />
+                <Pairs title="Metadata" of={properties.metadata} />
+                <Pairs title="Tags" of={value.tags} />
+            </> : <p>It was deleted. What it was is in its versions.</p>}
+            <States kind="snapshot" {...statesAre} />
+            <States kind="version" {...statesAre} />
+            {value.states.some(({ isDeleted }) => isDeleted) &&
                 <p class="buttons"><button type="button" onClick={() => void attempt(() => value.client.undelete())}>Undelete the deleted snapshots</button></p>}
-            <h3>Content{snapshot && ` of the snapshot ${snapshot}`}</h3>
-            <Preview key={`${snapshot}${value.properties.etag}`} of={snapshot ? value.client.withSnapshot(snapshot) : value.client}
-                type={value.properties.contentType ?? ''} size={value.properties.contentLength ?? 0} isArchived={value.properties.accessTier === 'Archive'} />
-            <Editors dialog={dialog} session={session} account={account} container={container} name={name} loaded={value}
-                onClose={() => setDialog(undefined)} onDone={loaded.reload} onGone={onGone} />
-            {promoted && <Form title="Promote the snapshot?" action="Promote" danger onClose={() => setPromoted(undefined)} onDone={() => act(async () => {
+            <Content of={value} shown={shown} />
+            {properties && <Editors dialog={dialog} session={session} account={account} container={container} name={name} loaded={{ ...value, properties }}
+                onClose={() => setDialog(undefined)} onDone={loaded.reload} onGone={onGone} />}
+            {promoted && <Form title={`Promote the ${promoted.kind}?`} action="Promote" danger onClose={() => setPromoted(undefined)} onDone={() => act(async () => {
                 const source = await sourceOf(session, account, container, name, promoted);
-                await (await value.client.beginCopyFromURL(source, { conditions: { ifMatch: value.properties.etag } })).pollUntilDone();
-            })}><p>The blob becomes what it was at {promoted}. What it is now is in no snapshot, unless one was made.</p></Form>}
+                const conditions = properties ? { ifMatch: properties.etag } : { ifNoneMatch: '*' };
+                await (await value.client.beginCopyFromURL(source, { conditions })).pollUntilDone();
+            })}><p>The blob becomes what it was at {promoted.id}. {properties?.versionId ? 'What it is now is kept as a version.'
+                : properties && 'What it is now is in no snapshot, unless one was made.'}</p></Form>}
         </>}
     </aside>;
 }

@@ -71,19 +71,19 @@ function List({ account, container, prefix, chosen }: { account: string; contain
         <Problem of={problem} />
         <Scroller<Listed> label="Blobs" head={['Mark', 'Name', 'Size', 'Type', 'Tier', 'Modified', ...withDeleted ? ['Deleted'] : []]} empty="There are no blobs here."
             of={[account, container, prefix, search, withDeleted, turn]} load={(mark) => listBlobs(account, container, { prefix: prefix + search, mark, count: PAGE, withDeleted })}
-            row={({ name, isFolder, size, type, tier, modified, daysKept }) => isFolder ? <>
+            row={({ name, isFolder, size, type, tier, modified, daysKept, hasVersionsOnly }) => isFolder ? <>
                 <td /><td class="name" title={short(name)}><a href={hrefOf('blobs', [account, container, name])}>{short(name)}</a></td>
                 <td>folder</td><td /><td /><td />{withDeleted && <td />}
             </> : <>
-                <td>{daysKept === undefined && <input type="checkbox" aria-label={`Mark ${name}`} checked={marked.has(name)} onChange={() => toggle(name)} />}</td>
+                <td>{daysKept === undefined && !hasVersionsOnly && <input type="checkbox" aria-label={`Mark ${name}`} checked={marked.has(name)} onChange={() => toggle(name)} />}</td>
                 <td class="name" title={short(name)}>{daysKept === undefined
                     ? <a href={hrefOf('blobs', [account, container, prefix], { blob: name })} aria-current={name === chosen ? 'true' : undefined}>{short(name)}</a>
                     : <del>{short(name)}</del>}</td>
-                <td class="number">{bytes(size)}</td>
+                <td class="number">{size !== undefined && bytes(size)}</td>
                 <td>{type}</td>
                 <td>{tier}</td>
                 <td>{time(modified)}</td>
-                {withDeleted && <td>{daysKept !== undefined && <>
+                {withDeleted && <td>{hasVersionsOnly ? 'versions are left' : daysKept !== undefined && <>
                     {daysLeft(daysKept)} <button type="button" class="plain" disabled={busy} aria-label={`Undelete ${name}`} onClick={() => undelete(name)}>Undelete</button>
                 </>}</td>}
             </>} />

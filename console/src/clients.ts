@@ -13,7 +13,9 @@ export async function containerOf(account: string, container: string) {
     return (await blobService(account)).getContainerClient(container);
 }
 
-export interface Retention {
+/** What an account keeps of its blobs and containers. */
+export interface Protection {
+    versions: boolean;
     enabled: boolean;
     days?: number | undefined;
     permanent?: boolean | undefined;
@@ -31,24 +33,25 @@ async function blobProperties(account: string, request: { method?: string; body?
     return answer.text();
 }
 
-export async function retentionOf(account: string): Promise<Retention> {
+export async function protectionOf(account: string): Promise<Protection> {
     const properties = await blobProperties(account, {});
     const policyOf = (name: string) => new RegExp(`<${name}>.*?</${name}>`, 's').exec(properties)?.[0] ?? '';
     const daysOf = (text: string) => Number(/<Days>(\d+)</.exec(text)?.[1]) || undefined;
     const policy = policyOf('DeleteRetentionPolicy');
 
     return {
+        versions: properties.includes('<IsVersioningEnabled>true<'),
         enabled: policy.includes('<Enabled>true<'), days: daysOf(policy), permanent: policy.includes('<AllowPermanentDelete>true<'),
         containerDays: daysOf(policyOf('ContainerDeleteRetentionPolicy')),
     };
 }
 
-export async function setRetention(account: string, { enabled, days, permanent, containerDays }: Retention) {
+export async function setProtection(account: string, { versions, enabled, days, permanent, containerDays }: Protection) {
     const policyOf = (wanted: number | undefined) => `<Enabled>${wanted !== undefined}</Enabled>${wanted === undefined ? '' : `<Days>${wanted}</Days>`}`;
 
     await blobProperties(account, { method: 'PUT',
         body: `<StorageServiceProperties><DeleteRetentionPolicy>${policyOf(enabled ? days : undefined)}${permanent ? '<AllowPermanentDelete>true</AllowPermanentDelete>' : ''}</DeleteRetentionPolicy>` +
-            `<ContainerDeleteRetentionPolicy>${policyOf(containerDays)}</ContainerDeleteRetentionPolicy></StorageServiceProperties>` });
+            `<ContainerDeleteRetentionPolicy>${policyOf(containerDays)}</ContainerDeleteRetentionPolicy><IsVersioningEnabled>${versions}</IsVersioningEnabled></StorageServiceProperties>` });
 }
 
 /** The string to sign of a request for the access or policies of a container. rest: Authorize-with-Shared-Key */

@@ -2,7 +2,7 @@
 import type { ServiceListContainersSegmentResponse } from '@azure/storage-blob';
 import { useState } from 'preact/hooks';
 import { ACCESS, ContainerAccess, Lease } from './access.tsx';
-import { blobService, containerOf, retentionOf, setRetention } from './clients.ts';
+import { blobService, containerOf, protectionOf, setProtection } from './clients.ts';
 import { time } from './format.ts';
 import { hrefOf } from './route.ts';
 import { Choice, Deleted, Dialog, Field, Form, Listing, Pages, Problem, useLoad } from './ui.tsx';
@@ -11,12 +11,12 @@ const PAGE = 200;
 const DAYS = 7; // as Azure's portal proposes
 type Access = 'container' | 'blob';
 
-/** For how long the account keeps blobs that are deleted or overwritten, and containers that are deleted. */
-function SoftDelete({ account, onClose }: { account: string; onClose: () => void }) {
-    const { value, problem } = useLoad(() => retentionOf(account), [account]);
+/** Whether the account keeps versions of its blobs, and for how long blobs and containers that are deleted. */
+function DataProtection({ account, onClose }: { account: string; onClose: () => void }) {
+    const { value, problem } = useLoad(() => protectionOf(account), [account]);
     const [chosen, setChosen] = useState<boolean>();
     const [ofContainers, setOfContainers] = useState<boolean>();
-    const title = 'Soft delete';
+    const title = 'Data protection';
 
     if (!value)
         return <Dialog title={title} onClose={onClose}>
@@ -24,10 +24,12 @@ function SoftDelete({ account, onClose }: { account: string; onClose: () => void
             <p class="buttons"><button type="button" onClick={onClose}>Close</button></p>
         </Dialog>;
     const enabled = chosen ?? value.enabled, keepsContainers = ofContainers ?? value.containerDays !== undefined;
-    return <Form title={title} action="Save" onClose={onClose} onDone={(form) => setRetention(account, {
+    return <Form title={title} action="Save" onClose={onClose} onDone={(form) => setProtection(account, {
+        versions: form.get('versions') !== null,
         ...enabled ? { enabled, days: Number(form.get('days')), permanent: form.get('permanent') !== null } : { enabled },
         containerDays: keepsContainers ? Number(form.get('container-days')) : undefined,
     })}>
+        <label class="field"><input type="checkbox" name="versions" defaultChecked={value.versions} /> Keep what a blob was as a version, whenever it is written or deleted</label>
         <label class="field"><input type="checkbox" name="enabled" checked={enabled} onChange={(event) => setChosen(event.currentTarget.checked)} /> Keep blobs that are deleted or overwritten</label>
         {enabled && <>
             <Field label="For days" name="days" type="number" step="1" value={String(value.days ?? DAYS)} required hint="1 to 365." />
@@ -54,7 +56,7 @@ export function Containers({ account }: { account: string }) {
 
     const items = list.value?.containerItems ?? [];
     const [accessOf, setAccessOf] = useState<string>();
-    const [softDelete, setSoftDelete] = useState(false);
+    const [protection, setProtectionShown] = useState(false);
 
     return <><Listing title="Containers" one="container" head={['Modified', 'Access', 'Lease']} list={list}
         search={<>
@@ -65,7 +67,7 @@ export function Containers({ account }: { account: string }) {
                 <Field label="Name begins with" name="prefix" value={prefix} />
                 <button type="submit">Search</button>
             </form>
-            <button type="button" onClick={() => setSoftDelete(true)}>Soft delete…</button>
+            <button type="button" onClick={() => setProtectionShown(true)}>Data protection…</button>
         </>}
         pages={<Pages of={list.value} marks={marks} setMarks={setMarks} />}
         rows={items.filter((item) => !item.deleted).map(({ name, properties: { lastModified, publicAccess, leaseState } }) =>
@@ -94,7 +96,7 @@ export function Containers({ account }: { account: string }) {
             await (await blobService(account)).undeleteContainer(name, version);
             list.reload();
         }} />
-        {softDelete && <SoftDelete account={account} onClose={() => setSoftDelete(false)} />}
+        {protection && <DataProtection account={account} onClose={() => setProtectionShown(false)} />}
         {accessOf && <ContainerAccess account={account} container={accessOf} onClose={() => {
             setAccessOf(undefined);
             list.reload();

@@ -10,6 +10,7 @@ export interface Listed {
     tier?: string | undefined;
     modified?: Date | undefined;
     daysKept?: number | undefined; // of one that is soft-deleted
+    hasVersionsOnly: boolean;
 }
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
@@ -17,7 +18,7 @@ const plain = (text: string) => text.replace(/&(?:#(\d+)|#x([0-9a-fA-F]+)|(\w+))
     decimal ? String.fromCodePoint(Number(decimal)) : hex ? String.fromCodePoint(parseInt(hex, 16)) : ENTITIES[word ?? ''] ?? all);
 
 const elementOf = (name: string) => new RegExp(`<${name}( Encoded="true")?>([^<]*)</${name}>`);
-const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'AccessTier', 'Last-Modified', 'RemainingRetentionDays', 'NextMarker', 'Code', 'Message']
+const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'AccessTier', 'Last-Modified', 'RemainingRetentionDays', 'HasVersionsOnly', 'NextMarker', 'Code', 'Message']
     .map((name) => [name, elementOf(name)]));
 
 /** Of an element without elements in it; a name that XML cannot say is percent-encoded. */
@@ -29,12 +30,12 @@ function textOf(xml: string, name: string): string | undefined {
 }
 
 function blobOf(xml: string): Listed {
-    const modified = textOf(xml, 'Last-Modified'), daysKept = textOf(xml, 'RemainingRetentionDays');
+    const modified = textOf(xml, 'Last-Modified'), size = textOf(xml, 'Content-Length'), daysKept = textOf(xml, 'RemainingRetentionDays');
 
     return {
-        name: textOf(xml, 'Name') ?? '', isFolder: false, size: Number(textOf(xml, 'Content-Length')),
+        name: textOf(xml, 'Name') ?? '', isFolder: false, size: size === undefined ? undefined : Number(size),
         type: textOf(xml, 'BlobType')?.replace('Blob', '').toLowerCase(), tier: textOf(xml, 'AccessTier'), modified: modified ? new Date(modified) : undefined,
-        daysKept: daysKept === undefined ? undefined : Number(daysKept),
+        daysKept: daysKept === undefined ? undefined : Number(daysKept), hasVersionsOnly: textOf(xml, 'HasVersionsOnly') === 'true',
     };
 }
 
@@ -60,11 +61,11 @@ async function readEntries(answer: Response, take: (kind: string, xml: string) =
 export async function listBlobs(account: string, container: string, { prefix, mark, count, withDeleted }: {
     prefix: string; mark: string | undefined; count: number; withDeleted: boolean;
 }) {
-    const query = new URLSearchParams({ restype: 'container', comp: 'list', delimiter: '/', maxresults: String(count), ...(withDeleted && { include: 'deleted' }),
+    const query = new URLSearchParams({ restype: 'container', comp: 'list', delimiter: '/', maxresults: String(count), ...(withDeleted && { include: 'deleted,deletedwithversions' }),
         ...(prefix && { prefix }), ...(mark && { marker: mark }) });
     const answer = await fetch(`${dataUrl('blob', account)}/${encodeURIComponent(container)}?${query.toString()}&${await signatureOf(account)}`, { cache: 'no-store' });
     const rows: Listed[] = [];
-    const rest = await readEntries(answer, (kind, xml) => rows.push(kind === 'Blob' ? blobOf(xml) : { name: textOf(xml, 'Name') ?? '', isFolder: true }));
+    const rest = await readEntries(answer, (kind, xml) => rows.push(kind === 'Blob' ? blobOf(xml) : { name: textOf(xml, 'Name') ?? '', isFolder: true, hasVersionsOnly: false }));
 
     if (!answer.ok)
         throw new Refusal(answer.status, textOf(rest, 'Code') ?? 'Unknown', textOf(rest, 'Message') ?? `The server answered ${answer.status}.`);

@@ -81,11 +81,18 @@ export const ownUrl = (session: Session, service: Service, account: string) =>
 export const publicUrl = (session: Session, service: Service, account: string) =>
     `${location.protocol}//${location.hostname}:${session.services[service]}/${account}`;
 
+/** Of an error of the server's, or of a client of it; HEAD has it in a header alone. */
+export function codeOf(error: unknown): string | undefined {
+    const { code, details } = error as { code?: string; details?: { errorCode?: string } };
+
+    return code ?? details?.errorCode;
+}
+
 /** What went wrong, for people. */
 export function wordsOf(error: unknown): string {
-    const { code, message, details } = error as { code?: string; message?: string; details?: { errorCode?: string } };
+    const { message } = error as { message?: string };
     const first = (message ?? String(error)).split('\n')[0] ?? '';
-    const name = code ?? details?.errorCode;
+    const name = codeOf(error);
 
     return name && !first.includes(name) ? `${name}: ${first}` : first;
 }

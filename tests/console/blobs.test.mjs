@@ -235,7 +235,7 @@ test('what was deleted is kept once that is switched on, is shown with its days,
     const [gone, here] = ['a/<b>gone.txt', 'a/here.txt'].map((name) => client.getBlockBlobClient(name));
     await look();
     await press(page, 'Containers', '.crumbs');
-    await press(page, 'Soft delete…');
+    await press(page, 'Data protection…');
     await page.locator('dialog input[name=enabled]').click();
     await fill(page, { days: '366' });
     await press(page, 'Save', 'dialog');
@@ -279,7 +279,7 @@ test('what was deleted is kept once that is switched on, is shown with its days,
     await sees(page, 'first', 'aside pre');
 
     await press(page, 'Containers', '.crumbs');
-    await press(page, 'Soft delete…');
+    await press(page, 'Data protection…');
     await page.waitForFunction(() => document.querySelector('dialog input[name=days]')?.value === '9' && document.querySelector('dialog input[name=permanent]').checked);
     await page.locator('dialog input[name=enabled]').click();
     await press(page, 'Save', 'dialog');
@@ -296,6 +296,57 @@ test('what was deleted is kept once that is switched on, is shown with its days,
     await page.locator('button[aria-label="Restore kept"]').click();
     await page.waitForFunction(() => !document.querySelector('main').innerText.includes('Deleted containers'));
     assert.equal(String(await here.downloadToBuffer()), 'first');
+});
+
+test('versions are kept once that is switched on, are shown and promoted, and bring back what was deleted', async (t) => {
+    const { page, client, look } = await start(t, 'versions');
+    const blob = client.getBlockBlobClient('a/<b>.txt');
+    const rows = (count) => page.waitForFunction((wanted) => document.querySelectorAll('[aria-label=Versions] tbody tr').length === wanted, {}, count);
+    await look();
+    await press(page, 'Containers', '.crumbs');
+    await press(page, 'Data protection…');
+    await page.locator('dialog input[name=versions]').click();
+    await isAccessible(page);
+    await press(page, 'Save', 'dialog');
+    await page.waitForFunction(() => !document.querySelector('dialog'));
+    await press(page, 'Data protection…');
+    await page.waitForFunction(() => document.querySelector('dialog input[name=versions]')?.checked);
+    await press(page, 'Cancel', 'dialog');
+
+    const { versionId } = await blob.upload('first', 5, { blobHTTPHeaders: { blobContentType: 'text/plain' } });
+    await blob.upload('second', 6, { blobHTTPHeaders: { blobContentType: 'text/plain' } });
+    await look(`/a%2F?blob=${encodeURIComponent(blob.name)}`);
+    await sees(page, 'second', 'aside pre');
+    await rows(1);
+    await page.locator(`button[aria-label="Show ${versionId}"]`).click();
+    await sees(page, 'first', 'aside pre');
+    assert.equal(await page.$eval('aside a.button', ({ href }) => new URL(href).searchParams.get('versionid')), versionId);
+    await isAccessible(page);
+    await picture(page, 'versions');
+    await page.locator(`button[aria-label="Promote ${versionId}"]`).click();
+    await sees(page, 'is kept as a version', 'dialog');
+    await press(page, 'Promote', 'dialog');
+    await rows(2);
+    assert.equal(String(await blob.downloadToBuffer()), 'first');
+    await page.locator(`button[aria-label="Delete ${versionId}"]`).click();
+    await rows(1);
+
+    await press(page, 'Delete…', 'aside');
+    await sees(page, 'is kept as a version', 'dialog');
+    await press(page, 'Delete', 'dialog');
+    await sees(page, 'There are no blobs here.');
+    assert.equal(await blob.exists(), false);
+    await page.locator('input[name=deleted]').click();
+    await sees(page, 'versions are left', '.long tbody');
+    await isAccessible(page);
+    await press(page, '<b>.txt', '.long tbody');
+    await sees(page, 'It was deleted.', 'aside');
+    await rows(2);
+    await isAccessible(page);
+    await page.locator('[aria-label=Versions] tbody tr:last-child button[aria-label^=Promote]').click();
+    await press(page, 'Promote', 'dialog');
+    await sees(page, 'first', 'aside pre');
+    assert.equal(String(await blob.downloadToBuffer()), 'first');
 });
 
 test('a link that the console makes opens what it is for, and no more', async (t) => {
