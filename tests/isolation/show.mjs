@@ -1,6 +1,6 @@
 // How an answer is printed: one line that a reader can check against the documentation.
 // What differs from run to run gets a name in order of appearance: ETags E1, E2.., leases L1..,
-// snapshots S1... Times of a lease are rounded up to five seconds.
+// snapshots S1.., versions V1.. (with * the current one). Times of a lease are rounded up to five seconds.
 
 import { createHash } from 'node:crypto';
 
@@ -86,6 +86,10 @@ function showListedBlob(xml, names) {
 
     if (element(xml, 'Snapshot'))
         parts.push(names.of('S', element(xml, 'Snapshot')));
+    if (element(xml, 'VersionId'))
+        parts.push(`${names.of('V', element(xml, 'VersionId'))}${element(xml, 'IsCurrentVersion') ? '*' : ''}`);
+    if (element(xml, 'HasVersionsOnly'))
+        parts.push('versions-only');
     parts.push(etag ? names.etag(etag) : 'no-etag', element(xml, 'Content-Length'));
     if (state && state !== 'available')
         parts.push(state);
@@ -202,6 +206,8 @@ function showHeaders(answer, names) {
         parts.push(names.etag(get('etag')));
     if (get('x-ms-snapshot'))
         parts.push(names.of('S', get('x-ms-snapshot')));
+    if (get('x-ms-version-id'))
+        parts.push(`${names.of('V', get('x-ms-version-id'))}${get('x-ms-is-current-version') ? '*' : ''}`);
     if (get('x-ms-lease-id'))
         parts.push(`lease ${names.of('L', get('x-ms-lease-id').toLowerCase())}`);
     if (get('x-ms-lease-time') !== undefined)

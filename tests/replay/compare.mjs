@@ -8,13 +8,14 @@ import { elementsOf, shapeOf, valuesOf } from './xml.mjs';
 /** Values of the moment: only that they are there is compared. What is given out and comes back is
  *  followed by replay.mjs, and which requests change an ETag by EtagHistory. */
 const MOMENT_HEADERS = new Set(['etag', 'last-modified', 'x-ms-creation-time', 'x-ms-snapshot',
+    'x-ms-version-id',
     'x-ms-lease-id', 'x-ms-copy-id', 'x-ms-copy-completion-time', 'x-ms-client-request-id',
     'x-ms-access-tier-change-time', 'x-ms-popreceipt', 'x-ms-time-next-visible', 'x-ms-file-id',
     'x-ms-file-parent-id', 'x-ms-file-permission-key']);
 /** Values of the moment, where they are not given by a request: then they are of another time. */
 const TIME_HEADERS = new Set(['x-ms-file-creation-time', 'x-ms-file-last-write-time', 'x-ms-file-change-time']);
 const MOMENT_MS = 3600000;
-const MOMENT_ELEMENTS = new Set(['Etag', 'Last-Modified', 'Creation-Time', 'Snapshot', 'NextMarker',
+const MOMENT_ELEMENTS = new Set(['Etag', 'Last-Modified', 'Creation-Time', 'Snapshot', 'VersionId', 'NextMarker',
     'Marker', 'CopyId', 'CopyCompletionTime', 'AccessTierChangeTime', 'DeletedTime',
     'EnumerationResults@ServiceEndpoint', 'MessageId', 'InsertionTime', 'ExpirationTime', 'PopReceipt',
     'TimeNextVisible', 'FileId', 'DirectoryId', 'PermissionKey', 'CreationTime', 'LastAccessTime', 'LastWriteTime',

@@ -41,7 +41,7 @@ const RANGE_MAX = 4 << 20;
 const FILLED_MAX = 64 << 20;
 const WAIT_MAX_MS = 300000;
 /* Names and values that are given out by the server and come back in later requests. */
-const GIVEN_OUT = ['etag', 'last-modified', 'x-ms-snapshot', 'x-ms-lease-id', 'x-ms-copy-id',
+const GIVEN_OUT = ['etag', 'last-modified', 'x-ms-snapshot', 'x-ms-version-id', 'x-ms-lease-id', 'x-ms-copy-id',
     'x-ms-file-permission-key'];
 const UNBUILT = ['UnsupportedHeader', 'UnsupportedQueryParameter', 'NotImplemented'];
 
@@ -163,15 +163,17 @@ class Replay {
         }
     }
 
-    /** The retention policies that the account had before the run, which may set others. */
+    /** The retention policies that the account had before the run, which may set others, and whether its blobs had versions. */
     async #keep(exchanges) {
         const { blobs, containers } = daysKept(exchanges);
         const policy = (name, days) => `<${name}>${days > 0 ? `<Enabled>true</Enabled><Days>${days}</Days>` : '<Enabled>false</Enabled>'}</${name}>`;
 
-        if (blobs > 0 || containers > 0 || this.#mayKeep)
+        const versions = exchanges.some(({ respHeaders, respBody }) => respHeaders['x-ms-version-id'] || /<VersionId>/.test(respBody));
+
+        if (blobs > 0 || containers > 0 || versions || this.#mayKeep)
             await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [], Buffer.from(
-                `<StorageServiceProperties>${policy('DeleteRetentionPolicy', blobs)}${policy('ContainerDeleteRetentionPolicy', containers)}</StorageServiceProperties>`));
-        this.#mayKeep = blobs > 0 || containers > 0 || exchanges.some(({ method, parameter }) => method === 'PUT' && parameter('comp') === 'properties');
+                `<StorageServiceProperties>${policy('DeleteRetentionPolicy', blobs)}${policy('ContainerDeleteRetentionPolicy', containers)}<IsVersioningEnabled>${versions}</IsVersioningEnabled></StorageServiceProperties>`));
+        this.#mayKeep = blobs > 0 || containers > 0 || versions || exchanges.some(({ method, parameter }) => method === 'PUT' && parameter('comp') === 'properties');
     }
 
     /** Containers and blobs as they were before the run. given: learns their ETags. */

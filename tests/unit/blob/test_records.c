@@ -381,6 +381,51 @@ static void blob_record_of_deleted(void **state)
     arena_free(arena);
 }
 
+/* A previous version, the current one, and a blob whose versions are all previous. */
+static void blob_record_of_versions(void **state)
+{
+    struct arena *arena = arena_new(1u << 20);
+    struct blob made = { .type = BLOB_BLOCK, .ref = { .kind = BLOB_VERSION, .at = 7 } };
+    struct text out;
+    struct blob read;
+    struct bytes value;
+
+    (void)state;
+    text_init(&out, arena, 64);
+    blob_encode(&out, &made);
+    value = text_bytes(&out);
+    assert_memory_equal(value.ptr + value.len - 3, "\x80\x80\x02", 3); /* 32768 */
+    assert_true(blob_decode(value, &read) && read.ref.kind == BLOB_VERSION);
+    assert_int_equal(blob_version_id(&read), 7);
+    made.newest_version = 7; /* only a base gives ids */
+    out.len = 0;
+    blob_encode(&out, &made);
+    assert_false(blob_decode(text_bytes(&out), &read));
+
+    made = (struct blob){ .type = BLOB_BLOCK, .is_version = true, .newest_version = 300 };
+    out.len = 0;
+    blob_encode(&out, &made);
+    value = text_bytes(&out);
+    assert_memory_equal(value.ptr + value.len - 5, "\x80\x80\x06\xac\x02", 5); /* 32768 + 65536 */
+    assert_true(blob_decode(value, &read) && read.is_version && !blob_has_versions_only(&read));
+    assert_int_equal(blob_version_id(&read), 300);
+
+    made.uncommitted = made.nothing_staged = true;
+    made.last_length = 5;
+    out.len = 0;
+    blob_encode(&out, &made);
+    value = text_bytes(&out);
+    assert_memory_equal(value.ptr + value.len - 3, "\xac\x02\x05", 3);
+    assert_true(blob_decode(value, &read) && blob_has_versions_only(&read));
+    assert_int_equal(blob_version_id(&read), 0);
+    assert_int_equal(read.last_length, 5);
+    made.newest_version = 0; /* a version has an id */
+    out.len = 0;
+    blob_encode(&out, &made);
+    assert_false(blob_decode(text_bytes(&out), &read));
+    arena_free(arena);
+}
+
 /* What a copy left, among the extras. */
 static void blob_record_of_copy(void **state)
 {
@@ -551,6 +596,7 @@ int main(void)
         cmocka_unit_test(snapshot_marks_record),
         cmocka_unit_test(snapshot_marks_record_of_several),
         cmocka_unit_test(blob_record_of_deleted),
+        cmocka_unit_test(blob_record_of_versions),
         cmocka_unit_test(blob_record_of_copy),
         cmocka_unit_test(container_record),
         cmocka_unit_test(kept_container_record),
