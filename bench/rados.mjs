@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // Lagra on a Ceph cluster beside that cluster's own gateway, radosgw with S3, in one run (tests/rados/cluster.mjs: a
-// monitor and three OSDs on this machine): requests a second and times, and what docs/cluster.md promises.
+// monitor and three OSDs on this machine): requests a second and times, and what docs/cluster.md promises. Of each request also
+// what it took: CPU of the server and of the disks' daemons, and the ops on their objects, reads and writes. Of two front ends
+// the slower one's times, and the rate of each.
 //
 //   rados.mjs --build FOLDER --binary LAGRA [--rounds N] [--seconds N] [--objects N] [--only WORD,..]
 //
@@ -81,11 +83,33 @@ async function load(target, asked) {
     return result;
 }
 
-async function measure(target, asked) {
-    const before = cpuSeconds(target.pid);
-    const result = await load(target, asked);
+/* What the disks have done, of whatever clients. */
+async function diskWork() {
+    const { reads, writes, pids } = await cluster.diskWork();
 
-    return { ...result, cpuUs: ((cpuSeconds(target.pid) - before) / result.answered) * 1e6 };
+    return { reads, writes, seconds: pids.map(cpuSeconds).reduce((a, b) => a + b, 0) };
+}
+
+/** Of all targets at once, each by its own clients. */
+async function measureBeside(targets, asked) {
+    const own = targets.map(({ pid }) => cpuSeconds(pid)), before = await diskWork();
+    const results = await Promise.all(targets.map((target) => load(target, asked)));
+    const after = await diskWork();
+    const answered = results.map((one) => one.answered).reduce((a, b) => a + b, 0);
+
+    return results.map((result, i) => ({
+        ...result,
+        cpuUs: ((cpuSeconds(targets[i].pid) - own[i]) / result.answered) * 1e6,
+        diskUs: ((after.seconds - before.seconds) / answered) * 1e6,
+        reads: (after.reads - before.reads) / answered,
+        writes: (after.writes - before.writes) / answered,
+    }));
+}
+
+const COLUMNS = ['per_second', 'p50_us', 'p99_us', 'cpuUs', 'diskUs', 'reads', 'writes'];
+
+async function measure(target, asked) {
+    return (await measureBeside([target], asked))[0];
 }
 
 /** The middle of the rounds of each server, column by column. */
@@ -98,7 +122,7 @@ async function measureAll(targets, asked) {
     for (let round = 0; round < ROUNDS; round++)
         for (const target of round % 2 ? [...targets].reverse() : targets)
             rounds.get(target.name).push(await measure(target, asked));
-    return new Map([...rounds].map(([name, all]) => [name, Object.fromEntries(['per_second', 'p50_us', 'p99_us', 'cpuUs']
+    return new Map([...rounds].map(([name, all]) => [name, Object.fromEntries(COLUMNS
         .map((column) => [column, middle(all.map((one) => one[column]))]))]));
 }
 
@@ -140,7 +164,7 @@ async function startGateway(cluster) {
 /* ---- printing ---- */
 
 const number = (value) => (value >= 100 ? Math.round(value).toLocaleString('en') : value.toPrecision(3));
-const WIDTHS = [28, 6, 9, 11, 9, 9, 9, 12];
+const WIDTHS = [28, 6, 9, 11, 9, 9, 9, 9, 7, 7, 15];
 
 function row(...cells) {
     console.log(cells.map((cell, i) => (i === 0 ? `${cell}`.padEnd(WIDTHS[i]) : `${cell}`.padStart(WIDTHS[i]))).join('  '));
@@ -150,7 +174,7 @@ function print({ name, connections, wanted }, results) {
     const gateway = results.get('radosgw');
 
     for (const [server, result] of results)
-        row(name, connections, server, number(result.per_second), number(result.p50_us), number(result.p99_us), number(result.cpuUs),
+        row(name, connections, server, ...COLUMNS.map((column) => number(result[column])),
             wanted ? `of ${wanted}` : gateway && server === 'Lagra' ? `${(result.per_second / gateway.per_second).toFixed(2)}x` : '');
 }
 
@@ -160,11 +184,11 @@ async function measureTwo(first, place) {
 
     second.name = 'second';
     for (const asked of PROMISED.filter(({ name }) => isWanted(name))) {
-        const half = { ...asked, connections: asked.connections / 2 };
-        const [one, two] = await Promise.all([first, second].map((server) => measure(server, half)));
+        const both = await measureBeside([first, second], { ...asked, connections: asked.connections / 2 });
 
-        row(asked.name, asked.connections, 'two', number(one.per_second + two.per_second), number(Math.max(one.p50_us, two.p50_us)),
-            number(Math.max(one.p99_us, two.p99_us)), number((one.cpuUs + two.cpuUs) / 2), '');
+        row(asked.name, asked.connections, 'two', number(both[0].per_second + both[1].per_second),
+            ...['p50_us', 'p99_us', 'cpuUs', 'diskUs'].map((column) => number(Math.max(both[0][column], both[1][column]))),
+            number(both[0].reads), number(both[0].writes), both.map((one) => number(one.per_second)).join(' + '));
     }
     await second.stop();
 }
@@ -180,7 +204,7 @@ try {
 
     console.log(`${new Date().toISOString().slice(0, 10)}, ${commitOf(path.dirname(fileURLToPath(import.meta.url)))}, ${os.cpus().length} cores of ` +
         `${os.cpus()[0].model.trim()}; three OSDs, monitor, servers and load on them; ${ROUNDS} rounds of ${SECONDS} s`);
-    row('work', 'conns', 'server', 'requests/s', 'p50 us', 'p99 us', 'CPU us', 'to radosgw');
+    row('work', 'conns', 'server', 'requests/s', 'p50 us', 'p99 us', 'CPU us', 'disks us', 'reads', 'writes', 'to radosgw');
     for (const asked of COMPARED.filter(({ name }) => isWanted(name))) {
         if (asked.container === LISTED)
             for (const target of [server, gateway])

@@ -5,6 +5,7 @@
 
 #include "base/sleeper.h"
 #include "store/record_key.h"
+#include "store/space.h"
 
 const char *store_result_text(enum store_result result)
 {
@@ -23,6 +24,17 @@ const char *store_result_text(enum store_result result)
 
     assert((size_t)result < sizeof texts / sizeof texts[0]);
     return texts[result];
+}
+
+/* What is committed to one place meanwhile goes together in one op, which costs as much as ten commits: four places take
+ * more than a front end can send. The number's logarithm is in the id (store/rados/row_key.h). */
+struct guid space_new(enum space_spread spread)
+{
+    struct guid id = guid_new();
+    uint8_t *last = &id.b[sizeof id.b - 1];
+
+    *last = (uint8_t)((*last & ~7u) | (spread == SPACE_SPREAD ? 2u : 0u));
+    return id;
 }
 
 /* Asserts what store.h promises of the result of a read or a commit: STORE_WAIT only where it may not

@@ -216,6 +216,17 @@ export class Cluster {
         return OSDS;
     }
 
+    /** What all disks have done since they started: ops that clients have sent, as their primaries count them, and processes. */
+    async diskWork() {
+        const all = await Promise.all(Array.from({ length: OSDS }, (_, i) => this.#askDisk(i, 'perf dump')));
+        const sum = (...names) => all.flatMap(({ osd }) => names.map((name) => osd[name])).reduce((a, b) => a + b, 0);
+
+        return {
+            reads: sum('op_r'), writes: sum('op_w', 'op_rw'),
+            pids: [...this.#daemons].filter(([name]) => name.startsWith('osd.')).map(([, { pid }]) => pid),
+        };
+    }
+
     /** kill -9 of a disk's daemon; what it has synced is there when it starts again. */
     async killDisk(number) {
         const child = this.#daemons.get(`osd.${number}`);

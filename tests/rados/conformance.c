@@ -194,6 +194,31 @@ void conformance_removal(void **state)
     expect_row(u, "o", "a", NULL);
 }
 
+/* Of several changes of one row in an op the last counts, whatever it is; with a compare before them, or without. */
+void conformance_last_change(void **state)
+{
+    struct port_under_test *u = *state;
+
+    assert_int_equal(set(u, "o", "guard", "v"), PORT_OK);
+    for (unsigned compares = 0; compares < 2; compares++) {
+        struct port_op *op = op_new();
+
+        if (compares)
+            port_compare(op, B("guard"), B("v"));
+        port_set(op, B("changed"), B("1"));
+        port_set(op, B("gone"), B("1"));
+        port_remove(op, B("changed"));
+        port_remove(op, B("back"));
+        port_set(op, B("changed"), B(compares ? "3" : "2"));
+        port_remove(op, B("gone"));
+        port_set(op, B("back"), B("1"));
+        assert_int_equal(run(u, "o", op), PORT_OK);
+        expect_row(u, "o", "changed", compares ? "3" : "2");
+        expect_row(u, "o", "gone", NULL);
+        expect_row(u, "o", "back", "1");
+    }
+}
+
 static void expect_list(struct port_under_test *u, const char *after, const char *prefix,
                         uint32_t max, const char *expected, bool is_cut)
 {

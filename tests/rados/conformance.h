@@ -18,6 +18,7 @@ void conformance_creation(void **state);
 void conformance_compares_see_the_state_before(void **state);
 void conformance_all_or_none(void **state);
 void conformance_removal(void **state);
+void conformance_last_change(void **state);
 void conformance_lists(void **state);
 void conformance_order(void **state);
 void conformance_sizes(void **state);
@@ -33,6 +34,7 @@ void conformance_names(void **state);
                                         tear_down),                                                \
         cmocka_unit_test_setup_teardown(conformance_all_or_none, set_up, tear_down),               \
         cmocka_unit_test_setup_teardown(conformance_removal, set_up, tear_down),                   \
+        cmocka_unit_test_setup_teardown(conformance_last_change, set_up, tear_down),               \
         cmocka_unit_test_setup_teardown(conformance_lists, set_up, tear_down),                     \
         cmocka_unit_test_setup_teardown(conformance_order, set_up, tear_down),                     \
         cmocka_unit_test_setup_teardown(conformance_sizes, set_up, tear_down),                     \

@@ -5,6 +5,7 @@
 #include "service/kept_deletion_xml.h"
 #include "service/metadata.h"
 #include "service/signed_identifiers.h"
+#include "store/space.h"
 
 #define POLICY_PERMISSIONS "racwdxyltfmeopi"
 
@@ -88,7 +89,7 @@ enum error create_container_check(struct call *call, struct create_container_par
     e = public_access_from_header(call, &p->access);
     if (e)
         return e;
-    p->space = guid_new();
+    p->space = space_new(SPACE_SPREAD);
     return metadata_from_headers(call, &p->metadata);
 }
 

@@ -7,6 +7,7 @@
 #include "service/kept_deletion_xml.h"
 #include "service/metadata.h"
 #include "service/signed_identifiers.h"
+#include "store/space.h"
 
 #define POLICY_PERMISSIONS "rcwdl"
 
@@ -107,7 +108,7 @@ enum error create_share_check(struct call *call, struct create_share_parameters 
         e = read_quota(call, &has_quota, &p->quota_gib);
     if (!e)
         e = read_tier(call, &has_tier, &p->tier);
-    p->space = guid_new();
+    p->space = space_new(SPACE_SPREAD);
     return e ? e : metadata_from_headers(call, &p->metadata);
 }
 

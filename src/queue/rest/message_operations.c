@@ -1,5 +1,6 @@
 /* Put Message, Update Message, Delete Message and Clear Messages as requests and answers. */
 #include "queue/rest/request.h"
+#include "store/space.h"
 
 /* ---- Put Message ---- */
 
@@ -95,7 +96,7 @@ OPERATION_ANSWERS_NOTHING(delete_message)
 enum error clear_messages_check(struct call *call, struct clear_messages_parameters *p)
 {
     (void)call;
-    p->space = guid_new();
+    p->space = space_new(SPACE_TOGETHER);
     return OK;
 }
 

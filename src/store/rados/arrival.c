@@ -13,7 +13,8 @@ struct arrival {
     struct waiter *waiter; /* under lock */
     bool is_telling;       /* under lock: it is being woken */
     pthread_cond_t woken;
-    struct port_op *op; /* NULL: none */
+    struct port_op *op;     /* NULL: none */
+    struct arrival *passed; /* has the answer, in the place of op; or NULL */
 };
 
 struct arrival *arrival_new(void)
@@ -38,6 +39,7 @@ static void let_go(struct arrival *arrival)
         return;
     if (arrival->op)
         port_op_free(arrival->op);
+    arrival_drop(arrival->passed);
     pthread_cond_destroy(&arrival->woken);
     lock_release(&arrival->lock);
     free(arrival);
@@ -61,6 +63,13 @@ void arrival_tell(struct arrival *arrival)
         pthread_cond_broadcast(&arrival->woken);
     }
     let_go(arrival);
+}
+
+void arrival_pass(struct arrival *arrival, struct arrival *answer)
+{
+    assert(!arrival->op && !arrival->passed);
+    arrival->passed = arrival_share(answer);
+    arrival_tell(arrival);
 }
 
 void arrival_cancel(struct arrival *arrival)
@@ -155,6 +164,8 @@ struct arrival *arrival_send(struct port *port, const char *object, struct port_
 
 const struct port_op *arrival_answer(const struct arrival *arrival)
 {
-    assert(arrival->op && arrival->has_come);
-    return arrival->op;
+    const struct arrival *has = arrival->passed ? arrival->passed : arrival;
+
+    assert(has->op && has->has_come);
+    return has->op;
 }

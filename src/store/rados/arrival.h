@@ -11,6 +11,8 @@ struct arrival;
 struct arrival *arrival_new(void);
 /* Of who tells, once: the waiter, if any, is woken. */
 void arrival_tell(struct arrival *arrival);
+/* As arrival_tell(), and arrival_answer() is that of another, which has come. */
+void arrival_pass(struct arrival *arrival, struct arrival *answer);
 /* Of who waits: the waiter is not woken after this call, if it was not before. */
 void arrival_cancel(struct arrival *arrival);
 /* For somebody who neither waits nor tells: to be dropped by him too. */

@@ -2,6 +2,7 @@
  * when the outcome is known. */
 #include <stdlib.h>
 
+#include "base/crc.h"
 #include "store/rados/beat.h"
 #include "store/rados/commit_private.h"
 #include "store/rados/seal.h"
@@ -55,6 +56,21 @@ static void note_conflict(struct commit *c)
         rados_set_busy(c->members[i].stripe);
 }
 
+/* One that is changed again and again is kept in memory from then on: its next change needs no read. */
+static void note_change(struct commit *c)
+{
+    const struct commit_member *only = &c->members[0];
+    struct rados_stripe *stripe = only->stripe;
+    uint32_t who = crc32c(1, only->partition.key.ptr, only->partition.key.len);
+    uint64_t second = clock_monotonic_ms() / 1000, before;
+
+    if (!c->is_plain)
+        return;
+    before = atomic_exchange(&stripe->changed, second << 32 | who);
+    if ((uint32_t)before == who && (before >> 32) + 1 >= second)
+        rados_set_busy(stripe);
+}
+
 static void tell(struct commit *c)
 {
     struct rados *rados = c->rados;
@@ -64,12 +80,13 @@ static void tell(struct commit *c)
     if (result == STORE_CONFLICT)
         note_conflict(c);
     for (size_t i = 0; i < c->count; i++) {
-        resting_end(rados, &c->members[i].partition, sequence, &c->resting);
+        resting_end(rados, &c->members[i].partition, sequence, &c->resting, result == STORE_OK);
         staged_committed(rados->staged, c->members[i].pieces, c->members[i].piece_count, result);
     }
     resting_release(&c->resting);
     if (!result) {
         raise_stripes(c);
+        note_change(c);
         staged_used(rados->staged, -c->released, c->released);
         todo_changed(rados, c->todo);
     }
@@ -315,7 +332,7 @@ static enum store_result begin_resting(struct commit *c, const struct commit_par
         .count = c->count,
         .access = access,
         .transaction = c->transaction,
-        .work = is_plain(c) ? c->members[0].work : NULL,
+        .work = c->is_plain ? c->members[0].work : NULL,
         .sequence = c->sequence,
     };
 
@@ -337,6 +354,7 @@ enum store_result rados_commit(struct store *base, const struct commit_part *par
     c = commit_new(rados, now);
     for (size_t i = 0; i < count && !result; i++)
         result = add_part(c, &parts[i]);
+    c->is_plain = is_plain(c);
     sequence = c->sequence = outcomes_begin(rados->outcomes, rados_fetch_rests(access));
     if (!result)
         result = begin_resting(c, parts, access);

@@ -35,6 +35,7 @@ struct commit {
     size_t dropped_count, sealed;
     struct arrival *arrival;
     struct todo_change *todo;
+    bool is_plain;             /* others may rest on it */
     int64_t released;          /* bytes of pieces */
     bool is_decided, is_ended; /* both: it is freed; under the store's lock */
 };

@@ -22,7 +22,7 @@ struct rados_fetches {
     struct arrival *waited;  /* that was waited for last; or NULL */
     bool rests;              /* the reader was given a view ahead */
     bool is_late;            /* and that of a commit that may have been applied by then */
-    bool was_late;           /* so was the one before: this one is given none */
+    bool was_late;           /* so was one before: the next that would be is given none */
 };
 
 static struct rados_fetches *fetches_of(struct fetch_set *set)
@@ -70,7 +70,7 @@ void rados_fetch_set_begin(struct fetch_set *set, bool is_repetition)
 
     if (!is_repetition) {
         forget(fetches);
-        fetches->was_late = fetches->is_late;
+        fetches->was_late = fetches->was_late || fetches->is_late;
         fetches->rests = fetches->is_late = false;
     }
     for (struct kept *kept = fetches->kept; kept; kept = kept->next)
@@ -200,6 +200,7 @@ struct view *rados_fetch_pending(struct rados *rados, struct store_access access
         if (fetches->was_late)
             view = drop_view(view);
     }
+    fetches->was_late = false;
     fetches->rests = fetches->rests || view;
     if (!view) {
         view = view_open(rados->shards, partition);

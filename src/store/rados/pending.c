@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/crc.h"
 #include "base/lock.h"
 
@@ -13,12 +14,19 @@ struct entry {
     struct partition partition;
     struct view *view; /* NULL: nobody is to be given one */
     uint64_t apart;    /* sequence of the newest commit that stands apart; 0: none */
+    bool is_kept;      /* its commit has ended; then it is in this list: */
+    struct entry *older, *newer;
+    uint64_t kept_ms;
+    size_t bytes;
     char key[];
 };
 
 struct pending {
     struct lock lock;
-    struct entry *buckets[BUCKETS]; /* under lock */
+    struct entry *buckets[BUCKETS]; /* under lock; so all below */
+    struct entry *oldest, *newest;  /* that are kept */
+    unsigned kept;
+    size_t kept_bytes;
 };
 
 struct pending *pending_new(void)
@@ -29,8 +37,14 @@ struct pending *pending_new(void)
     return pending;
 }
 
+static struct view *take_oldest(struct pending *pending, bool is_all);
+
 void pending_free(struct pending *pending)
 {
+    struct view *view;
+
+    while ((view = take_oldest(pending, true)))
+        view_close(view);
     for (unsigned i = 0; i < BUCKETS; i++)
         assert(!pending->buckets[i]);
     lock_release(&pending->lock);
@@ -70,12 +84,40 @@ static struct entry *find_or_add(struct pending *pending, const struct partition
     return entry;
 }
 
+/* Under the lock. */
+static void keep(struct pending *pending, struct entry *entry)
+{
+    entry->is_kept = true;
+    entry->kept_ms = clock_monotonic_ms();
+    entry->bytes = view_bytes(entry->view);
+    entry->newer = NULL;
+    entry->older = pending->newest;
+    *(entry->older ? &entry->older->newer : &pending->oldest) = entry;
+    pending->newest = entry;
+    pending->kept++;
+    pending->kept_bytes += entry->bytes;
+}
+
+/* What it had is no longer only kept. Under the lock. */
+static void unkeep(struct pending *pending, struct entry *entry)
+{
+    lock_assert_held(&pending->lock);
+    if (!entry->is_kept)
+        return;
+    entry->is_kept = false;
+    *(entry->older ? &entry->older->newer : &pending->oldest) = entry->newer;
+    *(entry->newer ? &entry->newer->older : &pending->newest) = entry->older;
+    pending->kept--;
+    pending->kept_bytes -= entry->bytes;
+}
+
 /* Takes the view out, and the entry if there is nothing else in it. Under the lock. */
-static struct view *take_view(struct entry **at)
+static struct view *take_view(struct pending *pending, struct entry **at)
 {
     struct entry *entry = *at;
     struct view *view = entry->view;
 
+    unkeep(pending, entry);
     entry->view = NULL;
     if (entry->apart == 0) {
         *at = entry->next;
@@ -84,16 +126,47 @@ static struct view *take_view(struct entry **at)
     return view;
 }
 
+/* The oldest one that is kept, if it is too old, or they are too many; is_all: in any case. */
+static struct view *take_oldest(struct pending *pending, bool is_all)
+{
+    struct view *view = NULL;
+    const struct entry *entry;
+
+    lock_take(&pending->lock);
+    entry = pending->oldest;
+    if (entry &&
+        (is_all || pending->kept > PENDING_KEPT_MAX || pending->kept_bytes > PENDING_KEPT_BYTES ||
+         clock_monotonic_ms() - entry->kept_ms > PENDING_KEPT_MS))
+        view = take_view(pending, find(pending, &entry->partition));
+    lock_give(&pending->lock);
+    return view;
+}
+
 struct view *pending_view(struct pending *pending, const struct partition *partition)
 {
     const struct entry *entry;
-    struct view *view;
+    struct view *view, *old;
 
+    while ((old = take_oldest(pending, false)))
+        view_close(old);
     lock_take(&pending->lock);
     entry = *find(pending, partition);
     view = entry && entry->view ? view_share(entry->view) : NULL;
     lock_give(&pending->lock);
     return view;
+}
+
+void pending_seen(struct pending *pending, const struct view *seen)
+{
+    struct view *over = NULL;
+    struct entry **at;
+
+    lock_take(&pending->lock);
+    at = find(pending, view_partition(seen));
+    if (*at && (*at)->is_kept && view_header((*at)->view)->version < view_header(seen)->version)
+        over = take_view(pending, at);
+    lock_give(&pending->lock);
+    view_close(over);
 }
 
 /* What a commit that was decided on `before` rests on, where the newest state is this; false: it comes too late. */
@@ -137,6 +210,7 @@ enum pending_added pending_add(struct pending *pending, const struct view *befor
     } else if (added == PENDING_ADDED) {
         entry = find_or_add(pending, view_partition(after));
         over = entry->view;
+        unkeep(pending, entry);
         entry->view = view_share(after);
         *ret_rests_on = shard_link_hold(link);
     }
@@ -146,15 +220,19 @@ enum pending_added pending_add(struct pending *pending, const struct view *befor
 }
 
 void pending_end(struct pending *pending, const struct partition *partition,
-                 const struct shard_link *link)
+                 const struct shard_link *link, bool is_kept)
 {
     struct view *over = NULL;
     struct entry **at;
 
     lock_take(&pending->lock);
     at = find(pending, partition);
-    if (*at && (*at)->view && view_link((*at)->view) == link)
-        over = take_view(at);
+    if (*at && (*at)->view && view_link((*at)->view) == link) {
+        if (is_kept)
+            keep(pending, *at);
+        else
+            over = take_view(pending, at);
+    }
     lock_give(&pending->lock);
     view_close(over);
 }
@@ -167,7 +245,7 @@ void pending_close(struct pending *pending, const struct partition *partition)
     lock_take(&pending->lock);
     at = find(pending, partition);
     if (*at)
-        over = take_view(at);
+        over = take_view(pending, at);
     lock_give(&pending->lock);
     view_close(over);
 }
@@ -181,6 +259,7 @@ void pending_stand_apart(struct pending *pending, const struct partition *partit
     lock_take(&pending->lock);
     entry = find_or_add(pending, partition);
     over = entry->view;
+    unkeep(pending, entry);
     entry->view = NULL;
     entry->apart = sequence;
     lock_give(&pending->lock);
@@ -197,7 +276,7 @@ void pending_apart_ended(struct pending *pending, const struct partition *partit
     if (*at && (*at)->apart == sequence) {
         (*at)->apart = 0;
         assert(!(*at)->view);
-        (void)take_view(at);
+        (void)take_view(pending, at);
     }
     lock_give(&pending->lock);
 }

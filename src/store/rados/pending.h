@@ -6,11 +6,21 @@
  * that come after it wait for it. Else they would be faster, being one op each, and it would never get its turn.
  * decision: 645
  *
- * A partition has an entry only while a commit of it is under way. Any thread; never waits. */
+ * Of the newest commit that has ended the state is kept for a while: the next decision is made on it without a read. Another
+ * front end may have changed the partition since; so what such a decision commits is compared by the op with
+ * what it has seen, as always, and what it only reads or refuses is decided again on what is read then: the state is
+ * one that was shown late (outcomes.h). decision: 813
+ *
+ * Any thread; never waits. */
 #ifndef LAGRA_STORE_RADOS_PENDING_H
 #define LAGRA_STORE_RADOS_PENDING_H
 
 #include "store/rados/view.h"
+
+/* So many states are kept, of so many bytes in all, for so long. */
+#define PENDING_KEPT_MAX   1024u
+#define PENDING_KEPT_BYTES (32u << 20)
+#define PENDING_KEPT_MS    10000u
 
 struct pending;
 struct pending *pending_new(void);
@@ -31,9 +41,11 @@ enum pending_added {
 enum pending_added pending_add(struct pending *pending, const struct view *before,
                                struct view *after, struct shard_link **ret_rests_on,
                                uint64_t *ret_apart);
-/* The commit of this link has ended. */
+/* The commit of this link has ended. is_kept: it was applied, and the next decision may be made on what it has left. */
 void pending_end(struct pending *pending, const struct partition *partition,
-                 const struct shard_link *link);
+                 const struct shard_link *link, bool is_kept);
+/* This was read: what is kept of the partition is dropped if it is older. */
+void pending_seen(struct pending *pending, const struct view *seen);
 /* Nobody is to be given the newest state any more, until another commit adds one. */
 void pending_close(struct pending *pending, const struct partition *partition);
 /* The same, until the commit of this sequence has ended: it stands apart, and so do those before it. */

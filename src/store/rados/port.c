@@ -165,6 +165,7 @@ struct port_step *port_get_label(struct port_op *op)
 void port_send(struct port *port, const char *object, struct port_op *op)
 {
     assert(op->first && op->done);
+    op->object = arena_string(op->arena, bytes_from_string(object));
     port->send(port, object, op);
 }
 

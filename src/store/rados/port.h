@@ -77,6 +77,7 @@ struct port_op {
     struct port_step *first, **end;
     size_t bytes; /* of keys and values given */
     bool is_write;
+    const char *object;      /* once sent; in the arena */
     enum port_result result; /* once done */
     /* Called once, by a thread of the port, never inside port_send(). The op is the owner's again. */
     void (*done)(struct port_op *op);

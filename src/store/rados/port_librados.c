@@ -9,6 +9,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "store/rados/port_merge.h"
 
 #define LABEL "label" /* the extended attribute */
 
@@ -164,6 +165,23 @@ static void add_read(struct flight *flight, struct port_step *step)
     flight->read_count++;
 }
 
+/* In the order of the steps, unless that is all the same. */
+static void add_writes(rados_write_op_t write, struct port_op *op)
+{
+    struct port_merged merged;
+    bool is_merged = port_merge(op, &merged);
+
+    for (const struct port_step *step = op->first; step; step = step->next)
+        if (!is_merged || step->verb == PORT_COMPARE)
+            add_write(write, step);
+    if (is_merged && merged.set.count > 0)
+        rados_write_op_omap_set2(write, merged.set.keys, merged.set.values, merged.set.key_sizes,
+                                 merged.set.value_sizes, merged.set.count);
+    if (is_merged && merged.removed.count > 0)
+        rados_write_op_omap_rm_keys2(write, merged.removed.keys, merged.removed.key_sizes,
+                                     merged.removed.count);
+}
+
 static struct flight *flight_new(struct cluster *cluster, struct port_op *op)
 {
     struct flight *flight = arena_alloc(op->arena, sizeof *flight);
@@ -174,16 +192,14 @@ static struct flight *flight_new(struct cluster *cluster, struct port_op *op)
     for (const struct port_step *step = op->first; step; step = step->next)
         steps++;
     flight->reads = arena_array(op->arena, steps, sizeof flight->reads[0]);
-    if (op->is_write)
+    if (op->is_write) {
         flight->write = rados_create_write_op();
-    else
-        flight->read = rados_create_read_op();
-    for (struct port_step *step = op->first; step; step = step->next) {
-        if (op->is_write)
-            add_write(flight->write, step);
-        else
-            add_read(flight, step);
+        add_writes(flight->write, op);
+        return flight;
     }
+    flight->read = rados_create_read_op();
+    for (struct port_step *step = op->first; step; step = step->next)
+        add_read(flight, step);
     return flight;
 }
 

@@ -12,7 +12,8 @@
 #include "store/store_private.h"
 
 #define RADOS_STRIPES    4096u
-/* So long a partition counts as wanted by many after a conflict, or as too large to be kept. */
+/* So long a partition counts as wanted by many after a conflict, or two changes within a second or two; or as too large to be
+ * kept. */
 #define RADOS_BUSY_TICKS (10 * TICKS_PER_SECOND)
 
 /* What this front end knows of the partitions of one hash. */
@@ -20,6 +21,7 @@ struct rados_stripe {
     _Atomic uint64_t newest;      /* instant: not below that of any commit seen */
     _Atomic uint64_t busy_until;  /* many want one of them: states that are pending are shown */
     _Atomic uint64_t large_until; /* one of them is too large for that */
+    _Atomic uint64_t changed; /* the last one that was: when in seconds (32 bits), and its hash */
 };
 
 struct staged;

@@ -93,10 +93,10 @@ enum store_result resting_begin(const struct resting_commit *commit, struct rest
 }
 
 void resting_end(struct rados *rados, const struct partition *partition, uint64_t sequence,
-                 const struct resting *resting)
+                 const struct resting *resting, bool is_kept)
 {
     if (resting->link)
-        pending_end(rados->pending, partition, resting->link);
+        pending_end(rados->pending, partition, resting->link, is_kept);
     if (resting->is_apart)
         pending_apart_ended(rados->pending, partition, sequence);
 }

@@ -32,9 +32,9 @@ struct resting {
 /* returns STORE_OK        it may start once what is awaited is durable
  *         STORE_CONFLICT  what it was decided on will not be: decide again */
 enum store_result resting_begin(const struct resting_commit *commit, struct resting *ret_resting);
-/* It has ended, whatever became of it. Of each of its partitions, before the sequence is ended. */
+/* It has ended, whatever became of it. Of each of its partitions, before the sequence is ended. is_kept: as of pending_end() */
 void resting_end(struct rados *rados, const struct partition *partition, uint64_t sequence,
-                 const struct resting *resting);
+                 const struct resting *resting, bool is_kept);
 /* After that. */
 void resting_release(struct resting *resting);
 

@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/rados/row_key.h"
 #include "store/rados/shard_private.h"
@@ -33,9 +34,10 @@ enum store_result shard_new(struct port *port, const char *name, struct bytes ro
     return result;
 }
 
-void shard_set_watch(struct shard *shard, struct shard_watch *watch)
+void shard_set_watch(struct shard *shard, struct shard_watch *watch, const atomic_bool *is_shared)
 {
     shard->watch = watch;
+    shard->is_shared = is_shared;
 }
 
 void shard_free(struct shard *shard)
@@ -197,6 +199,31 @@ static bool all_hinted(struct shard *shard)
     return true;
 }
 
+static void proceed(struct shard *shard);
+
+static void gap_over(struct waiter *waiter)
+{
+    proceed((struct shard *)(void *)((char *)waiter - offsetof(struct shard, gap)));
+}
+
+/* Before the next group is filled: is it another front end's turn? Then it goes on by itself after that. */
+static bool leaves_gap(struct shard *shard)
+{
+    unsigned ms = 0;
+
+    if (shard->group || !shard->is_shared || !atomic_load(shard->is_shared))
+        return false;
+    lock_take(&shard->lock);
+    if (shard->waiting)
+        ms = turn_before_op(&shard->turn, shard->waiting->partition_key, clock_monotonic_ms());
+    lock_give(&shard->lock);
+    if (ms == 0)
+        return false;
+    shard->gap.wake = gap_over;
+    port_pause(shard->port, ms, &shard->gap);
+    return true;
+}
+
 /* Sends what is left of the group, else the next one, if any. What is left goes alone: with others it
  * might be refused for their sake again and again. The caller has made the shard busy, and holds no lock. A
  * group that does not fit the bounds is looked at first: they may be old, and no waiter is woken in its own call. */
@@ -204,6 +231,8 @@ static void proceed(struct shard *shard)
 {
     bool is_idle;
 
+    if (leaves_gap(shard))
+        return;
     lock_take(&shard->lock);
     if (!shard->group)
         fill_group(shard);
@@ -341,6 +370,7 @@ static void group_done(struct port_op *op)
     struct shard *shard = op->context;
     enum port_result result = op->result;
 
+    turn_after_op(&shard->turn, clock_monotonic_ms());
     if (result == PORT_OK && shard->watch)
         tell_watch(shard, op);
     port_op_free(op);

@@ -3,6 +3,7 @@
 #define LAGRA_STORE_RADOS_SHARD_PRIVATE_H
 
 #include "store/rados/shard.h"
+#include "store/rados/turn.h"
 
 /* What is known of a counter of the shard, by its last look or by an op of its own since. */
 struct shard_counter {
@@ -19,8 +20,9 @@ struct shard_counter {
 struct shard {
     struct port *port;
     char *name;
-    struct shard_watch *watch; /* or NULL */
-    bool may_create;           /* made by the first commit, if it is not there */
+    struct shard_watch *watch;    /* or NULL */
+    const atomic_bool *is_shared; /* or NULL */
+    bool may_create;              /* made by the first commit, if it is not there */
     struct lock lock;
     struct shard_commit *waiting, **end; /* under lock */
     bool is_busy;                        /* under lock: an op is in flight, or is being made */
@@ -28,6 +30,8 @@ struct shard {
     unsigned next_hint;                  /* under lock */
 
     /* Of whoever has made it busy. */
+    struct turn turn;
+    struct waiter gap;
     struct shard_commit *group; /* the first of each chain */
     struct bytes row;           /* of the bounds, on the heap, as it was read last; none: never */
     struct shard_bounds bounds; /* that it says */

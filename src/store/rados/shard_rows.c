@@ -291,10 +291,14 @@ static bool remembers_another_of(const struct partition_header *header, struct a
     return false;
 }
 
-/* No front end has been pushed out yet: places that are taken stay so. */
-static bool remembers_all(const struct partition_header *header)
+/* Is there room for a commit of this front end that came after `seen`? Those that came before are pushed out first, and
+ * before any of them the places are filled that are free. */
+static bool would_remember(const struct partition_header *now, const struct partition_header *seen)
 {
-    return header->attempts[HEADER_ATTEMPTS - 1].number == 0;
+    for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
+        if (now->attempts[i].number == 0 || partition_header_remembers(seen, now->attempts[i]))
+            return true;
+    return false;
 }
 
 enum store_result partition_header_outcome(const struct partition_header *now,
@@ -308,10 +312,9 @@ enum store_result partition_header_outcome(const struct partition_header *now,
         return STORE_WAIT;
     if (now->version == seen->version)
         return STORE_CONFLICT; /* locked, by another */
-    if (remembers_another_of(now, attempt))
+    if (remembers_another_of(now, attempt) || would_remember(now, seen))
         return STORE_CONFLICT;
-    return remembers_all(now) || partition_header_remembers(now, seen->attempts[0]) ? STORE_CONFLICT
-                                                                                    : STORE_UNKNOWN;
+    return STORE_UNKNOWN;
 }
 
 /* ---- other rows ---- */

@@ -104,7 +104,7 @@ bool partition_header_remembers(const struct partition_header *header, struct at
  * returns STORE_OK        it was applied: it was resent, and its first answer lost
  *         STORE_WAIT      the partition has not changed: it was refused for another reason
  *         STORE_CONFLICT  the partition has changed, and not by it; or is locked
- *         STORE_UNKNOWN   more front ends have written since than the header remembers (decisions: 396, 480, 823) */
+ *         STORE_UNKNOWN   more front ends have written since than the header remembers (decisions: 396, 480, 808, 823) */
 enum store_result partition_header_outcome(const struct partition_header *now,
                                            const struct partition_header *seen,
                                            const struct partition_header *after,

@@ -6,6 +6,7 @@
 
 #include "base/crc.h"
 #include "base/log.h"
+#include "store/rados/first_read_table.h"
 #include "store/rados/routes.h"
 #include "store/rados/row_key.h"
 
@@ -24,7 +25,9 @@ struct shards {
     _Atomic uint64_t attempts;
     struct routes *routes;
     struct moves moves;
+    struct first_reads *first_reads;
     struct shard_watch *watch; /* or NULL */
+    atomic_bool is_shared;
     struct lock lock;
     struct known *buckets[BUCKETS]; /* under lock */
     unsigned count;                 /* under lock */
@@ -39,8 +42,10 @@ struct shards *shards_new(struct port *port, uint32_t incarnation)
     shards->port = port;
     shards->incarnation = incarnation;
     atomic_init(&shards->attempts, 0);
+    atomic_init(&shards->is_shared, false);
     shards->routes = routes_new();
     lock_init(&shards->moves.lock, RANK_PARTITION);
+    shards->first_reads = first_reads_new();
     lock_init(&shards->lock, RANK_PARTITION);
     return shards;
 }
@@ -62,6 +67,7 @@ void shards_free(struct shards *shards)
             shards->buckets[i] = known->next;
             known_free(known);
         }
+    first_reads_free(shards->first_reads);
     routes_free(shards->routes);
     lock_release(&shards->moves.lock);
     lock_release(&shards->lock);
@@ -81,6 +87,11 @@ uint32_t shards_incarnation(const struct shards *shards)
 struct moves *shards_moves(struct shards *shards)
 {
     return &shards->moves;
+}
+
+struct first_reads *shards_first_reads(const struct shards *shards)
+{
+    return shards->first_reads;
 }
 
 struct attempt shards_next_attempt(struct shards *shards)
@@ -179,6 +190,11 @@ void shards_watch(struct shards *shards, struct shard_watch *watch)
     shards->watch = watch;
 }
 
+void shards_set_shared(struct shards *shards, bool is_shared)
+{
+    atomic_store(&shards->is_shared, is_shared);
+}
+
 struct shard *shards_take(struct shards *shards, const char *object)
 {
     struct known **at, *known;
@@ -188,7 +204,7 @@ struct shard *shards_take(struct shards *shards, const char *object)
     if (!*at) {
         known = xcalloc(1, sizeof *known);
         known->shard = shard_new_unread(shards->port, object, shard_name_is_first(object));
-        shard_set_watch(known->shard, shards->watch);
+        shard_set_watch(known->shard, shards->watch, &shards->is_shared);
         memcpy(known->object, object, strlen(object) + 1);
         *at = known;
         shards->count++;

@@ -14,7 +14,10 @@
 #define SHARDS_KEPT 1024u
 
 struct shards;
+struct first_reads;
 struct shards *shards_new(struct port *port, uint32_t incarnation);
+/* Of partitions in them. */
+struct first_reads *shards_first_reads(const struct shards *shards);
 /* None may be in use, and nothing may go on: shards_wait_idle(). */
 void shards_free(struct shards *shards);
 struct port *shards_port(const struct shards *shards);
@@ -45,6 +48,8 @@ struct moves {
 struct moves *shards_moves(struct shards *shards);
 /* Of all shards, before the first is taken. */
 void shards_watch(struct shards *shards, struct shard_watch *watch);
+/* Are there other front ends? */
+void shards_set_shared(struct shards *shards, bool is_shared);
 /* The same of a place in a lane, whichever partition of it is the first from there on. */
 void shards_place_in_lane(const struct shards *shards, const struct guid *space, unsigned lane,
                           struct bytes partition_key, char ret_object[SHARD_NAME_SIZE]);

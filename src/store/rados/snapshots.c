@@ -152,9 +152,11 @@ enum store_result rados_begin(struct rados_snapshot *snapshot)
     do
         result = view_begin(view);
     while (is_again(snapshot, &result));
-    if (result == STORE_OK)
+    if (result == STORE_OK) {
         rados_raise(&snapshot->stripe->newest, view_header(view)->version);
-    else if (result == STORE_NOT_FOUND)
+        if (!view_link(view) && rados_is_busy(rados_of(snapshot->base.store), snapshot->stripe))
+            pending_seen(rados_of(snapshot->base.store)->pending, view);
+    } else if (result == STORE_NOT_FOUND)
         snapshot->base.gone = view_is_gone(view);
     return result;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "store/rados/first_reads.h"
 #include "store/rados/view_rows.h"
 #include "store/record_value.h"
 
@@ -33,14 +34,14 @@ struct view {
     struct view_rows rows[2]; /* by family */
     uint32_t page;
     bool reads_much;
-    bool is_at_first; /* the shard that was asked is the first of its lane */
+    struct arrival *first; /* of the first read, whose rows it has; NULL: none */
 
     struct whole *whole; /* of a view ahead, in the place of rows; NULL: of none */
     struct shard_link *link;
     uint64_t sequence;
 
     struct arrival *arrival; /* of what is under way; NULL: nothing */
-    const struct port_step *bounds_step, *header_step, *run_steps[2], *at_step;
+    const struct port_step *bounds_step, *header_step, *at_step, *run_step; /* of a later read */
     enum record_family reading;
     struct bytes reading_from;
     uint32_t reading_rows; /* 0: that one alone */
@@ -83,6 +84,7 @@ void view_close(struct view *view)
     if (!view || atomic_fetch_sub(&view->holders, 1) > 1)
         return;
     arrival_drop(view->arrival);
+    arrival_drop(view->first);
     whole_free(view->whole);
     shard_link_release(view->link);
     arena_free(view->arena);
@@ -102,49 +104,33 @@ static struct bytes family_key(struct arena *arena, const struct view *view,
     return row_key_record(arena, family, view->partition.key, none);
 }
 
-static void send(struct view *view, struct port_op *op)
-{
-    char object[SHARD_NAME_SIZE];
-
-    assert(!view->arrival);
-    shards_place(view->shards, &view->partition, object);
-    view->is_at_first = shard_name_is_first(object);
-    view->arrival = arrival_send(shards_port(view->shards), object, op);
-}
-
-static struct port_op *begin_op(struct view *view)
-{
-    struct port_op *op = arrival_op();
-
-    view->bounds_step = port_get(op, row_key_bounds());
-    view->header_step = port_get(op, row_key_header(op->arena, view->partition.key));
-    return op;
-}
-
 static void ask_first(struct view *view)
 {
-    struct port_op *op = begin_op(view);
+    static const struct first_read_rows few = { VIEW_LISTED_ROWS, VIEW_INNER_ROWS },
+                                        many = { VIEW_BUSY_ROWS, VIEW_BUSY_ROWS };
 
-    view->run_steps[RECORD_LISTED] =
-        port_list(op, none, family_key(op->arena, view, RECORD_LISTED),
-                  view->reads_much ? VIEW_BUSY_ROWS : VIEW_LISTED_ROWS);
-    view->run_steps[RECORD_INNER] = port_list(op, none, family_key(op->arena, view, RECORD_INNER),
-                                              view->reads_much ? VIEW_BUSY_ROWS : VIEW_INNER_ROWS);
+    assert(!view->arrival);
     view->step = FIRST;
-    send(view, op);
+    view->arrival = first_reads_ask(shards_first_reads(view->shards), view->shards,
+                                    &view->partition, view->reads_much ? many : few);
 }
 
 static void ask_page(struct view *view)
 {
-    struct port_op *op = begin_op(view);
+    struct port_op *op = arrival_op();
     enum record_family family = view->reading;
+    char object[SHARD_NAME_SIZE];
 
+    view->bounds_step = port_get(op, row_key_bounds());
+    view->header_step = port_get(op, row_key_header(op->arena, view->partition.key));
     view->at_step = port_get(op, view->reading_from);
-    view->run_steps[family] = NULL;
+    view->run_step = NULL;
     if (view->reading_rows > 0)
-        view->run_steps[family] = port_list(
-            op, view->reading_from, family_key(op->arena, view, family), view->reading_rows);
-    send(view, op);
+        view->run_step = port_list(op, view->reading_from, family_key(op->arena, view, family),
+                                   view->reading_rows);
+    assert(!view->arrival);
+    shards_place(view->shards, &view->partition, object);
+    view->arrival = arrival_send(shards_port(view->shards), object, op);
 }
 
 /* from: of a row. */
@@ -182,12 +168,12 @@ static struct arrival *take_arrival(struct view *view)
 }
 
 /* Of the shard, as it is now. STORE_WAIT: the partition is in another one, which is to be asked. */
-static enum store_result take_bounds(struct view *view)
+static enum store_result take_bounds(struct view *view, const struct port_step *step)
 {
     struct shard_bounds bounds;
     enum store_result result;
 
-    if (shard_bounds_read(port_value(view->bounds_step), &bounds))
+    if (shard_bounds_read(port_value(step), &bounds))
         return damaged(view, "the shard");
     if (bounds.state == SHARD_SEALED) {
         view->is_gone = view->is_gone || view->step == FIRST;
@@ -199,12 +185,15 @@ static enum store_result take_bounds(struct view *view)
     return result ? end(view, result) : STORE_OK;
 }
 
-static enum store_result take_first(struct view *view, const struct port_op *op)
+/* Others have the answer too: it is only looked at. */
+static enum store_result take_first(struct view *view, struct arrival *arrival)
 {
+    const struct port_op *op = arrival_answer(arrival);
+    struct first_read read;
     enum store_result result;
 
     if (op->result == PORT_ABSENT &&
-        view->is_at_first) { /* nobody has written anything there yet */
+        shard_name_is_first(op->object)) { /* nobody has written anything there yet */
         for (unsigned family = 0; family < 2; family++)
             view_rows_none(&view->rows[family], view->arena);
         view->step = READ;
@@ -212,19 +201,21 @@ static enum store_result take_first(struct view *view, const struct port_op *op)
     }
     if (op->result)
         return end(view, STORE_IO);
-    result = take_bounds(view);
+    read = first_read_answer(op);
+    result = take_bounds(view, read.bounds);
     if (result == STORE_WAIT)
         view->step = UNREAD;
     if (result)
         return result;
-    view->header_row = arena_copy(view->arena, port_value(view->header_step));
+    arrival_drop(view->first);
+    view->first = arrival_share(arrival);
+    view->header_row = port_value(read.header);
     if (partition_header_read(view->header_row, &view->header))
         return damaged(view, "the header");
     for (unsigned family = 0; family < 2; family++) {
         view->rows[family].runs = NULL;
-        view_rows_add(&view->rows[family], view->arena,
-                      family_key(view->arena, view, (enum record_family)family), NULL,
-                      view->run_steps[family]);
+        view_rows_use(&view->rows[family], view->arena,
+                      family_key(view->arena, view, (enum record_family)family), read.runs[family]);
     }
     if (!partition_is_locked(&view->header)) {
         view->step = READ;
@@ -265,7 +256,7 @@ static enum store_result take_more(struct view *view, const struct port_op *op)
 
     if (op->result)
         return end(view, op->result == PORT_ABSENT ? STORE_CONFLICT : STORE_IO);
-    result = take_bounds(view);
+    result = take_bounds(view, view->bounds_step);
     if (result == STORE_WAIT)
         ask_page(view);
     if (result)
@@ -273,14 +264,14 @@ static enum store_result take_more(struct view *view, const struct port_op *op)
     if (!bytes_equal(port_value(view->header_step), view->header_row))
         return end(view, STORE_CONFLICT);
     view_rows_add(&view->rows[view->reading], view->arena, view->reading_from, view->at_step,
-                  view->run_steps[view->reading]);
+                  view->run_step);
     return STORE_OK;
 }
 
-static enum store_result take(struct view *view, const struct arrival *arrival)
+static enum store_result take(struct view *view, struct arrival *arrival)
 {
     if (view->step == FIRST)
-        return take_first(view, arrival_answer(arrival));
+        return take_first(view, arrival);
     if (view->step == FATE)
         return take_fate(view, arrival);
     if (view->step == READ)
@@ -474,6 +465,11 @@ struct view *view_ahead(const struct view *before, const struct view_changes *ch
 struct shard_link *view_link(const struct view *view)
 {
     return view->link;
+}
+
+size_t view_bytes(const struct view *view)
+{
+    return view->whole ? whole_bytes(view->whole) : 0;
 }
 
 uint64_t view_sequence(const struct view *view)

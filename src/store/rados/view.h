@@ -80,6 +80,7 @@ struct view *view_ahead(const struct view *before, const struct view_changes *ch
 /* Of a view ahead: that of its commit; NULL: of what is. */
 struct shard_link *view_link(const struct view *view);
 uint64_t view_sequence(const struct view *view);
+size_t view_bytes(const struct view *view);
 
 /* After the first answer. */
 bool view_is_gone(const struct view *view);

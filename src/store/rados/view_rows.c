@@ -54,6 +54,22 @@ void view_rows_add(struct view_rows *rows, struct arena *arena, struct bytes fro
     rows->runs = run;
 }
 
+void view_rows_use(struct view_rows *rows, struct arena *arena, struct bytes from,
+                   const struct port_step *list)
+{
+    struct view_run *run = arena_alloc(arena, sizeof *run);
+
+    *run = (struct view_run){
+        .next = rows->runs,
+        .from = from,
+        .to = list->row_count > 0 ? list->rows[list->row_count - 1].key : from,
+        .is_to_end = !list->is_cut,
+        .rows = list->rows,
+        .count = list->row_count,
+    };
+    rows->runs = run;
+}
+
 void view_rows_none(struct view_rows *rows, struct arena *arena)
 {
     struct view_run *run = arena_alloc(arena, sizeof *run);

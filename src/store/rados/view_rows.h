@@ -26,6 +26,9 @@ uint32_t view_run_place(const struct view_run *run, struct bytes key);
  *   list  of what is behind it; NULL: only that one */
 void view_rows_add(struct view_rows *rows, struct arena *arena, struct bytes from,
                    const struct port_step *at, const struct port_step *list);
+/* The same of a whole family, whose rows stay where they are, with `from`. */
+void view_rows_use(struct view_rows *rows, struct arena *arena, struct bytes from,
+                   const struct port_step *list);
 /* There is nothing at all. */
 void view_rows_none(struct view_rows *rows, struct arena *arena);
 

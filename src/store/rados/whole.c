@@ -91,6 +91,11 @@ struct whole *whole_after(const struct whole *before, const struct bytes prefixe
     return if_small(whole);
 }
 
+size_t whole_bytes(const struct whole *whole)
+{
+    return whole->bytes;
+}
+
 void whole_free(struct whole *whole)
 {
     if (!whole)

@@ -17,6 +17,8 @@ struct whole *whole_of_rows(const struct view_rows rows[2], const struct bytes p
 /* What the changes make of it; those of other rows than records are passed over. NULL: too much. */
 struct whole *whole_after(const struct whole *before, const struct bytes prefixes[2],
                           const struct shard_change *changes);
+/* Of keys and values. */
+size_t whole_bytes(const struct whole *whole);
 /* NULL: nothing. */
 void whole_free(struct whole *whole);
 /* Valid as long as the whole is. False: there is no such row. */

@@ -341,6 +341,88 @@ static void two_front_ends(void **state)
     live_free(live);
 }
 
+/* ---- what is kept ---- */
+
+/* Decides, and leaves a state that is kept. */
+static void leave_kept(struct fixture *f)
+{
+    struct decider *d = decider_new(f, f->store);
+
+    make_busy(f);
+    assert_int_equal(decide(d), STORE_OK);
+    assert_int_equal(store_await(f->store, d->seen), STORE_OK);
+}
+
+/* Rule: a change of what was changed just now is one op, without a read; what is only read is read. decision: 813 */
+static void kept_state(void **state)
+{
+    struct fixture *f = *state;
+    struct decider *d, *reader;
+    uint64_t ops;
+
+    leave_kept(f);
+    d = decider_new(f, f->store);
+    reader = decider_new(f, f->store);
+    ops = live_shard_ops(f->live);
+    assert_int_equal(decide(d), STORE_OK);
+    assert_int_equal(store_await(f->store, d->seen), STORE_OK);
+    assert_int_equal(live_shard_ops(f->live) - ops, 1);
+    assert_int_equal(read_number(reader), STORE_OK);
+    assert_int_equal(store_await(f->store, reader->seen), STORE_CONFLICT);
+    fetch_set_begin(
+        reader->set); /* the request reads something else in between, as rules for CORS */
+    assert_int_equal(read_number(reader), STORE_OK);
+    assert_int_equal(reader->value, 3);
+    assert_int_equal(store_await(f->store, reader->seen), STORE_OK);
+    assert_int_equal(number_of(f), 3);
+    assert_int_equal(count_of(f), 3);
+}
+
+/* Rule: where another front end has changed it since, nothing that was decided on it is applied or told. */
+static void kept_and_changed(void **state)
+{
+    struct fixture *f = *state;
+    struct decider *d, *reader, *fast;
+
+    leave_kept(f);
+    f->faster = live_open(live_client(f->live), 0);
+    fast = decider_new(f, f->faster);
+    d = decider_new(f, f->store);
+    reader = decider_new(f, f->store);
+    assert_int_equal(decide(fast), STORE_OK);
+    assert_int_equal(store_await(f->faster, fast->seen), STORE_OK);
+    assert_int_equal(read_number(reader), STORE_OK);
+    assert_int_equal(reader->value, 2);
+    assert_int_equal(store_await(f->store, reader->seen), STORE_CONFLICT);
+    assert_int_equal(decide(d), STORE_OK);
+    assert_int_equal(store_await(f->store, d->seen), STORE_CONFLICT);
+    assert_int_equal(read_number(reader), STORE_OK);
+    assert_int_equal(reader->value, 3);
+    assert_int_equal(store_await(f->store, reader->seen), STORE_OK);
+    assert_int_equal(decide(d), STORE_OK);
+    assert_int_equal(store_await(f->store, d->seen), STORE_OK);
+    assert_int_equal(number_of(f), 4);
+    assert_int_equal(count_of(f), 4);
+}
+
+/* Rule: it is enough that one client changes something twice in a row. */
+static void kept_of_one(void **state)
+{
+    struct fixture *f = *state;
+    struct decider *d = decider_new(f, f->store);
+    uint64_t ops;
+
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(decide(d), STORE_OK);
+        assert_int_equal(store_await(f->store, d->seen), STORE_OK);
+    }
+    ops = live_shard_ops(f->live);
+    assert_int_equal(decide(d), STORE_OK);
+    assert_int_equal(store_await(f->store, d->seen), STORE_OK);
+    assert_int_equal(live_shard_ops(f->live) - ops, 1);
+    assert_int_equal(number_of(f), 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,6 +435,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(many_clients, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_records, set_up, tear_down),
         cmocka_unit_test_setup_teardown(two_front_ends, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kept_state, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kept_and_changed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(kept_of_one, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

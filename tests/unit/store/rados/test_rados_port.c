@@ -8,6 +8,7 @@
 
 #include "../../../rados/conformance.h"
 #include "../../../rados/fake.h"
+#include "store/rados/port_merge.h"
 
 static void settle(struct port_under_test *under_test)
 {
@@ -112,12 +113,48 @@ static void full_pool(void **state)
     assert_int_equal(answered, 3);
 }
 
+/* Rows that an op changes are sent once each, as they are to be; not where the order matters. */
+static void merged_changes(void **state)
+{
+    unsigned answered = 0;
+    struct port_op *op = port_op_new(count, &answered);
+    struct port_merged merged;
+
+    (void)state;
+    port_compare(op, bytes_from_string("guard"), bytes_from_string("v"));
+    for (unsigned i = 0; i < 10; i++) {
+        struct bytes value = arena_printf(op->arena, "%u", i);
+
+        port_set(op, bytes_from_string("a"), value);
+        port_remove(op, bytes_from_string("b"));
+        port_set(op, bytes_from_string("c"), value);
+        port_set(op, arena_printf(op->arena, "own%u", i), value);
+    }
+    port_remove(op, bytes_from_string("c"));
+    assert_true(port_merge(op, &merged));
+    assert_int_equal(merged.set.count, 11);
+    assert_memory_equal(merged.set.keys[0], "a", merged.set.key_sizes[0]);
+    assert_memory_equal(merged.set.values[0], "9", merged.set.value_sizes[0]);
+    assert_int_equal(merged.removed.count, 2);
+    assert_memory_equal(merged.removed.keys[1], "c", merged.removed.key_sizes[1]);
+    port_remove_range(op, bytes_from_string("d"), bytes_from_string("e"));
+    assert_false(port_merge(op, &merged));
+    port_op_free(op);
+
+    op = port_op_new(count, &answered);
+    port_remove(op, bytes_from_string("a"));
+    port_set(op, bytes_from_string("a"), bytes_from_string("1"));
+    assert_false(port_merge(op, &merged)); /* refused where there is no such object */
+    port_op_free(op);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         CONFORMANCE_TESTS(set_up, tear_down),
         cmocka_unit_test(killed_client),
         cmocka_unit_test(resent_op),
+        cmocka_unit_test(merged_changes),
         cmocka_unit_test_setup_teardown(full_pool, set_up, tear_down),
     };
 

@@ -330,6 +330,35 @@ static void outcomes(void **state)
     }
 }
 
+/* Nor is the outcome of a front end's first commit unknown, however often others have written since it looked: what is
+ * older than its own would be pushed out before that. decision: 808 */
+static void first_of_a_writer(void **state)
+{
+    const struct attempt mine = { 9, 1 };
+
+    (void)state;
+    for (unsigned writers = 1; writers <= 6; writers++)
+        for (unsigned before = 1; before <= 6; before++) {
+            struct partition_header seen = { .version = 0 }, becomes, now, applied;
+            bool is_known = writers < HEADER_ATTEMPTS;
+
+            for (unsigned i = before; i > 0; i--)
+                seen = partition_header_after(&seen, 0, (struct attempt){ i, 1 });
+            becomes = applied = partition_header_after(&seen, 0, mine);
+            now = seen;
+            for (unsigned i = 0; i < 5 * writers; i++) {
+                const struct attempt other = { 1 + i % writers, 2 + i };
+
+                now = partition_header_after(&now, 0, other);
+                applied = partition_header_after(&applied, 0, other);
+            }
+            assert_int_equal(partition_header_outcome(&applied, &seen, &becomes, mine),
+                             is_known ? STORE_OK : STORE_UNKNOWN);
+            assert_int_equal(partition_header_outcome(&now, &seen, &becomes, mine),
+                             is_known ? STORE_CONFLICT : STORE_UNKNOWN);
+        }
+}
+
 /* One front end may write as often as it likes: it does not push out what others, or itself, have done before.
  * decision: 480 */
 static void one_writer(void **state)
@@ -392,6 +421,7 @@ int main(void)
         cmocka_unit_test(shard_names),
         cmocka_unit_test_setup_teardown(headers, set_up, tear_down),
         cmocka_unit_test(outcomes),
+        cmocka_unit_test(first_of_a_writer),
         cmocka_unit_test(one_writer),
         cmocka_unit_test(newcomer),
     };

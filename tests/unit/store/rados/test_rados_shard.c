@@ -8,10 +8,12 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "../../../rados/fake.h"
 #include "store/rados/row_key.h"
 #include "store/rados/shard.h"
+#include "store/rados/turn.h"
 
 #define OBJECT "shard"
 #define SELF   1u /* incarnation */
@@ -738,9 +740,92 @@ static void increments_by_lot(void **state)
     assert_true(sum.ok > SEEDS * ROUNDS / 4 && sum.conflict > SEEDS && sum.unknown > 0);
 }
 
+/* ---- turns ---- */
+
+static struct {
+    unsigned ms, count;
+    struct waiter *waiter;
+} paused;
+
+static void note_pause(struct port *port, unsigned ms, struct waiter *waiter)
+{
+    (void)port;
+    paused.ms = ms;
+    paused.count++;
+    paused.waiter = waiter;
+}
+
+/* Who has changed a partition for a while leaves others a gap before the next op, where there are others. decision: 808 */
+static void gap_for_others(void **state)
+{
+    struct fixture *f = *state;
+    atomic_bool is_shared;
+
+    atomic_init(&is_shared, false);
+    shard_set_watch(f->shard, NULL, &is_shared);
+    f->port->pause = note_pause;
+    for (unsigned shared = 0; shared < 2; shared++) {
+        struct tried *first = prepare(f, "p", "1"), *second = prepare(f, "p", "2");
+
+        atomic_store(&is_shared, shared == 1);
+        paused.count = 0;
+        second->commit.has_no_header = true;
+        shard_commit(f->shard, &first->commit);
+        usleep((TURN_MS + 5) * 1000);
+        shard_commit(f->shard, &second->commit);
+        run(f);
+        assert_true(first->is_over);
+        assert_int_equal(second->is_over, !shared);
+        assert_int_equal(paused.count, shared);
+        if (shared) {
+            assert_in_range(paused.ms, 1, TURN_GAP_MS_MAX);
+            paused.waiter->wake(paused.waiter);
+            run(f);
+        }
+        assert_true(second->is_over);
+        assert_int_equal(second->commit.result, STORE_OK);
+    }
+}
+
+/* A turn is one partition's, of ops that follow each other. */
+static void turns(void **state)
+{
+    static const char *const partitions[] = { "p", "p", "q" };
+    const unsigned pauses[] = { 0, 1, 30 }; /* between an op of 5 ms and the next */
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned k = 0; k < 3; k++) {
+            struct turn turn = { .began_ms = 0 };
+            uint64_t now = 1000;
+            unsigned gaps = 0;
+
+            for (unsigned op = 0; op < 40; op++) {
+                unsigned gap =
+                    turn_before_op(&turn, bytes_from_string(partitions[op % 2 ? i : 0]), now);
+
+                gaps += gap > 0;
+                now += gap;
+                if (gap > 0) {
+                    assert_int_equal(gap, 6);
+                    assert_int_equal(turn_before_op(&turn, bytes_from_string("p"), now), 0);
+                }
+                now += 5;
+                turn_after_op(&turn, now);
+                now += pauses[k];
+            }
+            if (i < 2 && k < 2)
+                assert_in_range(gaps, 3, 6);
+            else
+                assert_int_equal(gaps, 0);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(gap_for_others, set_up, tear_down),
+        cmocka_unit_test(turns),
         cmocka_unit_test_setup_teardown(one_commit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(groups, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bounded_groups, set_up, tear_down),

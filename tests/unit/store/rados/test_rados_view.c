@@ -167,6 +167,37 @@ static void small_partition(void **state)
     view_close(view);
 }
 
+/* Who asks while a first read is in flight shares the next one, and sees what was written before he asked. decision: 812 */
+static void shared_first_reads(void **state)
+{
+    struct fixture *f = *state;
+    struct counted counted = { .waiter = { .wake = wake } };
+    struct view *first = open_view(f, "p"), *others[3];
+    uint64_t before;
+
+    put(f, "p", RECORD_LISTED, "a", "old");
+    run(f);
+    before = fake_applied(f->fake);
+    assert_int_equal(view_begin(first), STORE_WAIT);
+    put(f, "p", RECORD_LISTED, "a", "new");
+    for (unsigned i = 0; i < 3; i++) {
+        others[i] = open_view(f, "p");
+        assert_int_equal(view_begin(others[i]), STORE_WAIT);
+    }
+    view_close(others[2]); /* who leaves takes nothing from the others */
+    arrival_wait(view_arrival(first), &counted.waiter);
+    run(f);
+    assert_int_equal(counted.woken, 1);
+    assert_int_equal(fake_applied(f->fake) - before, 3);
+    expect(f, first, RECORD_LISTED, "a", "old");
+    view_close(first);
+    for (unsigned i = 0; i < 2; i++) {
+        expect(f, others[i], RECORD_LISTED, "a", "new");
+        view_close(others[i]);
+    }
+    assert_int_equal(fake_applied(f->fake) - before, 3);
+}
+
 /* Beyond the first read each record is an op, once. */
 static void large_partition(void **state)
 {
@@ -447,6 +478,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(small_partition, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(shared_first_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(large_partition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(changed_partition, set_up, tear_down),
         cmocka_unit_test_setup_teardown(changed_bounds, set_up, tear_down),

@@ -1,0 +1,31 @@
+#include "store/rados/turn.h"
+
+#include "base/crc.h"
+
+/* Does the op follow the one before so soon that nobody came in between? */
+static bool goes_on(const struct turn *turn, uint32_t partition, uint64_t now_ms)
+{
+    return turn->began_ms > 0 && turn->partition == partition &&
+           now_ms - turn->ended_ms <= turn->took_ms;
+}
+
+unsigned turn_before_op(struct turn *turn, struct bytes partition_key, uint64_t now_ms)
+{
+    uint32_t partition = crc32c(0, partition_key.ptr, partition_key.len);
+
+    if (!goes_on(turn, partition, now_ms)) {
+        turn->partition = partition;
+        turn->began_ms = now_ms;
+    } else if (now_ms - turn->began_ms >= TURN_MS) {
+        turn->began_ms = 0;
+        return turn->took_ms < TURN_GAP_MS_MAX ? (unsigned)turn->took_ms + 1 : TURN_GAP_MS_MAX;
+    }
+    turn->sent_ms = now_ms;
+    return 0;
+}
+
+void turn_after_op(struct turn *turn, uint64_t now_ms)
+{
+    turn->ended_ms = now_ms;
+    turn->took_ms = now_ms - turn->sent_ms;
+}
