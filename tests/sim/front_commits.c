@@ -312,12 +312,13 @@ static void apply_for(const struct begun *b)
     request_set_slot(-1);
 }
 
+/* What ends in a space that was dropped meanwhile, such as a pending copy, has gone with it. */
 static void apply_behind(const struct begun *b)
 {
     struct copy_steps copy = *copy_steps();
     struct kept_view kept = *kept_here();
 
-    if (!sim_service()->committed_behind)
+    if (!sim_service()->committed_behind || dropped_at(b) > 0)
         return;
     *copy_steps() = b->copy;
     *kept_here() = b->kept;
