@@ -13,7 +13,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -116,7 +116,13 @@ async function time(azurite, work) {
     }
 }
 
-const importBlobs = (azurite) => time(azurite, (server) => lagra(server, { from: azurite.connectionString('blob') }));
+const importBlobs = (azurite) => time(azurite, async (server) => {
+    const done = await lagra(server, { from: azurite.connectionString('blob') });
+    const { compared } = JSON.parse(done.output.trim().split('\n').at(-1));
+    if (compared < counts.blobs)
+        throw new Error(`${compared} of ${counts.blobs} blobs came`);
+    return done;
+});
 
 const azcopyBlobs = (azurite) => time(azurite, (server) => {
     const env = { AZCOPY_LOG_LOCATION: folder, AZCOPY_JOB_PLAN_LOCATION: folder, AZCOPY_DISABLE_SYSLOG: 'true' };
@@ -138,8 +144,12 @@ async function compare(azurite, rounds) {
 }
 
 try {
-    if (options.filled && !existsSync(options.filled))
-        await makeFolder(options.filled, counts);
+    if (options.filled && !existsSync(options.filled)) {
+        const unfinished = `${options.filled}.unfinished`;
+        rmSync(unfinished, { recursive: true, force: true });
+        await makeFolder(unfinished, counts);
+        renameSync(unfinished, options.filled);
+    }
     if (options.filled)
         cpSync(options.filled, source, { recursive: true });
     else
