@@ -171,7 +171,8 @@ test('a SAS is named without its signature; who is anonymous is logged when he s
     assert.equal((await fetch(`${container.getBlobClient('b').url}?sv=2020-04-08&sp=r&sr=b&se=2030-01-01&sig=AAAA`)).status, 403);
     await container.getBlobClient('b').getProperties();
     const lines = await logged(logs, 'blob', (line) => line[2] === 'GetBlobProperties');
-    const gets = lines.filter((line) => line[2] === 'GetBlob').map((line) => [line[3], line[7], line[8], line.length]);
+    // Without those that read the log, by the account's key.
+    const gets = lines.filter((line) => line[2] === 'GetBlob' && line[7] !== 'authenticated').map((line) => [line[3], line[7], line[8], line.length]);
     assert.deepEqual(gets, [['SASSuccess', 'sas', '', 38], ['AnonymousSuccess', 'anonymous', '', 38], ['SASAuthorizationError', 'sas', '', 38]]);
     const text = JSON.stringify(lines);
     assert.ok(text.includes('sig=XXXXX') && !text.includes(encodeURIComponent(signature)) && !text.includes('sig=AAAA'));
