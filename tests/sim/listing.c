@@ -511,6 +511,9 @@ static void adopt_blob(const struct blob_state *b, const char *name, uint64_t no
             next++;
         if (next == b->snapshot_count)
             return;
+        /* An older state may be shown, where what expires leaves open which it is. */
+        if (!text_fits(&entries[i], "<Deleted>", b->snapshots[next].expires > 0 ? "true" : ""))
+            continue;
         memcpy(b->snapshots[next].time->snapshot, time, SNAPSHOT_SIZE);
         if (b->snapshots[next].stamp->etag == 0)
             b->snapshots[next].stamp->etag =
