@@ -14,8 +14,8 @@
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: content's (content/content.h)
  *                                index: the base's tags (tag_index.h)
- * So snapshots and versions are returned before their base, as List Blobs shows them. What is soft-deleted keeps its key, with
- * the deletion in its record: lists that show it have it in its place, and its name finds it without a further read.
+ * So snapshots and versions are returned before their base, as List Blobs shows them. What is soft-deleted keeps its key,
+ * with the deletion in its record: lists that show it have it in its place, and its name finds it without a further read.
  * While there is a snapshot, deleted or not, there is a base; one that is gone for good leaves a record without
  * anything for that (blob_is_anchor()). The same of versions (version.h). decisions: 790, 791, 803 */
 #ifndef LAGRA_BLOB_BLOB_H
@@ -210,8 +210,8 @@ static inline bool blob_is_anchor(const struct blob *blob)
     return blob->uncommitted && blob->nothing_staged;
 }
 
-/* A base that is uncommitted only is given too; the current version is the base. What is soft-deleted is STORE_NOT_FOUND, and *ret_blob may
- * be changed.
+/* A base that is uncommitted only is given too; the current version is the base. What is soft-deleted is STORE_NOT_FOUND,
+ * and *ret_blob may be changed.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
 enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
                             struct blob *ret_blob);

@@ -1,5 +1,5 @@
-/* Delete Blob: the base blob, its snapshots, or one snapshot or version: for good, or, where the account keeps what is deleted,
- * softly: then it stays with all that it has but its lease and its uncommitted blocks, and expires.
+/* Delete Blob: the base blob, its snapshots, or one snapshot or version: for good, or, where the account keeps what is
+ * deleted, softly: then it stays with all that it has but its lease and its uncommitted blocks, and expires.
  *
  * A base stays as a previous version where blobs have them (version.h).
  *

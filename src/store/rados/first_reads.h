@@ -15,8 +15,8 @@ struct first_read {
     const struct port_step *bounds, *header, *runs[2];
 };
 
-/* Of one partition there are at most a few such pairs of numbers. Any thread; never waits. The arrival is the caller's; its answer
- * is others', too, and stays as long as somebody has it. */
+/* Of one partition there are at most a few such pairs of numbers. Any thread; never waits. The arrival is the caller's; its
+ * answer is others', too, and stays as long as somebody has it. */
 struct arrival *first_reads_ask(struct first_reads *reads, struct shards *shards,
                                 const struct partition *partition, struct first_read_rows rows);
 /* Of an answer that is PORT_OK. */

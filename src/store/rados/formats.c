@@ -160,7 +160,6 @@ static enum port_result raise(struct port *records, uint32_t known, const struct
 {
     struct format_row seen;
     struct port_op *op;
-
     enum port_result result = arrival_answer(living->arrival)->result;
 
     *ret_problem = NULL;

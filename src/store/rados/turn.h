@@ -1,5 +1,5 @@
-/* Turns at a partition that several front ends change as fast as they can. Who has changed it in op after op comes first with the
- * next, too: the others read what it has left, decide, and find that it has changed again. So it leaves a gap
+/* Turns at a partition that several front ends change as fast as they can. Who has changed it in op after op comes first
+ * with the next, too: the others read what it has left, decide, and find that it has changed again. So it leaves a gap
  * now and then, as long as an op takes, in which one of them comes in, and has its turn. decision: 808 */
 #ifndef LAGRA_STORE_RADOS_TURN_H
 #define LAGRA_STORE_RADOS_TURN_H
@@ -17,7 +17,8 @@ struct turn {
     uint64_t sent_ms, took_ms;
 };
 
-/* An op is about to be sent, with this partition first. Returns how long it is to wait, and to ask again then; 0: it is sent. */
+/* An op is about to be sent, with this partition first. Returns how many milliseconds it is to wait, and to ask again then;
+ * 0: it is sent. */
 unsigned turn_before_op(struct turn *turn, struct bytes partition_key, uint64_t now_ms);
 /* It was answered. */
 void turn_after_op(struct turn *turn, uint64_t now_ms);
