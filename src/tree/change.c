@@ -36,6 +36,13 @@ static enum store_result is_unused(struct tree *tree, const struct decision_part
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
+/* Does the decision look at a node of that id already? It may: one front end draws what another has just drawn, whose clock
+ * differs, and meets it in the place of the node that it is about to replace. */
+static bool is_looked_at(const struct tree *tree, uint64_t id)
+{
+    return decision_find_part(tree->d, tree_partition(tree->d->arena, tree->space, id)) != NULL;
+}
+
 /* Opens a partition that has no node. NULL: tree->failed says why. */
 static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64_t *ret_id)
 {
@@ -45,7 +52,7 @@ static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64
         struct decision_part *part;
         enum store_result result;
 
-        if (id == TREE_ROOT)
+        if (id == TREE_ROOT || is_looked_at(tree, id))
             continue;
         part = tree_part(tree, id);
         result = is_unused(tree, part);
