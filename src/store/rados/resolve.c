@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "store/rados/slot.h"
 
 /* Of the changes of one transaction, several times over. */
 #define RESOLVE_ARENA_MAX (64u << 20)
@@ -19,7 +20,7 @@ struct resolve {
     struct partition at;     /* now; its key on the heap */
     unsigned depth, waited_ms;
     struct arrival *read;
-    struct port_step *bounds_row, *header_row, *rows;
+    struct port_step *bounds_row, *header_row, *rows, *slots;
     struct bytes locked_row;        /* in the arena */
     struct partition_header header; /* of `at` */
     struct text prepared;           /* what was read of its changes */
@@ -148,11 +149,6 @@ static void change(struct resolve *r, struct bytes key, const struct guid *space
     apply_start(&r->apply, r->shards, space, &r->waiter);
 }
 
-void resolve_free_slot(struct part_work *work, struct arena *arena, struct bytes partition_key)
-{
-    part_work_set(work, arena, row_key_slot(arena, partition_key), (struct bytes){ NULL, 0 });
-}
-
 static void settle(struct resolve *r)
 {
     struct part_work *work = arena_alloc(r->arena, sizeof *work);
@@ -247,6 +243,20 @@ static bool take_prepared(struct resolve *r)
     return true;
 }
 
+/* With the lock the slot that says so. */
+static void free_slot(struct resolve *r)
+{
+    for (uint32_t i = 0; i < r->slots->row_count; i++) {
+        const struct port_row *row = &r->slots->rows[i];
+        struct slot slot;
+
+        if (row->value.len > 0 && slot_read(row->value, &slot) &&
+            bytes_equal(slot.partition_key, r->at.key))
+            part_work_set(&r->clearing, r->arena, arena_copy(r->arena, row->key),
+                          (struct bytes){ NULL, 0 });
+    }
+}
+
 /* Is the partition in the shard that was asked? If not it is looked for again, or that is all. */
 static bool is_there(struct resolve *r)
 {
@@ -292,7 +302,7 @@ static void looked(struct waiter *waiter)
     } else if (r->rows->is_cut) {
         look(r, arena_copy(r->arena, r->rows->rows[r->rows->row_count - 1].key));
     } else {
-        resolve_free_slot(&r->clearing, r->arena, r->at.key);
+        free_slot(r);
         await(r, fate_ask(r->shards, &r->header.lock), fate_known);
     }
 }
@@ -307,6 +317,7 @@ static void look(struct resolve *r, struct bytes after)
     r->bounds_row = port_get(op, row_key_bounds());
     r->header_row = port_get(op, row_key_header(op->arena, r->at.key));
     r->rows = port_list(op, after, row_key_prepared_prefix(op->arena, r->at.key), PORT_ROWS_MAX);
+    r->slots = port_list(op, (struct bytes){ NULL, 0 }, bytes_of("X", 1), ROW_SLOTS);
     if (after.len == 0) {
         arena_free(r->arena);
         r->arena = arena_new(RESOLVE_ARENA_MAX);

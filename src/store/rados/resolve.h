@@ -28,9 +28,6 @@ struct arrival *fate_ask(struct shards *shards, const struct partition_lock *loc
 enum fate fate_told(struct shards *shards, const struct arrival *asked,
                     const struct partition_lock *lock, struct partition_header *ret_primary);
 
-/* Rows that say that a partition is locked: to be freed with the lock. */
-void resolve_free_slot(struct part_work *work, struct arena *arena, struct bytes partition_key);
-
 /* Settles or rolls back whatever locks the partition now, if anything. The arrival tells when that is over,
  * whether or not it could be done: look at the partition again. It uses the shards until then, also if the
  * arrival is dropped. Never waits. */

@@ -168,10 +168,9 @@ struct bytes row_key_slot_number(struct arena *arena, unsigned number)
     return arena_printf(arena, "X%02x", number);
 }
 
-struct bytes row_key_slot(struct arena *arena, struct bytes partition_key)
+unsigned row_slot_of(struct bytes partition_key)
 {
-    return row_key_slot_number(arena,
-                               crc32c(0, partition_key.ptr, partition_key.len) / 16 % ROW_SLOTS);
+    return crc32c(0, partition_key.ptr, partition_key.len) / 16 % ROW_SLOTS;
 }
 
 struct bytes row_key_begin(struct arena *arena, char kind, struct bytes partition_key)

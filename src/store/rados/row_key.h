@@ -13,7 +13,7 @@
  *   'P' partition END 'x' number       a part of the changes that a transaction has prepared
  *   'T' due, id                        a deferred task
  *   'W'                                up to when tasks have been looked for
- *   'X' slot, 2 hex digits             the partition that is locked, or none: overwritten, never deleted
+ *   'X' slot, 2 hex digits             a partition that is locked, or none: overwritten, never deleted
  *
  * Keys must not contain 00, as librados takes some of them as C strings. So partition, record and index keys
  * and names are written with 00 as 01 02 and 01 as 01 03, and END is 01 01; numbers are in hex digits. Any
@@ -63,7 +63,8 @@ struct bytes row_key_prepared(struct arena *arena, struct bytes partition_key, u
 /* All of a partition's. */
 struct bytes row_key_prepared_prefix(struct arena *arena, struct bytes partition_key);
 struct bytes row_key_task(struct arena *arena, instant due, const struct guid *id);
-struct bytes row_key_slot(struct arena *arena, struct bytes partition_key);
+/* The slot that a partition has where that is free: slot.h. */
+unsigned row_slot_of(struct bytes partition_key);
 /* number: below ROW_SLOTS */
 struct bytes row_key_slot_number(struct arena *arena, unsigned number);
 

@@ -1,5 +1,7 @@
 /* The rows that say which partitions of a shard are locked, so that who reads many of them sees it: a slot for
- * each hash. Any thread.
+ * each hash. Of two partitions of one transaction with the same hash the second takes the next slot that is free of its
+ * own: it would wait for the first one's else, until somebody finds that the transaction is in the way (decision 843). So
+ * who frees a slot looks for the one that names the partition. Any thread.
  *
  *   slot  empty: none; else, with a CRC-32C behind it (shard_rows.h), 4 incarnation, 8 number of the transaction,
  *         key of the partition */

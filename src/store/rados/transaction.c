@@ -18,6 +18,7 @@ struct member {
     struct part_work work;
     struct part_work clearing; /* what goes with the lock */
     struct shard_task task;    /* that looks after the lock */
+    unsigned slot;             /* where the lock is noted: slot.h */
     bool has_pieces;
 };
 
@@ -408,10 +409,9 @@ static void prepare(struct transaction *t, struct member *member)
         part_work_remove(&member->clearing, t->arena, key);
         rest = bytes_from(rest, part.len);
     }
-    t->check =
-        (struct shard_check){ .key = row_key_slot(t->arena, member->partition.key), .value = none };
+    t->check = (struct shard_check){ .key = row_key_slot_number(t->arena, member->slot) };
     part_work_set(&work, t->arena, t->check.key, slot_write(t->arena, &slot));
-    resolve_free_slot(&member->clearing, t->arena, member->partition.key);
+    part_work_set(&member->clearing, t->arena, t->check.key, none);
     add_task(t, member);
     apply(t, member,
           (struct shard_commit){ .seen = member->seen,
@@ -441,6 +441,22 @@ static void lock_resolved(struct waiter *waiter)
     end(t);
 }
 
+/* No two have the same, for they may be of one shard. */
+static void choose_slots(struct transaction *t)
+{
+    uint64_t taken = 0;
+
+    _Static_assert(ROW_SLOTS == 64 && COMMIT_PARTS_MAX <= ROW_SLOTS, "a bit for each");
+    for (size_t i = 0; i + 1 < t->count; i++) {
+        struct member *member = t->order[i];
+
+        member->slot = row_slot_of(member->partition.key);
+        while (taken >> member->slot & 1)
+            member->slot = (member->slot + 1) % ROW_SLOTS;
+        taken |= UINT64_C(1) << member->slot;
+    }
+}
+
 void transaction_start(struct transaction *t)
 {
     assert(t->count > 0);
@@ -454,5 +470,6 @@ void transaction_start(struct transaction *t)
         }
     }
     qsort(t->order, t->count, sizeof t->order[0], compare_members);
+    choose_slots(t);
     lock_next(t);
 }

@@ -298,7 +298,7 @@ static struct account judge(struct world *world, struct arena *arena, unsigned a
     struct partition_header header;
     char object[SHARD_NAME_SIZE];
     struct record record;
-    struct bytes row;
+    struct bytes row, slot;
 
     shard_name(&partition.space, 0, 0, object);
     assert_int_equal(
@@ -307,7 +307,8 @@ static struct account judge(struct world *world, struct arena *arena, unsigned a
         STORE_OK);
     assert_false(partition_is_locked(&header));
     assert_null(fake_row(world->fake, object, row_key_prepared(arena, partition.key, 0)).ptr);
-    assert_int_equal(fake_row(world->fake, object, row_key_slot(arena, partition.key)).len, 0);
+    slot = row_key_slot_number(arena, row_slot_of(partition.key));
+    assert_int_equal(fake_row(world->fake, object, slot).len, 0);
     row = fake_row(world->fake, object,
                    row_key_record(arena, RECORD_INNER, partition.key, bytes_from_string("n")));
     if (row.ptr) {
