@@ -6,6 +6,8 @@
 
 #include "copy_steps.h"
 #include "fronts.h"
+#include "fs_copy_steps.h"
+#include "fs_seen.h"
 #include "judge.h"
 #include "kept_view.h"
 #include "scheduler.h"
@@ -29,10 +31,13 @@ static struct begun {
     bool is_applied, is_ended, has_pieces;
     struct guid spaces[COMMIT_PARTS_MAX], dropped[DROPPED_MAX];
     unsigned space_count, dropped_count;
-    /* What its thread has noted of it: of which parts of a batch it is; a copy that it ends. */
+    /* What its thread has noted of it: of which parts of a batch it is; a copy that it ends or goes on with; what
+     * was decided of files. */
     unsigned parts[PARTS_MAX], part_count;
     struct copy_steps copy;
     struct kept_view kept;
+    struct fs_copy_step file_copy;
+    struct fs_seen file;
 } begun[COMMITS_MAX];
 
 /* An op that was sent, until it is answered or freed. */
@@ -65,8 +70,11 @@ static void take_notes(struct begun *b)
 {
     if (b->slot >= 0 && b->slot < (int)SLOTS_MAX)
         b->part_count = judge_committing((unsigned)b->slot, b->parts);
-    if (b->slot >= 0)
+    if (b->slot >= 0) {
+        b->file = fs_seen((unsigned)b->slot);
         return;
+    }
+    b->file_copy = fs_copy_step();
     b->copy = *copy_steps();
     b->kept = *kept_here();
     copy_steps()->ends = false; /* whatever the thread commits next */
@@ -308,6 +316,7 @@ static void apply_for(const struct begun *b)
     request_set_slot(b->slot);
     if (b->part_count > 0)
         judge_commits_parts((unsigned)b->slot, b->parts, b->part_count);
+    fs_seen_put((unsigned)b->slot, &b->file);
     sim_service()->committed((unsigned)b->slot);
     request_set_slot(-1);
 }
@@ -322,6 +331,7 @@ static void apply_behind(const struct begun *b)
         return;
     *copy_steps() = b->copy;
     *kept_here() = b->kept;
+    fs_copy_step_put(&b->file_copy);
     sim_service()->committed_behind();
     *copy_steps() = copy;
     *kept_here() = kept;

@@ -94,7 +94,7 @@ bool front_commits_open(unsigned slot);
 
 /* Of nobody's. */
 struct port *fronts_port(void);
-/* Fails if anything is left of what was begun and has to have ended: locks, prepared changes, decisions. */
+/* Fails if anything stays of what was begun and has to have ended: locks, prepared changes, decisions. */
 void front_cluster_check(void);
 
 /* ---- front_run.c ---- */

@@ -33,8 +33,10 @@ void fs_copies_begin(void)
 /* Whatever was read is read anew. */
 void fs_copies_begin_life(void)
 {
-    for (struct fs_copy *copy = all->newest; copy; copy = copy->older)
-        copy->was_there = copy->was_away = false;
+    for (struct fs_copy *copy = all->newest; copy; copy = copy->older) {
+        memset(copy->was_there, 0, sizeof copy->was_there);
+        memset(copy->was_away, 0, sizeof copy->was_away);
+    }
 }
 
 static struct fs_copy *find(const struct copy_id *id)
@@ -118,8 +120,10 @@ static void watch(struct fs_copy *copy)
 {
     bool is_there = has_source(copy, fs_state_at(world->commits));
 
-    copy->was_there = copy->was_there || is_there;
-    copy->was_away = copy->was_away || !is_there;
+    for (unsigned m = 0; m < MACHINES_MAX; m++) {
+        copy->was_there[m] = copy->was_there[m] || is_there;
+        copy->was_away[m] = copy->was_away[m] || !is_there;
+    }
 }
 
 void fs_copies_watch(void)
@@ -134,10 +138,22 @@ void fs_copy_reads(const struct copy_id *id)
 {
     struct fs_copy *copy = find(id);
 
+    if (!copy && front_commits_voids() > 0)
+        return; /* it was begun in a share that was dropped */
     if (!copy)
         world_fail("a copy is read that nobody has begun");
-    copy->was_there = copy->was_away = false;
+    copy->was_there[fronts_machine(sched_front())] = false;
+    copy->was_away[fronts_machine(sched_front())] = false;
     watch(copy);
+}
+
+void fs_copy_saw(struct fs_copy_step *step)
+{
+    const struct fs_copy *copy = find(&step->id);
+    unsigned machine = fronts_machine(sched_front());
+
+    step->was_there = copy && copy->was_there[machine];
+    step->was_away = copy && copy->was_away[machine];
 }
 
 /* ---- what its jobs commit ---- */
@@ -155,7 +171,7 @@ static struct fs_node *find_pending(const struct copy_id *id, struct fs_state *s
 
 static void step(const struct fs_copy_step *step, struct fs_node *node)
 {
-    if (!node->copy->was_there)
+    if (!step->was_there)
         world_fail("a copy reads a source that is gone, or another");
     if (step->from != node->copied || step->to <= step->from ||
         step->to > fs_copy_bytes(node->copy))
@@ -206,9 +222,10 @@ static void complete(struct fs_state *state, struct fs_node *node)
     node->copied_as = FS_COPIED;
 }
 
-static void fail(struct fs_state *state, struct fs_node *node)
+static void fail(const struct fs_copy_step *step, struct fs_state *state, struct fs_node *node)
 {
-    if (!node->copy->was_away && !faults_were_seen() && !(world->plan.faults & FAULT_CLOCK))
+    if (!step->was_away && !faults_were_seen() && !fronts_may_fail() &&
+        !(world->plan.faults & FAULT_CLOCK))
         world_fail("a copy has failed without a reason");
     pass(state, node, false);
     fs_end_copy(node, FS_COPY_HAS_FAILED, state->since);
@@ -251,7 +268,7 @@ void fs_copies_committed(void)
     else if (about.kind == FS_COPY_WAITS)
         pass(state, node, true);
     else
-        fail(state, node);
+        fail(&about, state, node);
     why = about.kind == FS_COPIES_STEP || about.kind == FS_COPY_WAITS
               ? NULL
               : fs_fill(world->commits, about.etag);

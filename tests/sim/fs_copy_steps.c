@@ -22,6 +22,11 @@ struct fs_copy_step fs_copy_step(void)
     return was;
 }
 
+void fs_copy_step_put(const struct fs_copy_step *step)
+{
+    about = *step;
+}
+
 void fs_copy_waits_to_read(void)
 {
     about = (struct fs_copy_step){ .kind = FS_COPY_WAITS_TO_READ, .id = running };
@@ -34,6 +39,7 @@ static enum error note(const struct decision *d, enum error e, int kind, const s
     kind = e ? FS_COPY_WAITS : kind; /* which is committed, too */
     about = (struct fs_copy_step){ .kind = kind, .etag = d->subject.etag.v };
     memcpy(about.id.bytes, id->b, sizeof about.id.bytes);
+    fs_copy_saw(&about);
     return e;
 }
 

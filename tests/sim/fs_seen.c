@@ -22,6 +22,11 @@ void fs_seen_clear(unsigned slot)
     seen[slot] = (struct fs_seen){ 0 };
 }
 
+void fs_seen_put(unsigned slot, const struct fs_seen *of_commit)
+{
+    seen[slot] = *of_commit;
+}
+
 static void note_copy(const struct copy_file_parameters *p, struct fs_seen *to)
 {
     memcpy(to->copy.bytes, p->id.b, sizeof to->copy.bytes);

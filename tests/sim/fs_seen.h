@@ -20,5 +20,7 @@ struct fs_seen {
 /* Of the last decisions for the client. */
 struct fs_seen fs_seen(unsigned slot);
 void fs_seen_clear(unsigned slot);
+/* Of a commit that the client's request began some time ago: before it is judged. */
+void fs_seen_put(unsigned slot, const struct fs_seen *of_commit);
 
 #endif

@@ -145,6 +145,8 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
         plan.aim = o->plan.aim;
     if (o->has_service)
         plan.service = o->plan.service;
+    if (plan.fronts > 0) /* SMB counts on the front end of its client alone */
+        plan.faults &= ~(unsigned)(FAULT_SMB | FAULT_WIRE);
     return plan;
 }
 

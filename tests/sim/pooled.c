@@ -96,11 +96,19 @@ enum state __wrap_batch_decide_again(struct flow *flow)
     return __real_batch_decide_again(flow);
 }
 
-/* The newest: a part that is done may still name a snapshot that lay there. */
+static bool rests_on(const struct decision *d, const struct snapshot *before)
+{
+    for (unsigned i = 0; i < d->part_count; i++)
+        if (d->parts[i].before == before)
+            return true;
+    return false;
+}
+
+/* Of those that are not done: the others have closed their snapshots, and one may lie now where theirs did. */
 static unsigned part_of(const struct work *first, unsigned count, const struct snapshot *before)
 {
-    for (unsigned i = count; i-- > 0;) {
-        if (first[i].decision.before == before)
+    for (unsigned i = 0; i < count; i++) {
+        if (rests_on(&first[i].decision, before))
             return i;
     }
     assert(!"a commit of no part");

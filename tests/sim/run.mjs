@@ -8,8 +8,8 @@
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/faults.md that names this suite was reached
-//   campaign  new seeds for LAGRA_SIM_SECONDS (20), and of files by REST and by SMB, and of two and three front ends, for a
-//             third of that each; with
+//   campaign  new seeds for LAGRA_SIM_SECONDS (20), of files by REST and by SMB for a third of that each, and of two and three
+//             front ends, and of files there, for a quarter; with
 //             --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
@@ -106,6 +106,9 @@ function unreachedCells() {
 /** With kills and power cuts. */
 const BY_SMB = ['--service', 'file', '--faults', '2051', '--lives', '6', '--clients', '9', '--operations', '60'];
 
+/** By REST. */
+const FILES_OF_FRONTS = ['--service', 'file', '--fronts', '3'];
+
 /** Short lives for the crashes, long ones for the requests, and all that a seed draws. */
 function campaigns() {
     const start = Date.now() * 1000;
@@ -118,8 +121,9 @@ function campaigns() {
             [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds],
             files: ['--seed', '1', '--service', 'file', '--seconds', String(Math.ceil(Number(seconds) / 3))],
             'files by SMB and REST': ['--seed', '1', ...BY_SMB, '--seconds', String(Math.ceil(Number(seconds) / 3))],
-            'two front ends': ['--seed', '1', '--fronts', '2', '--seconds', String(Math.ceil(Number(seconds) / 3))],
-            'three front ends': ['--seed', '1', '--fronts', '3', '--seconds', String(Math.ceil(Number(seconds) / 3))],
+            'two front ends': ['--seed', '1', '--fronts', '2', '--seconds', String(Math.ceil(Number(seconds) / 4))],
+            'three front ends': ['--seed', '1', '--fronts', '3', '--seconds', String(Math.ceil(Number(seconds) / 4))],
+            'files of three front ends': ['--seed', '1', ...FILES_OF_FRONTS, '--seconds', String(Math.ceil(Number(seconds) / 4))],
         };
     return {
         'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
@@ -143,6 +147,8 @@ function campaigns() {
             '--lives', 0, '--clients', 8, '--operations', 60),
         'two front ends': campaign(13e8, '--requests', requests / 20, '--fronts', 2),
         'three front ends': campaign(14e8, '--requests', requests / 20, '--fronts', 3),
+        'files of two front ends': campaign(15e8, '--requests', requests / 20, ...FILES_OF_FRONTS, '--fronts', 2),
+        'files of three front ends': campaign(16e8, '--requests', requests / 20, ...FILES_OF_FRONTS),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }
