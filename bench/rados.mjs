@@ -2,7 +2,7 @@
 // Lagra on a Ceph cluster beside that cluster's own gateway, radosgw with S3, in one run (tests/rados/cluster.mjs: a
 // monitor and three OSDs on this machine): requests a second and times, and what docs/cluster.md promises. Of each request also
 // what it took: CPU of the server and of the disks' daemons, and the ops on their objects, reads and writes. Of two front ends
-// the slower one's times, and the rate of each.
+// the slower one's times, and the rate of each; and both behind HAProxy, which divides requests by their paths.
 //
 //   rados.mjs --build FOLDER --binary LAGRA [--rounds N] [--seconds N] [--objects N] [--only WORD,..]
 //
@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
+import { BEHIND_BALANCER, startBalancer } from '../tests/rados/balancer.mjs';
 import { Cluster } from '../tests/rados/cluster.mjs';
 import { startFrontEnd } from '../tests/rados/front_end.mjs';
 import { cpuSeconds, middle } from './process.mjs';
@@ -90,6 +91,15 @@ async function diskWork() {
     return { reads, writes, seconds: pids.map(cpuSeconds).reduce((a, b) => a + b, 0) };
 }
 
+/** Of what a proxy sends to several servers. */
+async function measureBehind(proxy, servers, asked) {
+    const own = servers.map(({ pid }) => cpuSeconds(pid));
+    const [result] = await measureBeside([proxy], asked);
+    const seconds = servers.map(({ pid }, i) => cpuSeconds(pid) - own[i]).reduce((a, b) => a + b, 0);
+
+    return { ...result, cpuUs: (seconds / result.answered) * 1e6 };
+}
+
 /** Of all targets at once, each by its own clients. */
 async function measureBeside(targets, asked) {
     const own = targets.map(({ pid }) => cpuSeconds(pid)), before = await diskWork();
@@ -144,7 +154,7 @@ async function startLagra(cluster) {
     const place = `rados:${cluster.configuration}:records:pieces`;
 
     execFileSync(binary, ['rados', 'init', place, '--unsafe'], { stdio: ['ignore', 'ignore', 'ignore'] });
-    const server = await startFrontEnd(binary, ['--store', place]);
+    const server = await startFrontEnd(binary, ['--store', place, ...BEHIND_BALANCER]);
     for (const container of [BUCKET, LISTED])
         await create(server, 'blob', `/${container}?restype=container`);
     await create(server, 'queue', `/${BUCKET}-0`);
@@ -178,18 +188,22 @@ function print({ name, connections, wanted }, results) {
             wanted ? `of ${wanted}` : gateway && server === 'Lagra' ? `${(result.per_second / gateway.per_second).toFixed(2)}x` : '');
 }
 
-/** As one front end has it, and two side by side, each with half of the clients. */
+/** As one front end has it, and two: side by side, each with half of the clients; and behind HAProxy as in docs/cluster.md, whose
+ *  time is not counted. */
 async function measureTwo(first, place) {
-    const second = await startFrontEnd(binary, ['--store', place]);
+    const second = await startFrontEnd(binary, ['--store', place, ...BEHIND_BALANCER]);
+    const balancer = await startBalancer([first, second], ACCOUNT);
 
-    second.name = 'second';
     for (const asked of PROMISED.filter(({ name }) => isWanted(name))) {
         const both = await measureBeside([first, second], { ...asked, connections: asked.connections / 2 });
 
         row(asked.name, asked.connections, 'two', number(both[0].per_second + both[1].per_second),
             ...['p50_us', 'p99_us', 'cpuUs', 'diskUs'].map((column) => number(Math.max(both[0][column], both[1][column]))),
             number(both[0].reads), number(both[0].writes), both.map((one) => number(one.per_second)).join(' + '));
+        const behind = await measureBehind(balancer, [first, second], asked);
+        row(asked.name, asked.connections, 'HAProxy', ...COLUMNS.map((column) => number(behind[column])));
     }
+    await balancer.stop();
     await second.stop();
 }
 

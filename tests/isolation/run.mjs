@@ -27,7 +27,8 @@ import { Target } from './target.mjs';
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const JOBS = '4';
 const HALVES = ['even', 'odd'];
-const IN_MEMORY = '--inMemoryPersistence';
+/* Stores without a syncer: what they have applied is durable. */
+const WITHOUT_SYNCER = ['--inMemoryPersistence', '--store'];
 
 function options() {
     const { values, positionals } = parseArgs({
@@ -78,9 +79,9 @@ async function run(job, target) {
         await target.repair({ usedGates: job.permutation.needs !== 'nothing' });
 }
 
-/** Without a disk there is no syncer to hold; where another server has its SMB, if it has, is not known. */
+/** Where another server has its SMB, if it has, is not known. */
 function canRun(job, settings) {
-    return (!job.permutation.holdsSyncer || !settings['server-arg'].includes(IN_MEMORY)) &&
+    return (!job.permutation.holdsSyncer || !settings['server-arg'].some((word) => WITHOUT_SYNCER.includes(word))) &&
         (!job.permutation.usesSmb || !(settings.url || settings['without-smb']));
 }
 

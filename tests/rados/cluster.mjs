@@ -240,6 +240,14 @@ export class Cluster {
         this.#spawn(`osd.${number}`, 'ceph-osd', '-i', `${number}`);
     }
 
+    /** They are as full as may be, or not. */
+    setFull(isFull) {
+        const [near, later, full] = isFull ? [0.0001, 0.0002, 0.0003] : [0.85, 0.9, 0.95];
+        const set = [`osd set-nearfull-ratio ${near}`, `osd set-backfillfull-ratio ${later}`, `osd set-full-ratio ${full}`];
+
+        this.#ceph(...set);
+    }
+
     /** All disks are up, and each has all that it is to have. */
     async untilWhole() {
         await this.#until('all placement groups are clean', async () => {

@@ -2,10 +2,12 @@
 
 import { Server } from '../lib/server.mjs';
 
-/** words: [] of options. */
-export function startFrontEnd(binary, words, env = {}) {
+/** words: [] of options. ports: of the Blob, Queue, Table and File service; 0: any, others each time that it starts. */
+export function startFrontEnd(binary, words, env = {}, ports = [0, 0, 0, 0]) {
+    const [blob, queue, table, file] = ports.map(String);
+
     return Server.start({
         binary, env,
-        words: [...words, '--blobHost', '127.0.0.1', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0'],
+        words: [...words, '--blobHost', '127.0.0.1', '--blobPort', blob, '--queuePort', queue, '--tablePort', table, '--filePort', file],
     });
 }

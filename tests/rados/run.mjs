@@ -11,10 +11,13 @@ import { parseArgs } from 'node:util';
 import { campaign } from './campaign.mjs';
 import { Cluster } from './cluster.mjs';
 import { startFrontEnd } from './front_end.mjs';
-import { ALONE, LANES } from './server.mjs';
+import { balanced, disks, full } from './disturbed.mjs';
+import { ALONE as AWAY, LANES as OF_SERVERS } from './server.mjs';
 
 const LIMIT_MS = 600_000; // of one test
 const POOL = 'test';
+const LANES = OF_SERVERS.map((lane) => ('rolling' in lane ? { ...lane, balanced } : lane));
+const ALONE = { ...AWAY, disks, full };
 
 const { values: { build, seed, minutes }, positionals: wanted } = parseArgs({
     allowPositionals: true, options: { build: { type: 'string' }, seed: { type: 'string' }, minutes: { type: 'string' } },

@@ -4,6 +4,7 @@
 
 import { execFile, spawnSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +13,8 @@ import { accounts } from './accounts.mjs';
 import { startFrontEnd } from './front_end.mjs';
 
 const CLIENTS = path.join(path.dirname(fileURLToPath(import.meta.url)), '../clients/run.mjs');
+const ISOLATION = path.join(path.dirname(fileURLToPath(import.meta.url)), '../isolation');
+const LARGE_SPECS = ['copy-abort-pages', 'file-copy-abort'];
 const CLIENT_FILES = ['sdk', 'sdk-files', 'containers', 'leases', 'queues', 'messages', 'tables', 'entities', 'transactions'];
 const CLIENTS_LIMIT_MS = 400_000;
 const SAID_MAX = 64 * 2 ** 20;
@@ -21,7 +24,7 @@ const WRITE_MS = 1500;
 const INCREMENTS = 20;
 const MESSAGES = 40;
 const RENAMES_MS = 1500;
-const GONE = Symbol('gone');
+export const GONE = Symbol('gone');
 const NOTICED_MS = 15_000;
 const AWAY = 'the store\'s cluster does not answer';
 const EXIT_AWAY = 4;
@@ -31,10 +34,10 @@ const FORMAT = 3; // the newest (formats.h)
 const HURRY_MS = 6000;
 const COLLECTED_MS = 90_000;
 
-const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
+export const digest = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
 /** An answer, or GONE where the server is no longer there. */
-async function ask(client, ...request) {
+export async function ask(client, ...request) {
     try {
         return await client.ask(...request);
     } catch {
@@ -43,7 +46,7 @@ async function ask(client, ...request) {
     }
 }
 
-async function must(client, status, ...request) {
+export async function must(client, status, ...request) {
     const answer = await client.ask(...request);
 
     if (answer.status !== status)
@@ -51,7 +54,7 @@ async function must(client, status, ...request) {
     return answer;
 }
 
-const put = (client, target, body, ...headers) => ask(client, 'PUT', target,
+export const put = (client, target, body, ...headers) => ask(client, 'PUT', target,
     { headers: [['x-ms-blob-type', 'BlockBlob'], ...headers], body: Buffer.from(body) });
 
 /** The official SDK's clients of all services. */
@@ -70,16 +73,27 @@ async function clients(start, binary) {
     }
 }
 
+/** The isolation specs, every other permutation. What SMB clients take part in is left out, and copies of tens of MiB, which take their time. */
+async function isolation(start, binary, cluster, store) {
+    const names = readdirSync(path.join(ISOLATION, 'specs')).map((file) => path.parse(file).name).filter((name) => !LARGE_SPECS.includes(name));
+    const stdout = await new Promise((resolve) => execFile(process.execPath, [path.join(ISOLATION, 'run.mjs'), '--server', binary, '--without-smb', '--half', 'odd',
+        ...['--store', store.place].map((word) => `--server-arg=${word}`), ...names],
+    { timeout: CLIENTS_LIMIT_MS, maxBuffer: SAID_MAX }, (error, said) => resolve(said)));
+    const found = stdout.match(/isolation: (\d+) passed, (\d+) failed/);
+
+    return found && Number(found[1]) > 0 && found[2] === '0' ? [] : [`isolation: ${stdout}`];
+}
+
 /** Another test may have made it. */
-async function makeKept(server) {
+export async function makeKept(server) {
     const { status } = await new Client(server).ask('PUT', '/kept?restype=container');
 
     if (status !== 201 && status !== 409)
         throw new Error(`PUT /kept?restype=container: ${status}`);
 }
 
-/** Puts blobs of all sizes until told to end; adds to `kept` what was acknowledged. */
-async function write(server, writer, state, kept) {
+/** Puts blobs of all sizes until told to end, or there is no answer; adds to `kept` what was acknowledged. */
+export async function write(server, writer, state, kept, isRefused = () => {}) {
     const client = new Client(server);
 
     for (let i = 0; !state.ends; i++) {
@@ -91,11 +105,13 @@ async function write(server, writer, state, kept) {
             break;
         if (answer.status === 201)
             kept.set(target, digest(body));
+        else
+            isRefused(answer);
     }
     client.close();
 }
 
-async function compare(server, kept, problems) {
+export async function compare(server, kept, problems) {
     const client = new Client(server);
 
     for (const [target, sum] of kept) {
@@ -509,6 +525,6 @@ async function rolling(start, binary, cluster, store) {
 
 // Side by side, each lane on a store of its own: those that wait, and those that compute. Those that run lagra check on all of their
 // store come before what is killed just then, or damages it.
-export const LANES = [{ left, check, init, coded }, { clients, accounts, killed, two, killedInRename }, { rolling }];
+export const LANES = [{ left, check, init, coded }, { clients, accounts, killed, two, killedInRename }, { rolling }, { isolation }];
 // They stop the cluster.
 export const ALONE = { away };

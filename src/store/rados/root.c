@@ -2,6 +2,7 @@
 
 #include "base/endian.h"
 #include "store/rados/blocking.h"
+#include "store/rados/hints.h"
 
 #define FORMAT    "lagra store on rados 3"
 #define TRIES_MAX 64u
@@ -62,12 +63,31 @@ enum store_result root_check(struct port *port, const char *pieces, const char *
     return *ret_problem ? STORE_IO : STORE_OK;
 }
 
+/* The objects that have hints: on a pool that is full none can be made, and what is deleted leaves tasks. */
+static enum port_result make_hints(struct port *port)
+{
+    enum port_result result = PORT_OK;
+
+    for (unsigned i = 0; i < TODO_OBJECTS && !result; i++) {
+        struct port_op *op = arrival_op();
+        char name[TODO_NAME_SIZE];
+
+        todo_name(i, name);
+        port_create(op, false);
+        result = run_block(port, name, op);
+    }
+    return result;
+}
+
 enum store_result root_make(struct port *port, const char *pieces, const char **ret_problem)
 {
-    struct port_op *op = arrival_op();
+    struct port_op *op;
     enum port_result result;
     char none[sizeof(uint32_t)];
 
+    if (make_hints(port))
+        return failed("the pool cannot be written", ret_problem);
+    op = arrival_op();
     be32_put(none, 0);
     port_create(op, true);
     port_set(op, kind_key(), bytes_from_string(FORMAT));
