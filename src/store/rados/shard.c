@@ -42,7 +42,14 @@ void shard_set_watch(struct shard *shard, struct shard_watch *watch, const atomi
 
 void shard_free(struct shard *shard)
 {
+    bool is_pausing;
+
+    lock_take(&shard->lock);
     assert(!shard->is_busy && !shard->waiting);
+    is_pausing = shard->is_freed = shard->is_pausing;
+    lock_give(&shard->lock);
+    if (is_pausing) /* by the end of that */
+        return;
     shard_counters_free(shard);
     lock_release(&shard->lock);
     xcopy_free(shard->row);
@@ -199,39 +206,13 @@ static bool all_hinted(struct shard *shard)
     return true;
 }
 
-static void proceed(struct shard *shard);
-
-static void gap_over(struct waiter *waiter)
-{
-    proceed((struct shard *)(void *)((char *)waiter - offsetof(struct shard, gap)));
-}
-
-/* Before the next group is filled: is it another front end's turn? Then it goes on by itself after that. */
-static bool leaves_gap(struct shard *shard)
-{
-    unsigned ms = 0;
-
-    if (shard->group || !shard->is_shared || !atomic_load(shard->is_shared))
-        return false;
-    lock_take(&shard->lock);
-    if (shard->waiting)
-        ms = turn_before_op(&shard->turn, shard->waiting->partition_key, clock_monotonic_ms());
-    lock_give(&shard->lock);
-    if (ms == 0)
-        return false;
-    shard->gap.wake = gap_over;
-    port_pause(shard->port, ms, &shard->gap);
-    return true;
-}
-
-/* Sends what is left of the group, else the next one, if any. What is left goes alone: with others it
- * might be refused for their sake again and again. The caller has made the shard busy, and holds no lock. A
+/* What is left of a group goes alone: with others it might be refused for their sake again and again. A
  * group that does not fit the bounds is looked at first: they may be old, and no waiter is woken in its own call. */
-static void proceed(struct shard *shard)
+void shard_proceed(struct shard *shard)
 {
     bool is_idle;
 
-    if (leaves_gap(shard))
+    if (shard_holds_back(shard))
         return;
     lock_take(&shard->lock);
     if (!shard->group)
@@ -242,6 +223,7 @@ static void proceed(struct shard *shard)
     if (is_idle)
         return;
     shard->refusal = PORT_REFUSED;
+    shard->sent_ms = clock_monotonic_ms();
     if (shard_knows(shard) && all_hinted(shard))
         shard_send_group(shard, group_done);
     else
@@ -326,9 +308,11 @@ static void proceed_and_wake(struct shard *shard)
 {
     struct shard_commit *ended = take_ended(shard);
 
-    if (ended)
+    if (ended) {
         take_outdated(shard, ended);
-    proceed(shard);
+        shard_answered(shard, ended);
+    }
+    shard_proceed(shard);
     while (ended) {
         struct shard_commit *commit = ended;
 
@@ -479,7 +463,7 @@ static void look_done(struct port_op *op)
 
 void shard_commit(struct shard *shard, struct shard_commit *commit)
 {
-    bool is_first;
+    bool goes_on;
 
     assert(commit->waiter && commit->attempt.number > 0);
     commit->result = STORE_WAIT;
@@ -491,9 +475,9 @@ void shard_commit(struct shard *shard, struct shard_commit *commit)
     lock_take(&shard->lock);
     *shard->end = commit;
     shard->end = &commit->next;
-    is_first = !shard->is_busy;
+    goes_on = shard_has_come(shard) || !shard->is_busy;
     shard->is_busy = true;
     lock_give(&shard->lock);
-    if (is_first)
-        proceed(shard);
+    if (goes_on)
+        shard_proceed(shard);
 }

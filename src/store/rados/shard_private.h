@@ -1,7 +1,8 @@
-/* Inside shard.c and shard_op.c: a shard, as who has made it busy sees it. */
+/* Inside shard.c, shard_op.c and shard_wait.c: a shard, as who has made it busy sees it. */
 #ifndef LAGRA_STORE_RADOS_SHARD_PRIVATE_H
 #define LAGRA_STORE_RADOS_SHARD_PRIVATE_H
 
+#include "store/rados/crowd.h"
 #include "store/rados/shard.h"
 #include "store/rados/turn.h"
 
@@ -28,10 +29,16 @@ struct shard {
     bool is_busy;                        /* under lock: an op is in flight, or is being made */
     uint64_t hints[SHARD_HINTS];         /* under lock: minutes; 0: none */
     unsigned next_hint;                  /* under lock */
+    struct crowd crowd;                  /* under lock */
+    bool is_held;     /* under lock: busy, and the next op waits, until so many commits do: */
+    unsigned awaited; /* under lock */
+    bool is_pausing;  /* under lock: a pause is under way */
+    bool is_freed;    /* under lock: by the end of that */
+    struct waiter pause;
 
     /* Of whoever has made it busy. */
     struct turn turn;
-    struct waiter gap;
+    uint64_t sent_ms;           /* the last op of a group */
     struct shard_commit *group; /* the first of each chain */
     struct bytes row;           /* of the bounds, on the heap, as it was read last; none: never */
     struct shard_bounds bounds; /* that it says */
@@ -41,6 +48,21 @@ struct shard {
     instant looked; /* up to when tasks have been looked for */
     struct shard_counter *counters;
 };
+
+/* shard.c: sends what is left of the group, else the next one, if any. The caller has made the shard busy, and holds no
+ * lock. */
+void shard_proceed(struct shard *shard);
+
+/* ---- shard_wait.c ---- */
+
+/* Before the next group is filled: is the op to wait? Then it goes on by itself. */
+bool shard_holds_back(struct shard *shard);
+/* Under the lock: a commit was added to those that wait. True: it is the last that was waited for, and the caller goes on. */
+bool shard_has_come(struct shard *shard);
+/* These are about to be woken, and may come back. */
+void shard_answered(struct shard *shard, const struct shard_commit *ended);
+
+/* ---- shard_op.c ---- */
 
 /* The header that a chain leaves. */
 struct partition_header shard_header_after(const struct shard_commit *first);

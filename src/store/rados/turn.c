@@ -1,12 +1,13 @@
 #include "store/rados/turn.h"
 
 #include "base/crc.h"
+#include "store/rados/crowd.h"
 
-/* Does the op follow the one before so soon that nobody came in between? */
+/* Does the op follow the one before so soon that hardly anybody came in between? It may have waited for a crowd. */
 static bool goes_on(const struct turn *turn, uint32_t partition, uint64_t now_ms)
 {
     return turn->began_ms > 0 && turn->partition == partition &&
-           now_ms - turn->ended_ms <= turn->took_ms;
+           now_ms - turn->ended_ms <= turn->took_ms + CROWD_WAIT_MS_MAX;
 }
 
 unsigned turn_before_op(struct turn *turn, struct bytes partition_key, uint64_t now_ms)
