@@ -9,6 +9,8 @@
 /* So many commits to partitions that are in the group already are passed over to find others. */
 #define PASSED_MAX 256u
 
+static void pause_over(struct waiter *waiter);
+
 struct shard *shard_new_unread(struct port *port, const char *name, bool may_create)
 {
     struct shard *shard = xcalloc(1, sizeof *shard);
@@ -17,6 +19,7 @@ struct shard *shard_new_unread(struct port *port, const char *name, bool may_cre
     shard->name = xstrdup(name);
     shard->may_create = may_create;
     shard->end = &shard->waiting;
+    shard->pause.wake = pause_over;
     lock_init(&shard->lock, RANK_SYNCER);
     return shard;
 }
@@ -208,7 +211,7 @@ static bool all_hinted(struct shard *shard)
 
 /* What is left of a group goes alone: with others it might be refused for their sake again and again. A
  * group that does not fit the bounds is looked at first: they may be old, and no waiter is woken in its own call. */
-void shard_proceed(struct shard *shard)
+static void proceed(struct shard *shard)
 {
     bool is_idle;
 
@@ -228,6 +231,17 @@ void shard_proceed(struct shard *shard)
         shard_send_group(shard, group_done);
     else
         shard_send_look(shard, look_done);
+}
+
+static void pause_over(struct waiter *waiter)
+{
+    struct shard *shard = (struct shard *)(void *)((char *)waiter - offsetof(struct shard, pause));
+    bool is_freed;
+
+    if (shard_pause_over(shard, &is_freed))
+        proceed(shard);
+    else if (is_freed)
+        shard_free(shard);
 }
 
 /* Takes chains with a result out of the group, and returns their commits. */
@@ -312,7 +326,7 @@ static void proceed_and_wake(struct shard *shard)
         take_outdated(shard, ended);
         shard_answered(shard, ended);
     }
-    shard_proceed(shard);
+    proceed(shard);
     while (ended) {
         struct shard_commit *commit = ended;
 
@@ -479,5 +493,5 @@ void shard_commit(struct shard *shard, struct shard_commit *commit)
     shard->is_busy = true;
     lock_give(&shard->lock);
     if (goes_on)
-        shard_proceed(shard);
+        proceed(shard);
 }

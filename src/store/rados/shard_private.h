@@ -49,14 +49,12 @@ struct shard {
     struct shard_counter *counters;
 };
 
-/* shard.c: sends what is left of the group, else the next one, if any. The caller has made the shard busy, and holds no
- * lock. */
-void shard_proceed(struct shard *shard);
-
 /* ---- shard_wait.c ---- */
 
-/* Before the next group is filled: is the op to wait? Then it goes on by itself. */
+/* Before the next group is filled: is the op to wait? Then it goes on by the end of the pause. */
 bool shard_holds_back(struct shard *shard);
+/* The pause is over. True: the op goes on now. Else *ret_is_freed: nobody uses the shard any more. */
+bool shard_pause_over(struct shard *shard, bool *ret_is_freed);
 /* Under the lock: a commit was added to those that wait. True: it is the last that was waited for, and the caller goes on. */
 bool shard_has_come(struct shard *shard);
 /* These are about to be woken, and may come back. */

@@ -24,21 +24,17 @@ static bool do_wait(const struct shard *shard, unsigned commits)
     return count == commits || count == SHARD_GROUP_COMMITS;
 }
 
-static void pause_over(struct waiter *waiter)
+bool shard_pause_over(struct shard *shard, bool *ret_is_freed)
 {
-    struct shard *shard = (struct shard *)(void *)((char *)waiter - offsetof(struct shard, pause));
-    bool goes_on, is_freed;
+    bool goes_on;
 
     lock_take(&shard->lock);
     goes_on = shard->is_held;
     shard->is_held = shard->is_pausing = false;
-    is_freed = shard->is_freed;
+    *ret_is_freed = shard->is_freed;
     lock_give(&shard->lock);
-    assert(!goes_on || !is_freed);
-    if (goes_on)
-        shard_proceed(shard);
-    else if (is_freed)
-        shard_free(shard);
+    assert(!goes_on || !*ret_is_freed);
+    return goes_on;
 }
 
 /* Under the lock. For how long, and until how many wait; 0: it is sent. */
@@ -71,10 +67,8 @@ bool shard_holds_back(struct shard *shard)
     is_pausing = shard->is_pausing;
     shard->is_pausing = is_pausing || ms > 0;
     lock_give(&shard->lock);
-    if (ms > 0 && !is_pausing) {
-        shard->pause.wake = pause_over;
+    if (ms > 0 && !is_pausing)
         port_pause(shard->port, ms, &shard->pause);
-    }
     return ms > 0;
 }
 
