@@ -398,6 +398,12 @@ static void judge_page(struct slot *slot, const struct reply *answer)
     uint64_t commit;
     const char *why;
 
+    if (world->plan.fronts > 0 && slot->ask->op == OP_FIND) {
+        why = search_compare_parts(slot->ask, answer, slot->before, world->commits, next);
+        if (why)
+            fail(slot, answer, why);
+        return;
+    }
     if (world->plan.fronts > 0) {
         if (!listing_fits_parts(slot->ask, answer, kept_of_slot(slot).now, slot->before,
                                 world->commits)) {

@@ -106,8 +106,9 @@ static const unsigned front_weights[OPS] = {
     [OP_PUT_BLOCK] = 8,
     [OP_PUT_BLOCK_LIST] = 6,
     [OP_GET_BLOCK_LIST] = 3,
-    [OP_SET_TAGS] = 4,
+    [OP_SET_TAGS] = 6,
     [OP_GET_TAGS] = 4,
+    [OP_FIND] = 8,
     [OP_APPEND_BLOCK] = 14,
     [OP_SEAL] = 1,
     [OP_PUT_PAGE] = 9,
@@ -348,9 +349,8 @@ static enum op draw_op(struct draws *draws, bool layered)
                              : kept_is_on()           ? kept_weights
                              : world->plan.fronts > 0 ? front_weights
                                                       : weights;
-    enum op op = (enum op)draw_weighted(draws, of_run, OPS);
 
-    return op == OP_FIND && world->plan.fronts > 0 ? OP_GET_TAGS : op;
+    return (enum op)draw_weighted(draws, of_run, OPS);
 }
 
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)

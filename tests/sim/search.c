@@ -126,3 +126,87 @@ const char *search_compare(const struct ask *ask, const struct reply *answer, ui
     }
     return found ? NULL : first;
 }
+
+/* ---- each partition of a state of its own ---- */
+
+/* In which states since a commit has a blob the tag? */
+struct chance {
+    bool ever, always;
+};
+
+static struct chance chance_of(const struct ask *ask, unsigned blob, uint64_t from, uint64_t to)
+{
+    struct chance chance = { .always = true };
+
+    for (uint64_t at = from; at <= to; at++) {
+        bool has = has_tag(ask, blob, at);
+
+        chance.ever = chance.ever || has;
+        chance.always = chance.always && has;
+    }
+    return chance;
+}
+
+/* Which the marker may be of: the first behind the page that was found. Count of them; *ret_first: of these. */
+static unsigned find_next(const struct ask *ask, unsigned behind, uint64_t from, uint64_t to,
+                          unsigned *ret_first)
+{
+    unsigned count = 0;
+
+    for (unsigned b = behind; b < BLOBS; b++) {
+        struct chance chance = chance_of(ask, b, from, to);
+
+        if (chance.ever && count++ == 0)
+            *ret_first = b;
+        if (chance.always)
+            break;
+    }
+    return count;
+}
+
+/* What is shown was found in some state, and what is not, up to the end of the page, was not in some. */
+static const char *compare_parts(const struct ask *ask, const struct found *shown, uint64_t from,
+                                 uint64_t to)
+{
+    unsigned k = 0;
+
+    for (unsigned b = ask->page.marker[0] ? ask->page.from : 0; b < BLOBS; b++) {
+        struct chance chance = chance_of(ask, b, from, to);
+        bool is_shown = k < shown->count && shown->at[k] == b;
+
+        if (k == shown->count && shown->has_more)
+            break;
+        if (is_shown && !chance.ever)
+            return "a blob is found that never had the tag";
+        if (!is_shown && chance.always)
+            return "a blob is not found";
+        k += is_shown;
+    }
+    return k < shown->count ? "blobs that come before the page, or in another order" : NULL;
+}
+
+const char *search_compare_parts(const struct ask *ask, const struct reply *answer, uint64_t from,
+                                 uint64_t to, struct page_ask *ret_next)
+{
+    struct found shown;
+    const char *why = read_page(ask, answer, &shown);
+    unsigned candidates, behind;
+
+    *ret_next = (struct page_ask){ 0 };
+    if (!why)
+        why = compare_parts(ask, &shown, from, to);
+    if (why || !shown.has_more)
+        return why ? why
+                   : (ask->page.max > 0 && shown.count > ask->page.max ? "too many are found"
+                                                                       : NULL);
+    if (ask->page.max == 0 || shown.count != ask->page.max)
+        return "a page that ends early";
+    behind = shown.at[shown.count - 1] + 1;
+    candidates = find_next(ask, behind, from, to, &shown.next);
+    if (candidates == 0)
+        return "a marker of no page";
+    *ret_next = next_of(ask, answer, &shown);
+    if (candidates > 1)
+        ret_next->max = 0;
+    return NULL;
+}
