@@ -6,8 +6,8 @@
 
 #include "store/store.h"
 
-/* More are not kept: all are forgotten, and learned again. */
-#define ROUTES_MAX 65536u
+/* Some 100 bytes each. More are not kept: all are forgotten, and learned again, by one read for each shard that is passed. */
+#define ROUTES_MAX 1048576u
 
 struct routes;
 struct routes *routes_new(void);
