@@ -283,6 +283,7 @@ static enum store_result add_part(struct commit *c, const struct commit_part *pa
     struct rados_snapshot *snapshot = rados_snapshot_of(part->snapshot);
     struct commit_member *member = &c->members[c->count++];
     bool has_pieces = part->changes && changes_have_pieces(part->changes);
+    enum store_result result = STORE_OK;
 
     *member = (struct commit_member){
         .partition = { snapshot->partition.space, arena_copy(c->arena, snapshot->partition.key) },
@@ -291,10 +292,9 @@ static enum store_result add_part(struct commit *c, const struct commit_part *pa
         .has_pieces = has_pieces,
     };
     member->work = transaction_add(c->transaction, &member->partition, &member->seen, has_pieces);
-    if (!part->changes)
-        return STORE_OK;
-    commit_add_changes(c, member, part->changes);
-    return has_pieces ? take_pieces(c, member, part) : STORE_OK;
+    if (part->changes)
+        result = commit_add_changes(c, member, snapshot->view, part->changes);
+    return !result && has_pieces ? take_pieces(c, member, part) : result;
 }
 
 /* Are the headers of all parts known, and is the decision newer than what they say? If the snapshot was opened
@@ -310,6 +310,10 @@ static enum store_result begin_parts(const struct commit_part *parts, size_t cou
         if (view_header(snapshot->view)->version >= now &&
             view_header(snapshot->view)->version > snapshot->base.newest)
             return STORE_CONFLICT;
+        if (view_header(snapshot->view)->has_limbs && parts[i].changes)
+            result = commit_limbs_begin(snapshot, parts[i].changes);
+        if (result)
+            return result;
     }
     return STORE_OK;
 }
@@ -319,8 +323,8 @@ static bool is_plain(const struct commit *c)
 {
     const struct commit_member *only = &c->members[0];
 
-    return c->count == 1 && only->piece_count == 0 && !only->has_pieces && !only->work->tasks &&
-           !c->todo && c->dropped_count == 0;
+    return c->count == 1 && only->piece_count == 0 && !only->has_pieces && !only->seen.has_limbs &&
+           !only->work->tasks && !c->todo && c->dropped_count == 0;
 }
 
 static enum store_result begin_resting(struct commit *c, const struct commit_part *parts,

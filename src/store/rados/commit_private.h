@@ -29,6 +29,7 @@ struct commit {
     uint64_t sequence;
     enum store_result result;
     struct commit_member members[COMMIT_PARTS_MAX];
+    struct commit_limb *limbs; /* that take part */
     size_t count, at;
     struct resting resting;
     const struct guid *dropped;
@@ -42,13 +43,22 @@ struct commit {
 
 /* ---- commit_rows.c: what it does to its parts, in rows ---- */
 
-/* But for pieces. */
-void commit_add_changes(struct commit *c, struct commit_member *member,
-                        const struct changes *changes);
+/* But for pieces. view: of the part. returns STORE_OK, or as view_begin() */
+enum store_result commit_add_changes(struct commit *c, struct commit_member *member,
+                                     struct view *view, const struct changes *changes);
 /* Those that nothing in the part refers to any longer are deleted after a while. Of those that have moved to another
  * part a row stays as long as they may be looked for.
  * returns STORE_OK; STORE_IO: a piece is moved and stays, logged */
 enum store_result commit_free_pieces(struct commit *c, struct commit_member *member,
                                      const struct piece_freed *freed);
+
+/* ---- commit_limbs.c: changes of records that lie in limbs ---- */
+
+/* Reads the headers of those that the changes touch. After rados_begin(), and as that. */
+enum store_result commit_limbs_begin(struct rados_snapshot *snapshot,
+                                     const struct changes *changes);
+/* Of records alone, those at home too. returns STORE_OK, or as view_begin() */
+enum store_result commit_limbs_add(struct commit *c, struct commit_member *member,
+                                   struct view *view, const struct changes *changes);
 
 #endif

@@ -47,13 +47,17 @@ static void add_own_task(struct commit *c, struct commit_member *member, uint32_
     part_work_task(member->work, c->arena, due, &id, task_row_write(c->arena, &row));
 }
 
-void commit_add_changes(struct commit *c, struct commit_member *member,
-                        const struct changes *changes)
+enum store_result commit_add_changes(struct commit *c, struct commit_member *member,
+                                     struct view *view, const struct changes *changes)
 {
+    enum store_result result = STORE_OK;
     const struct guid *dropped;
     size_t dropped_count;
 
-    part_work_records(member->work, c->arena, member->partition.key, changes_first(changes));
+    if (member->seen.has_limbs)
+        result = commit_limbs_add(c, member, view, changes);
+    else
+        part_work_records(member->work, c->arena, member->partition.key, changes_first(changes));
     part_work_index(member->work, c->arena, member->partition.key, changes_first_index(changes));
     add_counts(c, member, changes_first_count(changes));
     for (const struct task_change *t = changes_first_task(changes); t; t = t->next)
@@ -70,6 +74,7 @@ void commit_add_changes(struct commit *c, struct commit_member *member,
         c->dropped = all;
         c->dropped_count += dropped_count;
     }
+    return result;
 }
 
 /* Is the piece put into another part of the commit? */

@@ -51,6 +51,19 @@ static struct bytes as_seen(struct arena *arena, const struct format_row *seen)
 
 /* ---- coming up ---- */
 
+enum port_result format_begin(struct port *records)
+{
+    const struct format_row row = { FORMAT_NEWEST, 1 };
+    struct port_op *op = arrival_op();
+    enum port_result result;
+
+    port_create(op, false);
+    port_compare(op, format_key(), (struct bytes){ NULL, 0 });
+    port_set(op, format_key(), format_write(op->arena, &row));
+    result = run_block(records, BEAT_OBJECT, op);
+    return result == PORT_REFUSED ? PORT_OK : result;
+}
+
 void format_join(struct port_op *op, uint32_t incarnation, uint32_t known,
                  const struct format_row *seen)
 {

@@ -19,7 +19,7 @@
 
 #define FORMAT_FIRST  3u
 /* The newest that this program knows. */
-#define FORMAT_NEWEST 3u
+#define FORMAT_NEWEST 4u /* 4: partitions may have limbs (limb.h) */
 
 /* ---- rows ---- */
 
@@ -33,6 +33,9 @@ bool format_read(const struct port_step *step, struct format_row *ret_row);
 struct bytes known_key(struct arena *arena, uint32_t incarnation);
 
 /* ---- coming up, and raising ---- */
+
+/* Of a store that is being made: it has the newest format from the first. Leaves one that is there. It waits for the cluster. */
+enum port_result format_begin(struct port *records);
 
 /* Added to an op that writes the first heartbeat of a front end: it is refused if the format was raised, or another has
  * come up, since `seen` was read. */

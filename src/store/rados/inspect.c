@@ -11,6 +11,7 @@
 #include "store/rados/blocking.h"
 #include "store/rados/inspect_chain.h"
 #include "store/rados/inspect_leftovers.h"
+#include "store/rados/inspect_limbs.h"
 #include "store/rados/piece_rows.h"
 #include "store/rados/rados_private.h"
 #include "store/rados/slot.h"
@@ -45,6 +46,7 @@ struct inspection {
     void *context;
     struct names shards;
     unsigned finds;
+    struct limb_lists limbs;
     struct suspects *suspects; /* NULL: they were reported before */
     /* Of one shard: */
     const char *object;
@@ -246,10 +248,33 @@ static void inspect_task(struct inspection *i, const struct port_row *row)
         suspects_clear(i->suspects, piece.extent, piece.offset);
 }
 
+/* ---- limbs ---- */
+
+static void inspect_in_limb(void *context, const struct row_name *name, const struct port_row *row,
+                            struct arena *arena)
+{
+    struct inspection *i = context;
+
+    if (name->kind == ROW_TASK)
+        inspect_task(i, row);
+    else
+        inspect_record(i, name, row->value, arena);
+}
+
+/* By the row where it ends: its records are of this shard's space. */
+static void inspect_limb(struct inspection *i, const struct port_row *row,
+                         const struct row_name *name)
+{
+    const char *wrong = limb_inspect(i->rados->shards, row, name, &i->limbs, inspect_in_limb, i);
+
+    if (wrong)
+        say(i, wrong);
+}
+
 static bool has_partition(enum row_kind kind)
 {
     return kind == ROW_LISTED || kind == ROW_INNER || kind == ROW_INDEX || kind == ROW_HEADER ||
-           kind == ROW_PIECE || kind == ROW_DECIDED || kind == ROW_PREPARED;
+           kind == ROW_LIMB || kind == ROW_PIECE || kind == ROW_DECIDED || kind == ROW_PREPARED;
 }
 
 static void inspect_row(struct inspection *i, const struct port_row *row, struct arena *arena)
@@ -291,8 +316,12 @@ static void inspect_row(struct inspection *i, const struct port_row *row, struct
         if (!row_value_read(row->value, &value))
             say(i, "a record of an index makes no sense");
         break;
+    case ROW_LIMB:
+        inspect_limb(i, row, &name);
+        break;
     case ROW_BOUNDS:
     case ROW_FENCE:
+    case ROW_HOME:
     case ROW_DECIDED:
     case ROW_PREPARED:
     case ROW_SLOT:
@@ -378,8 +407,11 @@ static enum store_result inspect_shard(struct inspection *i, const char *object)
     i->records.count = i->rows.count = 0;
     i->has_locks = false;
     result = read_bounds(i, keys, &is_live);
-    if (!result && is_live) {
+    if (!result && is_live)
         resolve_locks(i);
+    if (!result && is_live && limb_note(i->rados->shards, object, &i->limbs))
+        is_live = false; /* it is looked at where it is listed */
+    if (!result && is_live) {
         do
             result = inspect_page(i, &after, keys);
         while (!result && after.len > 0);
@@ -427,6 +459,9 @@ enum store_result rados_inspect(struct store *base, inspect_visit *visit, inspec
         i.suspects = suspects_find(i.rados);
     for (size_t n = 0; !result && n < i.shards.count; n++)
         result = inspect_shard(&i, i.shards.names[n]);
+    if (!result)
+        limbs_unlisted(&i.limbs, tell, context);
+    limb_lists_release(&i.limbs);
     i.rados->has_told_leftovers = i.rados->has_told_leftovers || i.suspects;
     (void)suspects_end(i.suspects);
     free(i.records.all);

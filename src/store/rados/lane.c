@@ -65,7 +65,7 @@ static bool partition_of_row(struct bytes key, struct arena *arena, struct bytes
     if (!row_key_read(key, arena, &name))
         return false;
     *ret_key = name.partition_key;
-    return name.kind == ROW_LISTED;
+    return name.kind == ROW_LISTED || name.kind == ROW_LIMB;
 }
 
 /* Does the page begin inside the partition, behind its first row? */

@@ -227,8 +227,10 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
             .known = options->format_known > 0 ? options->format_known : FORMAT_NEWEST,
         },
         ret_problem);
-    if (options->split_rows > 0)
-        rados->splits = splits_start(rados->shards, options->split_rows);
+    if (rados->beat && options->split_rows > 0)
+        rados->splits =
+            splits_start(rados->shards, rados->beat, options->split_rows,
+                         options->cut_rows > 0 ? options->cut_rows : options->split_rows);
     rados->keeper = rados->beat && rados->patience && (rados->splits || options->split_rows == 0)
                         ? keeper_start(rados)
                         : NULL;

@@ -26,6 +26,8 @@ struct rados_options {
     uint32_t
         split_rows; /* that a shard may have (split.h), RADOS_SPLIT_ROWS. 0: shards are not split */
     uint32_t
+        cut_rows; /* before large partitions get limbs (limb.h), where shards are split. 0: as many */
+    uint32_t
         format_known; /* the newest that the front end knows; 0: FORMAT_NEWEST. Tests have newer programs */
     bool is_always_busy; /* tests: every partition is as one that many want (pending.h) */
 };

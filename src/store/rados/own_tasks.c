@@ -82,7 +82,7 @@ static bool remove_decided(struct rados *rados, const struct own_task *task, str
  * settling op. */
 static bool forget(struct rados *rados, const struct own_task *task, struct arena *arena)
 {
-    struct partition others[COMMIT_PARTS_MAX];
+    struct partition *others;
     struct attempt transaction;
     struct arrival *arrival;
     struct port_step *row;
@@ -98,7 +98,7 @@ static bool forget(struct rados *rados, const struct own_task *task, struct aren
         return false;
     is_done = row->row_count == 0;
     if (!is_done && row_value_read(port_value(row), &value) &&
-        decided_read(arena_copy(arena, value), others, &count)) {
+        decided_read(arena_copy(arena, value), arena, &others, &count)) {
         is_done = true;
         for (size_t i = 0; i < count; i++)
             is_done = is_done && is_settled(rados, &others[i], transaction, arena);
@@ -240,8 +240,23 @@ static bool empty_row(struct rados *rados, const struct emptied *shard, const st
         staged_used(rados->staged, -(int64_t)piece.length, 0);
     }
     return name.kind == ROW_LISTED || name.kind == ROW_INNER || name.kind == ROW_INDEX ||
-           name.kind == ROW_PIECE || name.kind == ROW_COUNTER ||
+           name.kind == ROW_PIECE || name.kind == ROW_COUNTER || name.kind == ROW_LIMB ||
            (name.kind == ROW_TASK && !is_own(shard, row, &name));
+}
+
+static bool drop_space(struct rados *rados, const struct guid *space, struct arena *arena);
+
+/* If it says where a limb is: that goes as the space does. False: a failure. */
+static bool drop_limb(struct rados *rados, const struct emptied *shard, const struct port_row *row,
+                      struct arena *arena)
+{
+    struct limb_row limb;
+    struct row_name name;
+
+    if (!row_key_read(row->key, arena, &name) || name.kind != ROW_LIMB ||
+        !is_own(shard, row, &name) || !limb_row_read(row->value, &limb))
+        return true;
+    return drop_space(rados, &limb.space, arena);
 }
 
 /* One page. False: a failure. */
@@ -256,7 +271,8 @@ static bool empty_page(struct rados *rados, struct emptied *shard, struct arena 
     for (uint32_t i = 0; is_done && i < list->row_count; i++) {
         struct arena_mark mark = arena_mark(arena);
 
-        if (empty_row(rados, shard, &list->rows[i], arena)) {
+        is_done = drop_limb(rados, shard, &list->rows[i], arena);
+        if (is_done && empty_row(rados, shard, &list->rows[i], arena)) {
             port_remove(removal, list->rows[i].key);
             is_empty = false;
         }
@@ -300,23 +316,37 @@ static bool empty_lane(struct rados *rados, const struct guid *space, unsigned l
     return true;
 }
 
+static void seal(struct rados *rados, const struct guid *space)
+{
+    struct arrival *arrival = seal_start(rados->shards, space);
+
+    arrival_block(arrival);
+    arrival_drop(arrival);
+}
+
+static bool empty_space(struct rados *rados, const struct guid *space, struct arena *arena)
+{
+    for (unsigned lane = 0; lane < space_lanes(space); lane++)
+        if (!empty_lane(rados, space, lane, arena))
+            return false;
+    return true;
+}
+
+static bool drop_space(struct rados *rados, const struct guid *space, struct arena *arena)
+{
+    seal(rados, space);
+    return empty_space(rados, space, arena);
+}
+
 static bool drop(struct rados *rados, const struct own_task *task, struct arena *arena, bool is_all)
 {
-    struct arrival *arrival;
     struct guid space;
 
     if (task->payload.len != sizeof space.b)
         return false;
     memcpy(space.b, task->payload.ptr, sizeof space.b);
-    arrival = seal_start(rados->shards, &space);
-    arrival_block(arrival);
-    arrival_drop(arrival);
-    if (!is_past(rados, task->due, is_all))
-        return false;
-    for (unsigned lane = 0; lane < space_lanes(&space); lane++)
-        if (!empty_lane(rados, &space, lane, arena))
-            return false;
-    return true;
+    seal(rados, &space);
+    return is_past(rados, task->due, is_all) && empty_space(rados, &space, arena);
 }
 
 bool own_task_do(struct rados *rados, const struct own_task *task, bool is_all)

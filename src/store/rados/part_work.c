@@ -59,12 +59,17 @@ static void add_row(struct part_work *work, struct arena *arena, struct bytes ke
         part_work_set(work, arena, key, row_value_write(arena, change->value));
 }
 
+void part_work_record(struct part_work *work, struct arena *arena, struct bytes partition_key,
+                      const struct change *change)
+{
+    add_row(work, arena, row_key_record(arena, change->family, partition_key, change->key), change);
+}
+
 void part_work_records(struct part_work *work, struct arena *arena, struct bytes partition_key,
                        const struct change *change)
 {
     for (; change; change = change->next)
-        add_row(work, arena, row_key_record(arena, change->family, partition_key, change->key),
-                change);
+        part_work_record(work, arena, partition_key, change);
 }
 
 void part_work_index(struct part_work *work, struct arena *arena, struct bytes partition_key,

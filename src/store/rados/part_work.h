@@ -20,7 +20,9 @@ void part_work_count(struct part_work *work, struct arena *arena, struct bytes n
 void part_work_task(struct part_work *work, struct arena *arena, instant due, const struct guid *id,
                     struct bytes value);
 
-/* The changes of records, and of index records, from this one on. */
+/* One change of a record; of all records, and of index records, from this one on. */
+void part_work_record(struct part_work *work, struct arena *arena, struct bytes partition_key,
+                      const struct change *change);
 void part_work_records(struct part_work *work, struct arena *arena, struct bytes partition_key,
                        const struct change *change);
 void part_work_index(struct part_work *work, struct arena *arena, struct bytes partition_key,

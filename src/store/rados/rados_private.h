@@ -140,6 +140,9 @@ enum store_result rados_snapshot_confirm(struct snapshot *base, struct snapshot 
 enum store_result rados_snapshot_hold(struct snapshot *base);
 enum store_result rados_get(struct snapshot *base, struct bytes key, struct arena *arena,
                             struct record *ret_record);
+/* The limb that has the place of a record (view_limb()). After rados_begin(). returns as snapshot_get() */
+enum store_result rados_limb(struct rados_snapshot *snapshot, enum record_family family,
+                             struct bytes key, struct arena *arena, struct view_limb **ret_limb);
 /* Reads what a snapshot shows at first. */
 enum store_result rados_begin(struct rados_snapshot *snapshot);
 /* The family and the key of a record, by its full key. */

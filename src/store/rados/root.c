@@ -2,6 +2,7 @@
 
 #include "base/endian.h"
 #include "store/rados/blocking.h"
+#include "store/rados/formats.h"
 #include "store/rados/hints.h"
 
 #define FORMAT    "lagra store on rados 3"
@@ -79,13 +80,25 @@ static enum port_result make_hints(struct port *port)
     return result;
 }
 
+/* Is nothing there at all? */
+static bool is_new(struct port *port)
+{
+    const char *problem;
+    struct root root = look(port, "", &problem);
+    bool is_absent = arrival_answer(root.arrival)->result == PORT_ABSENT;
+
+    arrival_drop(root.arrival);
+    return is_absent;
+}
+
 enum store_result root_make(struct port *port, const char *pieces, const char **ret_problem)
 {
-    struct port_op *op;
     enum port_result result;
     char none[sizeof(uint32_t)];
+    struct port_op *op;
 
-    if (make_hints(port))
+    if ((is_new(port) && format_begin(port)) ||
+        make_hints(port)) /* nobody comes up before the object is there */
         return failed("the pool cannot be written", ret_problem);
     op = arrival_op();
     be32_put(none, 0);

@@ -61,6 +61,11 @@ struct bytes row_key_looked(void)
     return bytes_of("W", 1);
 }
 
+struct bytes row_key_home(void)
+{
+    return bytes_of("H", 1);
+}
+
 struct bytes row_key_fence(struct arena *arena, uint32_t incarnation)
 {
     return arena_printf(arena, "F%08x", incarnation);
@@ -75,15 +80,31 @@ struct bytes row_key_header(struct arena *arena, struct bytes partition_key)
     return text_bytes(&key);
 }
 
+static void begin_record(struct text *key, struct arena *arena, enum record_family family,
+                         struct bytes partition_key, struct bytes record_key)
+{
+    begin(key, arena, family == RECORD_LISTED ? 'L' : 'P', partition_key);
+    if (family == RECORD_INNER)
+        text_add_char(key, 'i');
+    add_escaped(key, record_key);
+}
+
 struct bytes row_key_record(struct arena *arena, enum record_family family,
                             struct bytes partition_key, struct bytes record_key)
 {
     struct text key;
 
-    begin(&key, arena, family == RECORD_LISTED ? 'L' : 'P', partition_key);
-    if (family == RECORD_INNER)
-        text_add_char(&key, 'i');
-    add_escaped(&key, record_key);
+    begin_record(&key, arena, family, partition_key, record_key);
+    return text_bytes(&key);
+}
+
+struct bytes row_key_limb(struct arena *arena, enum record_family family,
+                          struct bytes partition_key, struct bytes last)
+{
+    struct text key;
+
+    begin_record(&key, arena, family, partition_key, last);
+    add_end(&key);
     return text_bytes(&key);
 }
 
@@ -293,6 +314,21 @@ static bool read_task(struct bytes digits, struct row_name *ret_name)
     return true;
 }
 
+/* Behind the partition's key: a record, or where a limb ends. */
+static bool read_record(struct bytes rest, struct arena *arena, enum record_family family,
+                        struct row_name *name)
+{
+    struct bytes record = rest;
+
+    if (take_escaped(&record, arena, false, &name->record_key)) {
+        name->kind = family == RECORD_LISTED ? ROW_LISTED : ROW_INNER;
+        return true;
+    }
+    name->kind = ROW_LIMB;
+    name->family = family;
+    return take_escaped(&rest, arena, true, &name->record_key) && rest.len == 0;
+}
+
 /* Of a row of one partition, behind the partition's key. */
 static bool read_partition_row(struct bytes rest, struct arena *arena, struct row_name *name)
 {
@@ -304,8 +340,7 @@ static bool read_partition_row(struct bytes rest, struct arena *arena, struct ro
         name->kind = ROW_HEADER;
         return rest.len == 0;
     case 'i':
-        name->kind = ROW_INNER;
-        return take_escaped(&rest, arena, false, &name->record_key);
+        return read_record(rest, arena, RECORD_INNER, name);
     case 'c':
         name->kind = ROW_DECIDED;
         return rest.len > 0;
@@ -340,13 +375,16 @@ bool row_key_read(struct bytes key, struct arena *arena, struct row_name *ret_na
     case 'F':
         is_read = read_fence(rest, &name);
         break;
+    case 'H':
+        name.kind = ROW_HOME;
+        is_read = rest.len == 0;
+        break;
     case 'I':
         is_read = read_index(rest, arena, &name);
         break;
     case 'L':
-        name.kind = ROW_LISTED;
         is_read = take_escaped(&rest, arena, true, &name.partition_key) &&
-                  take_escaped(&rest, arena, false, &name.record_key);
+                  read_record(rest, arena, RECORD_LISTED, &name);
         break;
     case 'N':
         name.kind = ROW_COUNTER;

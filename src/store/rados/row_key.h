@@ -3,12 +3,15 @@
  *   'A'                                the bounds of the shard: sorts first, and is never deleted, so
  *                                      that a scan has a live row to begin at
  *   'F' incarnation, 8 hex digits      a fence: the front end of that number may not commit
+ *   'H'                                in a limb: of which partition it has rows (limb.h)
  *   'I' index key END partition END    a record of an index
  *   'L' partition END record           a LISTED record; apart, so that an iterator reads nothing else
+ *   'L' partition END record END       up to that LISTED record, rows before this one are in a limb
  *   'N' name                           a counter
  *   'P' partition END 'c' transaction  a transaction that was decided here
  *   'P' partition END 'h'              the header of a partition
  *   'P' partition END 'i' record       an INNER record
+ *   'P' partition END 'i' record END   the same of INNER records
  *   'P' partition END 'p' piece        references to a piece
  *   'P' partition END 'x' number       a part of the changes that a transaction has prepared
  *   'T' due, id                        a deferred task
@@ -31,7 +34,9 @@
 enum row_kind {
     ROW_BOUNDS,
     ROW_FENCE,
+    ROW_HOME,
     ROW_INDEX,
+    ROW_LIMB,
     ROW_LISTED,
     ROW_COUNTER,
     ROW_DECIDED,
@@ -46,11 +51,15 @@ enum row_kind {
 
 struct bytes row_key_bounds(void);
 struct bytes row_key_looked(void);
+struct bytes row_key_home(void);
 /* The others are made in the arena. */
 struct bytes row_key_fence(struct arena *arena, uint32_t incarnation);
 struct bytes row_key_header(struct arena *arena, struct bytes partition_key);
 struct bytes row_key_record(struct arena *arena, enum record_family family,
                             struct bytes partition_key, struct bytes record_key);
+/* Where records up to that one are in a limb: behind its row, and before that of any greater record. */
+struct bytes row_key_limb(struct arena *arena, enum record_family family,
+                          struct bytes partition_key, struct bytes last);
 struct bytes row_key_index(struct arena *arena, struct bytes index_key, struct bytes partition_key);
 /* Where the records of an index whose keys begin so are. */
 struct bytes row_key_index_prefix(struct arena *arena, struct bytes index_key);
@@ -82,9 +91,11 @@ struct row_name {
     uint32_t incarnation; /* of a fence */
     /* In the arena, where the kind has them. */
     struct bytes partition_key;
-    struct bytes record_key; /* also the key of an index, and the name of a counter */
-    instant due;             /* of a task */
-    struct guid id;          /* of a task */
+    struct bytes
+        record_key; /* also the key of an index, the name of a counter, and the last record of a limb */
+    enum record_family family; /* of a limb */
+    instant due;               /* of a task */
+    struct guid id;            /* of a task */
 };
 /* False: not of that form. Of kinds that are not records only the partition is returned. */
 bool row_key_read(struct bytes key, struct arena *arena, struct row_name *ret_name);

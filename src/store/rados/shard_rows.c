@@ -13,6 +13,7 @@
 #define HEADER_ROW_SIZE (2 + 8 + HEADER_ATTEMPTS * ATTEMPT_SIZE + CRC_SIZE)
 #define LOCK_SIZE       (ATTEMPT_SIZE + 16 + 8 + 8)
 #define FLAG_LOCKED     1
+#define FLAG_LIMBS      2
 
 static void add_be32(struct text *row, uint32_t value)
 {
@@ -165,7 +166,8 @@ struct bytes partition_header_write(struct arena *arena, const struct partition_
         return (struct bytes){ NULL, 0 };
     text_init(&row, arena, HEADER_ROW_SIZE + LOCK_SIZE + lock->primary_key.len);
     text_add_char(&row, ROW_VERSION);
-    text_add_char(&row, partition_is_locked(header) ? FLAG_LOCKED : 0);
+    text_add_char(&row, (char)((partition_is_locked(header) ? FLAG_LOCKED : 0) |
+                               (header->has_limbs ? FLAG_LIMBS : 0)));
     add_be64(&row, header->version);
     for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
         add_attempt(&row, header->attempts[i]);
@@ -206,12 +208,15 @@ enum store_result partition_header_read(struct bytes row, struct partition_heade
     header.version = be64_get(row.ptr + 2);
     for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
         header.attempts[i] = attempt_get(row.ptr + 10 + i * ATTEMPT_SIZE);
-    if (row.ptr[1] == FLAG_LOCKED) {
+    header.has_limbs = (row.ptr[1] & FLAG_LIMBS) != 0;
+    if ((row.ptr[1] & ~(FLAG_LOCKED | FLAG_LIMBS)) != 0)
+        return STORE_CORRUPT;
+    if ((row.ptr[1] & FLAG_LOCKED) != 0) {
         size_t plain = HEADER_ROW_SIZE - CRC_SIZE;
 
         if (!read_lock(bytes_of(row.ptr + plain, row.len - plain - CRC_SIZE), &header.lock))
             return STORE_CORRUPT;
-    } else if (row.ptr[1] != 0 || row.len != HEADER_ROW_SIZE || header.version == 0) {
+    } else if (row.len != HEADER_ROW_SIZE || header.version == 0) {
         return STORE_CORRUPT;
     }
     *ret_header = header;
@@ -221,7 +226,9 @@ enum store_result partition_header_read(struct bytes row, struct partition_heade
 static struct partition_header next_header(const struct partition_header *seen, uint64_t version,
                                            struct attempt attempt)
 {
-    struct partition_header after = { .version = version, .attempts = { attempt } };
+    struct partition_header after = { .version = version,
+                                      .attempts = { attempt },
+                                      .has_limbs = seen->has_limbs };
     size_t count = 1;
 
     for (size_t i = 0; i < HEADER_ATTEMPTS && count < HEADER_ATTEMPTS; i++)
@@ -230,10 +237,15 @@ static struct partition_header next_header(const struct partition_header *seen, 
     return after;
 }
 
+uint64_t partition_version_after(const struct partition_header *seen, instant now)
+{
+    return now > seen->version ? now : seen->version + 1;
+}
+
 struct partition_header partition_header_after(const struct partition_header *seen, instant now,
                                                struct attempt attempt)
 {
-    return next_header(seen, now > seen->version ? now : seen->version + 1, attempt);
+    return next_header(seen, partition_version_after(seen, now), attempt);
 }
 
 struct partition_header partition_header_settled(const struct partition_header *locked)
@@ -262,7 +274,8 @@ bool partition_header_equal(const struct partition_header *a, const struct parti
     for (size_t i = 0; i < HEADER_ATTEMPTS; i++)
         if (!attempt_equal(a->attempts[i], b->attempts[i]))
             return false;
-    return a->version == b->version && lock_equal(&a->lock, &b->lock);
+    return a->version == b->version && a->has_limbs == b->has_limbs &&
+           lock_equal(&a->lock, &b->lock);
 }
 
 bool partition_header_remembers(const struct partition_header *header, struct attempt attempt)

@@ -13,7 +13,7 @@
  *            4  length of hi, then hi: partition keys are below; empty: no end
  *            4  length of move_from, then that: partitions from this one on are being moved
  *   header   1  version (1)
- *            1  flags: 1 it is locked. Holds, limbs: each sets one, when it is built. Others are refused
+ *            1  flags: 1 it is locked, 2 it may have limbs (limb.h). Others are refused
  *            8  version of the partition: never returns, 0 is an absent header
  *            4 x (4 incarnation, 8 number)  the newest attempt of each of the front ends that have written
  *               last, the newest first; 0, 0: none (decision: 480)
@@ -76,6 +76,7 @@ struct partition_lock {
 struct partition_header {
     uint64_t version;
     struct attempt attempts[HEADER_ATTEMPTS];
+    bool has_limbs; /* or had some: from the first on */
     struct partition_lock lock;
 };
 static inline bool partition_is_locked(const struct partition_header *header)
@@ -89,7 +90,8 @@ struct bytes partition_header_write(struct arena *arena, const struct partition_
  * STORE_CORRUPT */
 enum store_result partition_header_read(struct bytes row, struct partition_header *ret_header);
 
-/* The header that a commit leaves. now: its instant. */
+/* The version that a commit leaves, and the header. now: its instant. */
+uint64_t partition_version_after(const struct partition_header *seen, instant now);
 struct partition_header partition_header_after(const struct partition_header *seen, instant now,
                                                struct attempt attempt);
 /* The header that settling a locked one leaves, and the one that rolling it back does. */

@@ -27,7 +27,7 @@ struct shards {
     struct moves moves;
     struct first_reads *first_reads;
     struct shard_watch *watch; /* or NULL */
-    atomic_bool is_shared;
+    atomic_bool is_shared, is_closing;
     struct lock lock;
     struct known *buckets[BUCKETS]; /* under lock */
     unsigned count;                 /* under lock */
@@ -43,6 +43,7 @@ struct shards *shards_new(struct port *port, uint32_t incarnation)
     shards->incarnation = incarnation;
     atomic_init(&shards->attempts, 0);
     atomic_init(&shards->is_shared, false);
+    atomic_init(&shards->is_closing, false);
     shards->routes = routes_new();
     lock_init(&shards->moves.lock, RANK_PARTITION);
     shards->first_reads = first_reads_new();
@@ -188,6 +189,16 @@ static struct known **find(struct shards *shards, const char *object)
 void shards_watch(struct shards *shards, struct shard_watch *watch)
 {
     shards->watch = watch;
+}
+
+void shards_set_closing(struct shards *shards)
+{
+    atomic_store(&shards->is_closing, true);
+}
+
+bool shards_are_closing(const struct shards *shards)
+{
+    return atomic_load(&shards->is_closing);
 }
 
 void shards_set_shared(struct shards *shards, bool is_shared)

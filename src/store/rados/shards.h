@@ -48,6 +48,9 @@ struct moves {
 struct moves *shards_moves(struct shards *shards);
 /* Of all shards, before the first is taken. */
 void shards_watch(struct shards *shards, struct shard_watch *watch);
+/* What is done at leisure is to end now. */
+void shards_set_closing(struct shards *shards);
+bool shards_are_closing(const struct shards *shards);
 /* Are there other front ends? */
 void shards_set_shared(struct shards *shards, bool is_shared);
 /* The same of a place in a lane, whichever partition of it is the first from there on. */

@@ -227,3 +227,14 @@ enum store_result rados_get(struct snapshot *base, struct bytes key, struct aren
     while (is_again(snapshot, &result));
     return result;
 }
+
+enum store_result rados_limb(struct rados_snapshot *snapshot, enum record_family family,
+                             struct bytes key, struct arena *arena, struct view_limb **ret_limb)
+{
+    enum store_result result;
+
+    do
+        result = view_limb(snapshot->view, family, key, arena, ret_limb);
+    while (is_again(snapshot, &result));
+    return result;
+}

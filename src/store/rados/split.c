@@ -4,9 +4,12 @@
 #include <stdlib.h>
 
 #include "base/thread.h"
+#include "store/rados/beat.h"
 #include "store/rados/blocking.h"
+#include "store/rados/limb.h"
 #include "store/rados/move.h"
 #include "store/rados/split_shard.h"
+#include "store/rados/split_survey.h"
 
 /* Shards that wait to be counted. Others are drawn again. */
 #define QUEUE_MAX 64u
@@ -14,7 +17,8 @@
 struct splits {
     struct shard_watch watch; /* first */
     struct shards *shards;
-    uint32_t rows;
+    struct beat *beat;
+    uint32_t rows, cut_rows;
     _Atomic int64_t left; /* rows, until the next is drawn */
     struct thread thread;
     struct lock lock;
@@ -87,18 +91,22 @@ static void *run(void *argument)
 
         arrival_block(finished);
         arrival_drop(finished);
-        (void)split_shard(splits->shards, object, splits->rows);
+        (void)split_shard(splits->shards, object, splits->rows,
+                          beat_format(splits->beat) >= LIMB_FORMAT ? splits->cut_rows : 0);
     }
     return NULL;
 }
 
-struct splits *splits_start(struct shards *shards, uint32_t rows)
+struct splits *splits_start(struct shards *shards, struct beat *beat, uint32_t rows,
+                            uint32_t cut_rows)
 {
     struct splits *splits = xcalloc(1, sizeof *splits);
 
     splits->watch.wrote = wrote;
     splits->shards = shards;
+    splits->beat = beat;
     splits->rows = rows;
+    splits->cut_rows = cut_rows;
     atomic_init(&splits->left, draw(splits));
     lock_init(&splits->lock, RANK_SYNCER);
     lock_condition_init(&splits->woken);
@@ -114,6 +122,7 @@ void splits_stop(struct splits *splits)
 {
     if (!splits)
         return;
+    shards_set_closing(splits->shards);
     lock_take(&splits->lock);
     splits->is_stopping = true;
     pthread_cond_signal(&splits->woken);

@@ -8,9 +8,11 @@
 
 #include "store/rados/shards.h"
 
+struct beat;
 struct splits;
-/* rows: a shard may have. NULL: a thread cannot be started. */
-struct splits *splits_start(struct shards *shards, uint32_t rows);
+/* rows: a shard may have; cut_rows: before its partitions get limbs (split_shard.h). beat: says by which format. NULL: a thread cannot be started. */
+struct splits *splits_start(struct shards *shards, struct beat *beat, uint32_t rows,
+                            uint32_t cut_rows);
 /* Nothing may be under way that writes to shards. NULL: nothing. */
 void splits_stop(struct splits *splits);
 /* After that; nothing writes to shards any more. */

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "store/rados/blocking.h"
+#include "store/rados/limb_cut.h"
 #include "store/rados/move.h"
 #include "store/rados/resolve.h"
 #include "store/rados/slot.h"
@@ -233,7 +234,31 @@ static bool move_half(struct splitting *s, const struct split_survey *survey, ui
     return true;
 }
 
-bool split_shard(struct shards *shards, const char *object, uint32_t rows)
+/* Of a large partition, if there is one, rows go to limbs. True: the shard has become smaller. */
+static bool cut_largest(struct shards *shards, const char *object, uint32_t rows,
+                        const struct split_survey *survey)
+{
+    return rows > 0 && is_more(survey->total, rows) && is_more(survey->largest_size, rows / 2) &&
+           limbs_cut(shards, object, survey->kind, survey->largest, rows);
+}
+
+static bool split_counted(struct splitting *s, const struct split_survey *survey, uint32_t rows)
+{
+    bool is_done;
+
+    s->arena = arena_new(BEGIN_ARENA_MAX);
+    is_done = move_half(s, survey, rows);
+    arena_free(s->arena);
+    log_line(s->has_moved ? LOG_INFO : LOG_DEBUG, "shard %s: it had %llu rows, %llu bytes: %s",
+             s->object, (unsigned long long)survey->total.rows,
+             (unsigned long long)survey->total.bytes,
+             !is_done       ? "it could not be split now"
+             : s->has_moved ? "its last partitions were moved"
+                            : "they stay together");
+    return is_done;
+}
+
+bool split_shard(struct shards *shards, const char *object, uint32_t rows, uint32_t cut_rows)
 {
     const struct split_size step = { rows / 64 + 1, (uint64_t)(rows / 64 + 1) * SPLIT_ROW_BYTES };
     struct splitting s = { .shards = shards, .object = object };
@@ -243,17 +268,14 @@ bool split_shard(struct shards *shards, const char *object, uint32_t rows)
     assert(is_shard);
     (void)is_shard;
     is_done = split_survey(shards, object, step, &survey);
-    if (is_done && is_more(survey.total, rows)) {
-        s.arena = arena_new(BEGIN_ARENA_MAX);
-        is_done = move_half(&s, &survey, rows);
-        arena_free(s.arena);
-        log_line(s.has_moved ? LOG_INFO : LOG_DEBUG, "shard %s: it had %llu rows, %llu bytes: %s",
-                 object, (unsigned long long)survey.total.rows,
-                 (unsigned long long)survey.total.bytes,
-                 !is_done      ? "it could not be split now"
-                 : s.has_moved ? "its last partitions were moved"
-                               : "they stay together");
+    for (unsigned i = 0; is_done && i < survey.limb_count; i++)
+        limb_forget_empty(shards, object, &survey.limbs[i]);
+    while (is_done && cut_largest(shards, object, cut_rows, &survey)) {
+        split_survey_release(&survey);
+        is_done = split_survey(shards, object, step, &survey);
     }
+    if (is_done && is_more(survey.total, rows))
+        is_done = split_counted(&s, &survey, rows);
     split_survey_release(&survey);
     return is_done;
 }

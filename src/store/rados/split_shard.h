@@ -4,8 +4,6 @@
 
 #include "store/rados/shards.h"
 
-/* For so many bytes a row counts at least. */
-#define SPLIT_ROW_BYTES       671u
 /* Of one move, unless that is one partition. */
 #define SPLIT_MOVE_ROWS       1500u
 /* Of a partition that is moved: while it is, nobody writes to it. A larger one stays, and all before it. */
@@ -18,8 +16,9 @@
 #define SPLIT_SCATTERED_ROWS  131072u
 #define SPLIT_SCATTERED_BYTES (32u << 20)
 
-/* Counts a shard, and splits it if it has more. It waits for the cluster. False: it could not be done as a whole, also
- * because another front end was faster. */
-bool split_shard(struct shards *shards, const char *object, uint32_t rows);
+/* Counts a shard, and splits it if it has more. Before that, if it has more than cut_rows, and more than half of that are of
+ * one partition, rows of it go to limbs (limb_cut.h); 0: they never do. The same of a limb. It waits for the cluster. False: it
+ * could not be done as a whole, also because another front end was faster. */
+bool split_shard(struct shards *shards, const char *object, uint32_t rows, uint32_t cut_rows);
 
 #endif

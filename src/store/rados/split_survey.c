@@ -61,11 +61,29 @@ static void drop_first(struct split_marks *marks, struct bytes first)
     memmove(marks->all, marks->all + 1, --marks->count * sizeof marks->all[0]);
 }
 
-/* Before a large partition there is a mark, so that it can be parted from the small ones. */
-static void end_partition(const struct surveying *s, struct split_marks *marks, struct at *at)
+static void note_size(struct split_survey *survey, unsigned kind, struct bytes partition,
+                      struct split_size size)
 {
+    if (size.rows + size.bytes / SPLIT_ROW_BYTES <=
+        survey->largest_size.rows + survey->largest_size.bytes / SPLIT_ROW_BYTES)
+        return;
+    survey->kind = kind == 0 ? 'L' : 'P';
+    survey->largest_size = size;
+    replace(&survey->largest, partition);
+}
+
+/* Before a large partition there is a mark, so that it can be parted from the small ones. */
+static void end_partition(struct surveying *s, unsigned kind)
+{
+    struct split_marks *marks = &s->survey->marks[kind];
+    const struct split_size total = marks->total;
+    struct at *at = &s->at[kind];
     bool is_marked = marks->count > 0 && at->begun.rows == at->marked.rows;
 
+    if (at->has_partition)
+        note_size(
+            s->survey, kind, at->partition,
+            (struct split_size){ total.rows - at->begun.rows, total.bytes - at->begun.bytes });
     if (!at->has_partition || is_marked || !is_step(s, at->begun, marks->total))
         return;
     add_mark(marks, at->partition, at->begun);
@@ -79,7 +97,7 @@ static void take_partition(struct surveying *s, unsigned kind, struct bytes part
 
     if (at->has_partition && bytes_equal(at->partition, partition))
         return;
-    end_partition(s, marks, at);
+    end_partition(s, kind);
     if (at->has_partition && is_step(s, at->marked, marks->total)) {
         add_mark(marks, partition, marks->total);
         at->marked = marks->total;
@@ -100,6 +118,9 @@ static void take_row(struct surveying *s, const struct port_row *row, struct are
         add_size(&s->survey->total, row);
     if ((kind != 'L' && kind != 'P') || !row_key_read(row->key, arena, &name))
         return;
+    if (name.kind == ROW_LIMB && s->survey->limb_count < SPLIT_LIMBS_MAX)
+        s->survey->limbs[s->survey->limb_count++] =
+            (struct port_row){ xcopy(row->key), xcopy(row->value) };
     take_partition(s, kind == 'P', name.partition_key);
     add_size(&s->survey->marks[kind == 'P'].total, row);
 }
@@ -150,7 +171,7 @@ bool split_survey(struct shards *shards, const char *object, struct split_size s
     while (is_read && !s.is_over)
         is_read = take_page(&s, shards, object);
     for (unsigned i = 0; i < 2; i++) {
-        end_partition(&s, &ret_survey->marks[i], &s.at[i]);
+        end_partition(&s, i);
         drop_first(&ret_survey->marks[i], s.first);
         xcopy_free(s.at[i].partition);
     }
@@ -167,6 +188,11 @@ void split_survey_release(struct split_survey *survey)
             xcopy_free(survey->marks[i].all[k].key);
         free(survey->marks[i].all);
     }
+    for (unsigned i = 0; i < survey->limb_count; i++) {
+        xcopy_free(survey->limbs[i].key);
+        xcopy_free(survey->limbs[i].value);
+    }
+    xcopy_free(survey->largest);
     xcopy_free(survey->hi);
 }
 

@@ -4,6 +4,9 @@
 
 #include "store/rados/shards.h"
 
+/* For so many bytes a row counts at least. */
+#define SPLIT_ROW_BYTES 671u
+
 struct split_size {
     uint64_t rows, bytes;
 };
@@ -21,10 +24,22 @@ struct split_marks {
     struct split_size total;
 };
 
+/* So many are noted. */
+#define SPLIT_LIMBS_MAX 64u
+
 struct split_survey {
     struct split_marks marks[2];
     struct split_size total; /* with rows of indexes, and tasks */
     struct bytes hi;         /* of the shard, on the heap */
+
+    /* Of the partition that has most rows of a kind: */
+    char kind;            /* 'L' or 'P' */
+    struct bytes largest; /* its key, on the heap */
+    struct split_size largest_size;
+
+    struct port_row
+        limbs[SPLIT_LIMBS_MAX]; /* rows where limbs end, on the heap: the first of them */
+    unsigned limb_count;
 };
 
 /* Reads all rows of a shard that is live. Marks are so many rows (or bytes) apart at least, and before each is a

@@ -46,21 +46,21 @@ struct bytes decided_write(struct arena *arena, const struct partition *others, 
     return text_bytes(&out);
 }
 
-bool decided_read(struct bytes value, struct partition ret_others[COMMIT_PARTS_MAX],
+bool decided_read(struct bytes value, struct arena *arena, struct partition **ret_others,
                   size_t *ret_count)
 {
+    size_t count = 0, least = sizeof ret_others[0]->space.b + 1;
+    struct partition *others = arena_array(arena, value.len / least + 1, sizeof others[0]);
     struct decoder from;
-    size_t count = 0;
 
     decoder_init(&from, value);
     if (decode_u8(&from) != TASK_ROW_VERSION)
         return false;
     while (!from.bad && from.at < from.end) {
-        if (count == COMMIT_PARTS_MAX)
-            return false;
-        decode_fixed(&from, ret_others[count].space.b, sizeof ret_others[count].space.b);
-        ret_others[count++].key = decode_bytes(&from);
+        decode_fixed(&from, others[count].space.b, sizeof others[count].space.b);
+        others[count++].key = decode_bytes(&from);
     }
+    *ret_others = others;
     *ret_count = count;
     return decoder_ok(&from);
 }

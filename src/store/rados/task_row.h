@@ -30,8 +30,8 @@ struct bytes task_row_write(struct arena *arena, const struct task_row *row);
 bool task_row_read(struct bytes value, struct task_row *ret_row);
 
 struct bytes decided_write(struct arena *arena, const struct partition *others, size_t count);
-/* Keys point into the value. At most COMMIT_PARTS_MAX. False: not of that form. */
-bool decided_read(struct bytes value, struct partition ret_others[COMMIT_PARTS_MAX],
+/* *ret_others: in the arena; keys point into the value. False: not of that form. */
+bool decided_read(struct bytes value, struct arena *arena, struct partition **ret_others,
                   size_t *ret_count);
 
 struct bytes attempt_write(struct arena *arena, struct attempt attempt);

@@ -19,7 +19,7 @@ struct member {
     struct part_work clearing; /* what goes with the lock */
     struct shard_task task;    /* that looks after the lock */
     unsigned slot;             /* where the lock is noted: slot.h */
-    bool has_pieces;
+    bool has_pieces, is_limb;
 };
 
 struct transaction {
@@ -29,12 +29,13 @@ struct transaction {
     struct arena *arena;
     struct attempt attempt;
     instant now;
-    struct member members[COMMIT_PARTS_MAX];
-    struct member *order[COMMIT_PARTS_MAX]; /* by (space, key): the last is the primary */
-    size_t count;
-    size_t at;       /* in that order */
-    size_t locked;   /* so many may be */
-    bool is_settled; /* all were, by this one */
+    struct member **order; /* limbs, then by (space, key): the last is the primary; in the arena */
+    size_t count, capacity;
+    bool gets_limbs;
+    struct partition_header after; /* of the primary then */
+    size_t at;                     /* in that order */
+    size_t locked;                 /* so many may be */
+    bool is_settled;               /* all were, by this one */
     unsigned slot_tries;
     enum store_result result;
     struct bytes decided_key;
@@ -61,32 +62,53 @@ struct transaction *transaction_new(struct shards *shards, struct arena *arena, 
     return t;
 }
 
+/* As many as there are limbs, beside a client's parts. */
+static struct part_work *add(struct transaction *t, const struct partition *partition,
+                             const struct partition_header *seen, struct member member)
+{
+    struct member *added = arena_alloc(t->arena, sizeof *added), **before = t->order;
+
+    member.partition = (struct partition){ partition->space, arena_copy(t->arena, partition->key) };
+    member.seen = *seen;
+    member.seen.lock.primary_key = arena_copy(t->arena, seen->lock.primary_key);
+    *added = member;
+    part_work_init(&added->work);
+    if (t->count == t->capacity) {
+        t->capacity = t->capacity > 0 ? 2 * t->capacity : COMMIT_PARTS_MAX;
+        t->order = arena_array(t->arena, t->capacity, sizeof t->order[0]);
+    }
+    if (t->order != before && t->count > 0)
+        memcpy(t->order, before, t->count * sizeof before[0]);
+    t->order[t->count++] = added;
+    return &added->work;
+}
+
 struct part_work *transaction_add(struct transaction *t, const struct partition *partition,
                                   const struct partition_header *seen, bool has_pieces)
 {
-    struct member *member = &t->members[t->count];
+    return add(t, partition, seen, (struct member){ .has_pieces = has_pieces });
+}
 
-    assert(t->count < COMMIT_PARTS_MAX);
-    *member = (struct member){
-        .partition = { partition->space, arena_copy(t->arena, partition->key) },
-        .seen = *seen,
-        .has_pieces = has_pieces,
-    };
-    member->seen.lock.primary_key = arena_copy(t->arena, seen->lock.primary_key);
-    part_work_init(&member->work);
-    t->order[t->count++] = member;
-    return &member->work;
+struct part_work *transaction_add_limb(struct transaction *t, const struct partition *limb,
+                                       const struct partition_header *seen)
+{
+    return add(t, limb, seen, (struct member){ .is_limb = true });
+}
+
+void transaction_gets_limbs(struct transaction *t)
+{
+    t->gets_limbs = true;
 }
 
 struct partition_header transaction_after(const struct transaction *t)
 {
     assert(t->count == 1);
-    return partition_header_after(&t->members[0].seen, t->now, t->attempt);
+    return partition_header_after(&t->order[0]->seen, t->now, t->attempt);
 }
 
 void transaction_link(struct transaction *t, struct shard_link *link, struct shard_link *rests_on)
 {
-    assert(t->count == 1 && !partition_is_locked(&t->members[0].seen));
+    assert(t->count == 1 && !partition_is_locked(&t->order[0]->seen));
     t->link = link;
     t->rests_on = rests_on;
 }
@@ -99,7 +121,9 @@ void transaction_drop(struct transaction *t)
 static int compare_members(const void *a, const void *b)
 {
     const struct member *x = *(struct member *const *)a, *y = *(struct member *const *)b;
-    int order = memcmp(x->partition.space.b, y->partition.space.b, sizeof x->partition.space.b);
+    int order = x->is_limb != y->is_limb ? (x->is_limb ? -1 : 1)
+                                         : memcmp(x->partition.space.b, y->partition.space.b,
+                                                  sizeof x->partition.space.b);
 
     return order ? order : bytes_compare(x->partition.key, y->partition.key);
 }
@@ -266,7 +290,7 @@ static void primary_committed(struct waiter *waiter)
 /* The row that says so, and the task that looks after it. */
 static void add_decision(struct transaction *t, struct member *primary)
 {
-    struct partition others[COMMIT_PARTS_MAX];
+    struct partition *others = arena_array(t->arena, t->count, sizeof others[0]);
     struct task_row task = {
         .kind = TASK_FORGET,
         .payload = attempt_write(t->arena, t->attempt),
@@ -294,8 +318,11 @@ static void commit_primary(struct transaction *t)
 
     if (t->count > 1)
         add_decision(t, primary);
+    t->after = partition_header_after(&primary->seen, t->now, t->attempt);
+    t->after.has_limbs = true;
     apply(t, primary,
           (struct shard_commit){ .seen = primary->seen,
+                                 .after = t->gets_limbs ? &t->after : NULL,
                                  .has_pieces = primary->has_pieces,
                                  .changes = primary->work.changes,
                                  .counts = primary->work.counts,
@@ -441,7 +468,7 @@ static void lock_resolved(struct waiter *waiter)
     end(t);
 }
 
-/* No two have the same, for they may be of one shard. */
+/* No two have the same, for they may be of one shard; a limb has one of its own. */
 static void choose_slots(struct transaction *t)
 {
     uint64_t taken = 0;
@@ -451,9 +478,9 @@ static void choose_slots(struct transaction *t)
         struct member *member = t->order[i];
 
         member->slot = row_slot_of(member->partition.key);
-        while (taken >> member->slot & 1)
+        while (!member->is_limb && taken >> member->slot & 1)
             member->slot = (member->slot + 1) % ROW_SLOTS;
-        taken |= UINT64_C(1) << member->slot;
+        taken |= member->is_limb ? 0 : UINT64_C(1) << member->slot;
     }
 }
 
@@ -461,7 +488,7 @@ void transaction_start(struct transaction *t)
 {
     assert(t->count > 0);
     for (size_t i = 0; i < t->count; i++) {
-        struct member *member = &t->members[i];
+        struct member *member = t->order[i];
 
         member->settled = partition_header_after(&member->seen, t->now, t->attempt);
         if (partition_is_locked(&member->seen)) {

@@ -1,7 +1,7 @@
 /* One commit of one or several partitions, from the first op to the last. resolve.h says how several are one.
  *
  * The one of a single partition is one op. Of several the others are locked one after another, in the order of
- * (space, key), each with its changes beside it; the greatest decides. Then the answer is known; after it each is
+ * (space, key), limbs (limb.h) before all others, each with its changes beside it; the greatest decides. Then the answer is known; after it each is
  * settled, and the row that says that it was decided is removed. Who dies in between leaves that to whoever meets a
  * lock, and to tasks of the engine: one beside each lock, and one beside the decision. What cannot be locked makes all
  * that was locked so far as it was. */
@@ -33,6 +33,12 @@ struct transaction *transaction_new(struct shards *shards, struct arena *arena, 
 struct part_work *transaction_add(struct transaction *transaction,
                                   const struct partition *partition,
                                   const struct partition_header *seen, bool has_pieces);
+/* The same of a limb, of a partition that takes part too; one that has no header is made. */
+struct part_work *transaction_add_limb(struct transaction *transaction,
+                                       const struct partition *limb,
+                                       const struct partition_header *seen);
+/* The partition that decides has limbs from now on. */
+void transaction_gets_limbs(struct transaction *transaction);
 /* The header that it leaves in the only partition that takes part, and links of that commit (struct shard_commit), which
  * must stay until the end. */
 struct partition_header transaction_after(const struct transaction *transaction);

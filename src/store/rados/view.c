@@ -1,51 +1,11 @@
-#include "store/rados/view.h"
-
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "store/rados/first_reads.h"
-#include "store/rados/view_rows.h"
+#include "store/rados/view_private.h"
 #include "store/record_value.h"
-
-enum step {
-    UNREAD,    /* nothing is known */
-    FIRST,     /* the first read is under way */
-    FATE,      /* of the transaction that has locked the partition */
-    RESOLVING, /* that lock; then it is read again */
-    READ,      /* there is a state; perhaps a later read is under way */
-    ENDED,
-};
-
-struct view {
-    struct shards *shards;
-    struct arena *arena;
-    struct partition partition; /* the key in the arena */
-    atomic_uint holders;
-
-    enum step step;
-    enum store_result ended; /* the state is gone, or cannot be read */
-    struct bytes header_row;
-    struct partition_header header;
-    bool is_gone;
-    struct attempt resolved;  /* the transaction that was to be got out of the way last */
-    unsigned tries;           /* of that */
-    struct view_rows rows[2]; /* by family */
-    uint32_t page;
-    bool reads_much;
-    struct arrival *first; /* of the first read, whose rows it has; NULL: none */
-
-    struct whole *whole; /* of a view ahead, in the place of rows; NULL: of none */
-    struct shard_link *link;
-    uint64_t sequence;
-
-    struct arrival *arrival; /* of what is under way; NULL: nothing */
-    const struct port_step *bounds_step, *header_step, *at_step, *run_step; /* of a later read */
-    enum record_family reading;
-    struct bytes reading_from;
-    uint32_t reading_rows; /* 0: that one alone */
-};
 
 static const struct bytes none;
 
@@ -64,7 +24,7 @@ struct view *view_open(struct shards *shards, const struct partition *partition)
 
 void view_read_much(struct view *view)
 {
-    assert(view->step == UNREAD);
+    assert(view->step == VIEW_UNREAD);
     view->reads_much = true;
 }
 
@@ -86,6 +46,8 @@ void view_close(struct view *view)
     arrival_drop(view->arrival);
     arrival_drop(view->first);
     whole_free(view->whole);
+    for (struct view_limb *limb = view->limbs; limb; limb = limb->next)
+        view_close(limb->view);
     shard_link_release(view->link);
     arena_free(view->arena);
     free(view);
@@ -110,7 +72,7 @@ static void ask_first(struct view *view)
                                         many = { VIEW_BUSY_ROWS, VIEW_BUSY_ROWS };
 
     assert(!view->arrival);
-    view->step = FIRST;
+    view->step = VIEW_FIRST;
     view->arrival = first_reads_ask(shards_first_reads(view->shards), view->shards,
                                     &view->partition, view->reads_much ? many : few);
 }
@@ -133,30 +95,37 @@ static void ask_page(struct view *view)
     view->arrival = arrival_send(shards_port(view->shards), object, op);
 }
 
-/* from: of a row. */
-static void ask_more(struct view *view, enum record_family family, struct bytes from, bool is_run)
+/* from: of a row; and so many behind it. */
+static void ask_more(struct view *view, enum record_family family, struct bytes from, uint32_t rows)
 {
     view->reading = family;
     view->reading_from = arena_copy(view->arena, from);
-    view->reading_rows = is_run ? view->page : 0;
-    if (is_run)
-        view->page = view->page < PORT_ROWS_MAX / 2 ? 2 * view->page : PORT_ROWS_MAX;
+    view->reading_rows = rows;
     ask_page(view);
+}
+
+static uint32_t next_page(struct view *view)
+{
+    uint32_t page = view->page;
+
+    view->page = page < PORT_ROWS_MAX / 2 ? 2 * page : PORT_ROWS_MAX;
+    return page;
 }
 
 /* ---- what was answered ---- */
 
-static enum store_result end(struct view *view, enum store_result result)
+enum store_result view_end(struct view *view, enum store_result result)
 {
-    view->step = ENDED;
+    view->step = VIEW_ENDED;
     view->ended = result;
     return result;
 }
 
-static enum store_result damaged(struct view *view, const char *what)
+enum store_result view_damaged(struct view *view, const char *what)
 {
     log_line(LOG_ERROR, "rados: %s of a partition cannot be read", what);
-    return view->whole ? STORE_CORRUPT : end(view, STORE_CORRUPT); /* that one others read too */
+    return view->whole ? STORE_CORRUPT
+                       : view_end(view, STORE_CORRUPT); /* that one others read too */
 }
 
 static struct arrival *take_arrival(struct view *view)
@@ -174,15 +143,15 @@ static enum store_result take_bounds(struct view *view, const struct port_step *
     enum store_result result;
 
     if (shard_bounds_read(port_value(step), &bounds))
-        return damaged(view, "the shard");
+        return view_damaged(view, "the shard");
     if (bounds.state == SHARD_SEALED) {
-        view->is_gone = view->is_gone || view->step == FIRST;
-        return end(view, view->is_gone ? STORE_NOT_FOUND : STORE_CONFLICT);
+        view->is_gone = view->is_gone || view->step == VIEW_FIRST;
+        return view_end(view, view->is_gone ? STORE_NOT_FOUND : STORE_CONFLICT);
     }
     result = shards_arrive(view->shards, &view->partition, &bounds);
     if (result == STORE_CONFLICT)
         return STORE_WAIT;
-    return result ? end(view, result) : STORE_OK;
+    return result ? view_end(view, result) : STORE_OK;
 }
 
 /* Others have the answer too: it is only looked at. */
@@ -196,32 +165,32 @@ static enum store_result take_first(struct view *view, struct arrival *arrival)
         shard_name_is_first(op->object)) { /* nobody has written anything there yet */
         for (unsigned family = 0; family < 2; family++)
             view_rows_none(&view->rows[family], view->arena);
-        view->step = READ;
+        view->step = VIEW_READ;
         return STORE_OK;
     }
     if (op->result)
-        return end(view, STORE_IO);
+        return view_end(view, STORE_IO);
     read = first_read_answer(op);
     result = take_bounds(view, read.bounds);
     if (result == STORE_WAIT)
-        view->step = UNREAD;
+        view->step = VIEW_UNREAD;
     if (result)
         return result;
     arrival_drop(view->first);
     view->first = arrival_share(arrival);
     view->header_row = port_value(read.header);
     if (partition_header_read(view->header_row, &view->header))
-        return damaged(view, "the header");
+        return view_damaged(view, "the header");
     for (unsigned family = 0; family < 2; family++) {
         view->rows[family].runs = NULL;
         view_rows_use(&view->rows[family], view->arena,
                       family_key(view->arena, view, (enum record_family)family), read.runs[family]);
     }
     if (!partition_is_locked(&view->header)) {
-        view->step = READ;
+        view->step = VIEW_READ;
         return STORE_OK;
     }
-    view->step = FATE;
+    view->step = VIEW_FATE;
     return STORE_WAIT;
 }
 
@@ -229,10 +198,10 @@ static enum store_result take_fate(struct view *view, const struct arrival *arri
 {
     switch (fate_told(view->shards, arrival, &view->header.lock, NULL)) {
     case FATE_OPEN:
-        view->step = READ;
+        view->step = VIEW_READ;
         return STORE_OK;
     case FATE_UNREADABLE:
-        return end(view, STORE_IO);
+        return view_end(view, STORE_IO);
     case FATE_ELSEWHERE:
         return STORE_WAIT;
     case FATE_DECIDED:
@@ -244,9 +213,9 @@ static enum store_result take_fate(struct view *view, const struct arrival *arri
     view->resolved = view->header.lock.transaction;
     if (++view->tries > VIEW_TRIES_MAX) {
         log_line(LOG_ERROR, "rados: a partition stays locked by a transaction that has ended");
-        return end(view, STORE_IO);
+        return view_end(view, STORE_IO);
     }
-    view->step = RESOLVING;
+    view->step = VIEW_RESOLVING;
     return STORE_WAIT;
 }
 
@@ -255,14 +224,14 @@ static enum store_result take_more(struct view *view, const struct port_op *op)
     enum store_result result;
 
     if (op->result)
-        return end(view, op->result == PORT_ABSENT ? STORE_CONFLICT : STORE_IO);
+        return view_end(view, op->result == PORT_ABSENT ? STORE_CONFLICT : STORE_IO);
     result = take_bounds(view, view->bounds_step);
     if (result == STORE_WAIT)
         ask_page(view);
     if (result)
         return result;
     if (!bytes_equal(port_value(view->header_step), view->header_row))
-        return end(view, STORE_CONFLICT);
+        return view_end(view, STORE_CONFLICT);
     view_rows_add(&view->rows[view->reading], view->arena, view->reading_from, view->at_step,
                   view->run_step);
     return STORE_OK;
@@ -270,35 +239,36 @@ static enum store_result take_more(struct view *view, const struct port_op *op)
 
 static enum store_result take(struct view *view, struct arrival *arrival)
 {
-    if (view->step == FIRST)
+    if (view->step == VIEW_FIRST)
         return take_first(view, arrival);
-    if (view->step == FATE)
+    if (view->step == VIEW_FATE)
         return take_fate(view, arrival);
-    if (view->step == READ)
+    if (view->step == VIEW_READ)
         return take_more(view, arrival_answer(arrival));
-    assert(view->step == RESOLVING);
-    view->step = UNREAD;
+    assert(view->step == VIEW_RESOLVING);
+    view->step = VIEW_UNREAD;
     return STORE_WAIT;
 }
 
 /* Sends what the step needs. */
 static void go_on(struct view *view)
 {
-    if (view->step == UNREAD)
+    if (view->step == VIEW_UNREAD)
         ask_first(view);
-    else if (view->step == FATE)
+    else if (view->step == VIEW_FATE)
         view->arrival = fate_ask(view->shards, &view->header.lock);
-    else if (view->step == RESOLVING)
+    else if (view->step == VIEW_RESOLVING)
         view->arrival = resolve_start(view->shards, &view->partition);
 }
 
 enum store_result view_begin(struct view *view)
 {
-    while (view->step != ENDED) {
+    view->waiting = NULL;
+    while (view->step != VIEW_ENDED) {
         struct arrival *arrival;
         enum store_result result;
 
-        if (!view->arrival && view->step == READ)
+        if (!view->arrival && view->step == VIEW_READ)
             return STORE_OK;
         if (!view->arrival)
             go_on(view);
@@ -315,16 +285,8 @@ enum store_result view_begin(struct view *view)
 
 /* ---- answering from memory ---- */
 
-static bool is_record(struct view *view, struct bytes row, struct bytes *ret_value)
-{
-    if (row_value_read(row, ret_value))
-        return true;
-    (void)damaged(view, "a record");
-    return false;
-}
-
-static enum store_result find_row(struct view *view, enum record_family family, struct bytes key,
-                                  struct bytes *ret_row)
+enum store_result view_home_get(struct view *view, enum record_family family, struct bytes key,
+                                struct bytes *ret_row)
 {
     const struct view_run *run;
     uint32_t place;
@@ -333,7 +295,7 @@ static enum store_result find_row(struct view *view, enum record_family family, 
         return whole_get(view->whole, key, ret_row) ? STORE_OK : STORE_NOT_FOUND;
     run = view_rows_find(&view->rows[family], key);
     if (!run) {
-        ask_more(view, family, key, false);
+        ask_more(view, family, key, 0);
         return STORE_WAIT;
     }
     place = view_run_place(run, key);
@@ -343,26 +305,8 @@ static enum store_result find_row(struct view *view, enum record_family family, 
     return STORE_OK;
 }
 
-enum store_result view_get(struct view *view, enum record_family family, struct bytes key,
-                           struct arena *arena, struct record *ret_record)
-{
-    enum store_result result = view_begin(view);
-    struct bytes row_key, row, value;
-
-    if (result)
-        return result;
-    row_key = row_key_record(arena, family, view->partition.key, key);
-    result = find_row(view, family, row_key, &row);
-    if (result)
-        return result;
-    if (!is_record(view, row, &value) || record_value_read(value, arena, ret_record))
-        return damaged(view, "a record");
-    return STORE_OK;
-}
-
-/* The first row at or after a key of a row. */
-static enum store_result next_row(struct view *view, enum record_family family, struct bytes from,
-                                  struct arena *arena, struct port_row *ret_row)
+enum store_result view_home_row(struct view *view, enum record_family family, struct bytes from,
+                                bool is_single, struct arena *arena, struct port_row *ret_row)
 {
     if (view->whole)
         return whole_next(view->whole, from, ret_row) &&
@@ -374,7 +318,7 @@ static enum store_result next_row(struct view *view, enum record_family family, 
         uint32_t place;
 
         if (!run) {
-            ask_more(view, family, from, true);
+            ask_more(view, family, from, is_single ? 1 : next_page(view));
             return STORE_WAIT;
         }
         place = view_run_place(run, from);
@@ -388,30 +332,7 @@ static enum store_result next_row(struct view *view, enum record_family family, 
     }
 }
 
-enum store_result view_next(struct view *view, enum record_family family, struct bytes key,
-                            bool is_behind, struct arena *arena, struct bytes *ret_key,
-                            struct bytes *ret_value)
-{
-    enum store_result result = view_begin(view);
-    struct port_row row;
-    struct row_name name;
-    struct bytes from;
-
-    if (result)
-        return result;
-    from = row_key_record(arena, family, view->partition.key, key);
-    if (is_behind)
-        from = row_key_behind(arena, from);
-    result = next_row(view, family, from, arena, &row);
-    if (result)
-        return result;
-    if (!row_key_read(row.key, arena, &name) || !is_record(view, row.value, ret_value))
-        return damaged(view, "a record");
-    *ret_key = name.record_key;
-    return STORE_OK;
-}
-
-enum store_result view_read_all(struct view *view)
+enum store_result view_home_read_all(struct view *view)
 {
     enum store_result result = view_begin(view);
 
@@ -426,7 +347,7 @@ enum store_result view_read_all(struct view *view)
         if (!run) {
             if (arena_held(view->arena) > VIEW_ARENA_MAX / 2)
                 return STORE_SHORTAGE;
-            ask_more(view, (enum record_family)family, from, true);
+            ask_more(view, (enum record_family)family, from, next_page(view));
             return STORE_WAIT;
         }
     }
@@ -441,7 +362,9 @@ struct view *view_ahead(const struct view *before, const struct view_changes *ch
     struct bytes prefixes[2];
     struct whole *start = NULL, *whole = NULL;
 
-    assert(before->step == READ && !partition_is_locked(&changes->after));
+    assert(before->step == VIEW_READ && !partition_is_locked(&changes->after));
+    if (before->header.has_limbs)
+        return NULL; /* not all that is in memory of it is in one map */
     view = view_open(before->shards, &before->partition);
     for (unsigned family = 0; family < 2; family++)
         prefixes[family] = family_key(view->arena, view, (enum record_family)family);
@@ -454,7 +377,7 @@ struct view *view_ahead(const struct view *before, const struct view_changes *ch
         view_close(view);
         return NULL;
     }
-    view->step = READ;
+    view->step = VIEW_READ;
     view->whole = whole;
     view->header = changes->after;
     view->link = shard_link_hold(changes->link);
@@ -479,6 +402,8 @@ uint64_t view_sequence(const struct view *view)
 
 struct arrival *view_arrival(struct view *view)
 {
+    if (view->waiting)
+        return view_arrival(view->waiting);
     assert(view->arrival);
     return view->arrival;
 }
@@ -490,6 +415,6 @@ bool view_is_gone(const struct view *view)
 
 const struct partition_header *view_header(const struct view *view)
 {
-    assert(view->step == READ);
+    assert(view->step == VIEW_READ);
     return &view->header;
 }

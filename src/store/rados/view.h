@@ -10,12 +10,15 @@
  * Nothing is locked, and the view may be as old as it likes: a commit compares the header again.
  * A view belongs to one thread at a time; several may hold it.
  *
+ * What lies in limbs of the partition (limb.h) is read by views of these, in the state that it says, or STORE_CONFLICT.
+ *
  * A view may also be of the state that a commit will leave which is not applied yet (view_ahead()): all records are in
  * memory, nothing is fetched, and any thread may read it. What was read of it is reported only once the commit is
  * durable. */
 #ifndef LAGRA_STORE_RADOS_VIEW_H
 #define LAGRA_STORE_RADOS_VIEW_H
 
+#include "store/rados/limb.h"
 #include "store/rados/resolve.h"
 #include "store/rados/whole.h"
 
@@ -33,6 +36,15 @@
 #define VIEW_ARENA_MAX   (256u << 20)
 
 struct view;
+
+/* A limb in this state, of the view. */
+struct view_limb {
+    struct view_limb *next;
+    enum record_family family;
+    struct bytes last; /* record */
+    struct limb_row row;
+    struct view *view; /* of it */
+};
 
 /* Never waits; reads nothing. Has one holder. */
 struct view *view_open(struct shards *shards, const struct partition *partition);
@@ -62,6 +74,13 @@ enum store_result view_get(struct view *view, enum record_family family, struct 
 enum store_result view_next(struct view *view, enum record_family family, struct bytes key,
                             bool is_behind, struct arena *arena, struct bytes *ret_key,
                             struct bytes *ret_value);
+/* The same as rows: the first at or after a key of a row of the family. Valid as long as the view is. */
+enum store_result view_row(struct view *view, enum record_family family, struct bytes from,
+                           struct arena *arena, struct port_row *ret_row);
+/* Of a place in a partition that may have limbs (limb.h): the one that has it, whose header is known then; NULL: it is at
+ * home. */
+enum store_result view_limb(struct view *view, enum record_family family, struct bytes key,
+                            struct arena *arena, struct view_limb **ret_limb);
 /* Reads all that there is, so that it can be read from memory whatever is committed meanwhile. */
 enum store_result view_read_all(struct view *view);
 /* After STORE_WAIT: what is to be waited for. It is the view's. */

@@ -7,6 +7,13 @@
 #include "base/log.h"
 #include "store/rados/lane.h"
 
+/* A limb of LISTED records, in the state that a page says. */
+struct walk_limb {
+    struct walk_limb *next;
+    struct limb_row row;
+    struct view *view;
+};
+
 struct walk {
     struct guid space;
     enum walk_kind kind;
@@ -15,7 +22,9 @@ struct walk {
     atomic_uint holders;
     unsigned lane_count;
     struct lane lanes[SPACE_LANES_MAX];
-    struct lane *waiting; /* that STORE_WAIT was about */
+    struct walk_limb *limbs;   /* in the arena */
+    struct lane *waiting;      /* that STORE_WAIT was about; or */
+    struct view *waiting_limb; /* of this one; NULL: of none */
 };
 
 struct walk *walk_open(struct shards *shards, const struct guid *space, enum walk_kind kind)
@@ -39,12 +48,20 @@ struct walk *walk_share(struct walk *walk)
     return walk;
 }
 
+static void close_limbs(struct walk *walk)
+{
+    for (struct walk_limb *limb = walk->limbs; limb; limb = limb->next)
+        view_close(limb->view);
+    walk->limbs = NULL;
+}
+
 void walk_close(struct walk *walk)
 {
     if (!walk || atomic_fetch_sub(&walk->holders, 1) > 1)
         return;
     for (unsigned i = 0; i < walk->lane_count; i++)
         lane_release(&walk->lanes[i]);
+    close_limbs(walk);
     arena_free(walk->arena);
     free(walk);
 }
@@ -77,6 +94,8 @@ bool walk_is_gone(struct walk *walk)
 
 struct arrival *walk_arrival(struct walk *walk)
 {
+    if (walk->waiting_limb)
+        return view_arrival(walk->waiting_limb);
     assert(walk->waiting);
     return lane_arrival(walk->waiting);
 }
@@ -85,6 +104,7 @@ void walk_forget(struct walk *walk)
 {
     if (arena_held(walk->arena) <= WALK_KEPT)
         return;
+    close_limbs(walk);
     for (unsigned i = 0; i < walk->lane_count; i++) {
         lane_release(&walk->lanes[i]);
         lane_init(&walk->lanes[i], walk->shards, &walk->space, i, (char)walk->kind);
@@ -99,6 +119,7 @@ void walk_forget(struct walk *walk)
 static enum store_result fetch_all(struct walk *walk, struct bytes from, bool is_single)
 {
     walk->waiting = NULL;
+    walk->waiting_limb = NULL;
     for (struct lane *lane = first_lane(walk); lane; lane = next_lane(walk, lane)) {
         enum store_result result;
 
@@ -159,10 +180,10 @@ static const struct port_row *first_row(struct walk *walk, struct bytes from, bo
     return first;
 }
 
-enum store_result walk_next(struct walk *walk, struct bytes from, struct bytes *ret_key,
-                            struct bytes *ret_value)
+/* The first row at or after a key, in the shards of the space. */
+static enum store_result next_at_home(struct walk *walk, struct bytes from,
+                                      const struct port_row **ret_row)
 {
-    const struct port_row *first;
     bool is_cut;
 
     set_places(walk);
@@ -171,15 +192,94 @@ enum store_result walk_next(struct walk *walk, struct bytes from, struct bytes *
 
         if (result)
             return result;
-        first = first_row(walk, from, &is_cut);
+        *ret_row = first_row(walk, from, &is_cut);
     } while (is_cut);
-    if (!first)
-        return STORE_NOT_FOUND;
-    if (!row_value_read(first->value, ret_value)) {
+    return *ret_row ? STORE_OK : STORE_NOT_FOUND;
+}
+
+/* ---- limbs ---- */
+
+/* Does a limb end at this row? */
+static bool is_limb(struct walk *walk, const struct port_row *row, struct row_name *ret_name)
+{
+    return walk->kind == WALK_LISTED && bytes_has_suffix(row->key, bytes_of("\x01\x01", 2)) &&
+           row_key_read(row->key, walk->arena, ret_name) && ret_name->kind == ROW_LIMB;
+}
+
+/* NULL: its row is damaged. */
+static struct walk_limb *take_limb(struct walk *walk, const struct port_row *row,
+                                   struct bytes partition_key)
+{
+    struct walk_limb *limb = walk->limbs;
+    struct limb_row wanted;
+
+    if (!limb_row_read(row->value, &wanted))
+        return NULL;
+    while (limb &&
+           (limb->row.version != wanted.version || !guid_equal(&limb->row.space, &wanted.space)))
+        limb = limb->next;
+    if (limb)
+        return limb;
+    limb = arena_alloc(walk->arena, sizeof *limb);
+    *limb = (struct walk_limb){ walk->limbs, wanted,
+                                view_open(walk->shards,
+                                          &(struct partition){ wanted.space, partition_key }) };
+    walk->limbs = limb;
+    return limb;
+}
+
+/* The first row of the limb at or after a key. returns as walk_next(); STORE_NOT_FOUND: it has none */
+static enum store_result next_in_limb(struct walk *walk, struct bytes from,
+                                      const struct port_row *end, const struct row_name *name,
+                                      struct port_row *ret_row)
+{
+    struct walk_limb *limb = take_limb(walk, end, name->partition_key);
+    struct bytes first = row_key_begin(walk->arena, LANE_LISTED, name->partition_key);
+    enum store_result result = limb ? view_begin(limb->view) : STORE_CORRUPT;
+
+    if (!result && view_header(limb->view)->version > limb->row.version)
+        result = STORE_CONFLICT;
+    if (!result && view_header(limb->view)->version < limb->row.version)
+        result = STORE_CORRUPT;
+    if (!result)
+        result = view_row(limb->view, RECORD_LISTED, bytes_compare(from, first) < 0 ? first : from,
+                          walk->arena, ret_row);
+    if (result == STORE_NOT_FOUND && view_is_gone(limb->view))
+        result = STORE_CONFLICT; /* the space was dropped, or the limb emptied */
+    if (result == STORE_WAIT)
+        walk->waiting_limb = limb->view;
+    if (result == STORE_CORRUPT)
+        log_line(LOG_ERROR, "rados: a limb of a partition cannot be read");
+    return result;
+}
+
+enum store_result walk_next(struct walk *walk, struct bytes from, struct bytes *ret_key,
+                            struct bytes *ret_value)
+{
+    const struct port_row *first;
+    struct port_row row;
+    struct row_name name;
+    enum store_result result;
+
+    for (;;) {
+        result = next_at_home(walk, from, &first);
+        if (result)
+            return result;
+        row = *first;
+        if (!is_limb(walk, first, &name))
+            break;
+        result = next_in_limb(walk, from, first, &name, &row);
+        if (!result)
+            break;
+        if (result != STORE_NOT_FOUND)
+            return result;
+        from = row_key_behind(walk->arena, first->key);
+    }
+    if (!row_value_read(row.value, ret_value)) {
         log_line(LOG_ERROR, "rados: a row of kind %c is damaged", walk->kind);
         return STORE_CORRUPT;
     }
-    *ret_key = first->key;
+    *ret_key = row.key;
     return STORE_OK;
 }
 

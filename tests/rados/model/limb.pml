@@ -1,5 +1,5 @@
 /* Limbs: a range of the records of a large partition in an object of its own, which the partition's home lists with the
- * version that it has in this state of the partition. A design, not built: src/store/rados/README.md, "Limbs".
+ * version that it has in this state of the partition: src/store/rados/limb.h, decision 831.
  *
  * Two records are changed together by each commit. The first is at home; the second at home, or in the limb, as the list
  * says. A commit that changes the limb locks it first, with the change beside it; the commit of the home decides, and lists

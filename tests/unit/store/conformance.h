@@ -58,6 +58,10 @@ void fixture_reopen(struct fixture *fixture);
 /* ---- records ---- */
 
 struct partition partition_of(struct guid space, const char *key);
+/* A snapshot of a partition that others change meanwhile: held, where it has limbs and is not read at once. */
+struct snapshot *open_to_read(struct store *store, struct partition partition);
+/* After a commit: large partitions get limbs, in the engine that has them everywhere. */
+void cut_partitions(struct store *store);
 
 /* Commits to the newest state, however often it takes; *ret_sequence may be NULL. */
 enum store_result commit_new(struct store *store, struct partition partition,

@@ -23,6 +23,8 @@ enum store_result commit_new(struct store *store, struct partition partition,
     } while (result == STORE_CONFLICT);
     if (!result && ret_sequence)
         *ret_sequence = sequence;
+    if (!result)
+        cut_partitions(store);
     return result;
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/endian.h"
+#include "store/rados/limb.h"
 #include "store/rados/routes.h"
 #include "store/rados/row_key.h"
 #include "store/rados/shard_rows.h"
@@ -80,6 +81,91 @@ static void records(void **state)
     }
 }
 
+/* Where a limb ends lies behind its last record, and before any greater one, in each family. */
+static void ends_of_limbs(void **state)
+{
+    for (size_t i = 0; i < KEYS * KEYS; i++) {
+        struct bytes p = keys[i / KEYS], last = keys[i % KEYS];
+
+        for (enum record_family family = RECORD_LISTED; family <= RECORD_INNER; family++) {
+            struct bytes end = row_key_limb(*state, family, p, last);
+            struct row_name name;
+
+            assert_null(memchr(end.ptr, '\0', end.len));
+            assert_true(row_key_read(end, *state, &name));
+            assert_int_equal(name.kind, ROW_LIMB);
+            assert_int_equal(name.family, family);
+            assert_true(bytes_equal(name.partition_key, p));
+            assert_true(bytes_equal(name.record_key, last));
+            for (size_t j = 0; j < KEYS * KEYS; j++) {
+                struct bytes q = keys[j / KEYS], r = keys[j % KEYS];
+                int order = bytes_compare(p, q);
+
+                if (order == 0)
+                    order = bytes_compare(last, r) < 0 ? -1 : 1;
+                assert_int_equal(sign(bytes_compare(end, row_key_record(*state, family, q, r))),
+                                 sign(order));
+            }
+        }
+    }
+}
+
+/* Each bit of them is looked at. */
+static void rows_of_limbs(void **state)
+{
+    for (size_t i = 0; i < KEYS; i++) {
+        const struct limb_row limb = { { { 1, 2, 3 } }, 7 + i, keys[i] };
+        const struct partition home = { { { 9, 8 } }, keys[i] };
+        struct bytes rows[2] = { limb_row_write(*state, &limb), limb_home_write(*state, &home) };
+        struct limb_row read;
+        struct partition found;
+
+        assert_true(limb_row_read(rows[0], &read));
+        assert_true(guid_equal(&read.space, &limb.space));
+        assert_int_equal(read.version, limb.version);
+        assert_true(bytes_equal(read.lo, limb.lo));
+        assert_true(limb_home_read(rows[1], &found));
+        assert_true(guid_equal(&found.space, &home.space));
+        assert_true(bytes_equal(found.key, home.key));
+        for (unsigned kind = 0; kind < 2; kind++)
+            for (size_t bit = 0; bit < 8 * rows[kind].len; bit++) {
+                struct bytes row = arena_copy(*state, rows[kind]);
+
+                ((char *)(uintptr_t)row.ptr)[bit / 8] ^= (char)(1u << bit % 8);
+                assert_false(limb_row_read(row, &read) || limb_home_read(row, &found));
+                row.len = bit / 8;
+                assert_false(limb_row_read(row, &read) || limb_home_read(row, &found));
+            }
+    }
+}
+
+/* What has a right checksum, and makes no sense. */
+static void hostile_rows_of_limbs(void **state)
+{
+    const struct limb_row absent = { { { 1 } }, 0, keys[3] },
+                          many_lanes = { { { [15] = 2 } }, 1, keys[3] };
+    const struct limb_row whole = { { { 1 } }, 1, BYTES("abc") };
+    struct bytes value, row = limb_row_write(*state, &whole);
+    struct limb_row read;
+    struct partition home;
+
+    assert_false(limb_row_read(limb_row_write(*state, &absent), &read));
+    assert_false(limb_row_read(limb_row_write(*state, &many_lanes), &read));
+    assert_true(row_value_read(row, &value));
+    for (size_t length = 0; length <= value.len + 1; length++) {
+        struct text cut;
+
+        text_init(&cut, *state, 64);
+        text_add(&cut, bytes_of(value.ptr, length < value.len ? length : value.len));
+        if (length > value.len)
+            text_add_char(&cut, 'x');
+        assert_int_equal(limb_row_read(row_value_write(*state, text_bytes(&cut)), &read),
+                         length == value.len);
+        if (length < 17)
+            assert_false(limb_home_read(row_value_write(*state, text_bytes(&cut)), &home));
+    }
+}
+
 static void other_rows(void **state)
 {
     struct row_name name;
@@ -113,7 +199,9 @@ static void malformed_keys(void **state)
         BYTES("Lp\x01\x04"),
         BYTES("L\0\x01\x01r"),
         BYTES("Lp\x01\x01\x01"),
-        BYTES("Lp\x01\x01r\x01\x01"),
+        BYTES("Lp\x01\x01r\x01\x01r"),
+        BYTES("Pp\x01\x01ir\x01\x01\x01\x01"),
+        BYTES("HH"),
         BYTES("Pp\x01\x01"),
         BYTES("Pp\x01\x01x"),
         BYTES("Pp\x01\x01hh"),
@@ -301,6 +389,37 @@ static void headers(void **state)
     }
 }
 
+/* Who has limbs keeps them, whether it is locked or not; any other flag is refused. */
+static void flags_of_headers(void **state)
+{
+    const struct attempt attempts[2] = { { 1, 7 }, { 2, 8 } };
+    struct partition_header header = { .version = 1, .has_limbs = true }, read;
+
+    header = partition_header_after(&header, 5, attempts[0]);
+    assert_true(header.has_limbs);
+    for (unsigned locked = 0; locked < 2; locked++) {
+        struct bytes row, plain;
+
+        if (locked)
+            header.lock = (struct partition_lock){ .transaction = attempts[1], .version_to_be = 9 };
+        row = partition_header_write(*state, &header);
+        assert_int_equal(partition_header_read(row, &read), STORE_OK);
+        assert_true(partition_header_equal(&read, &header));
+        read.has_limbs = false;
+        assert_false(partition_header_equal(&read, &header));
+        plain = bytes_of(row.ptr, row.len - 4);
+        for (unsigned flags = 0; flags < 256; flags++) {
+            struct bytes changed = arena_copy(*state, plain);
+
+            ((char *)(uintptr_t)changed.ptr)[1] = (char)flags;
+            assert_int_equal(partition_header_read(row_value_write(*state, changed), &read),
+                             (flags & ~2u) == locked ? STORE_OK : STORE_CORRUPT);
+        }
+    }
+    assert_true(partition_header_settled(&header).has_limbs);
+    assert_true(partition_header_unlocked(&header).has_limbs);
+}
+
 /* A refusal is a conflict only while the header remembers all attempts since. decision: 396 */
 static void outcomes(void **state)
 {
@@ -411,6 +530,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(records, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ends_of_limbs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(rows_of_limbs, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hostile_rows_of_limbs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(malformed_keys, set_up, tear_down),
         cmocka_unit_test(lanes),
@@ -420,6 +542,7 @@ int main(void)
         cmocka_unit_test(routes),
         cmocka_unit_test(shard_names),
         cmocka_unit_test_setup_teardown(headers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(flags_of_headers, set_up, tear_down),
         cmocka_unit_test(outcomes),
         cmocka_unit_test(first_of_a_writer),
         cmocka_unit_test(one_writer),

@@ -225,7 +225,7 @@ static void split(void **state)
     struct store *other;
 
     fill(f);
-    assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+    assert_true(split_shard(shards_of(f->store), f->object, ROWS, 0));
     assert_true(count_shards(f) > 4);
     expect_all(f, f->store, "v", PARTITIONS);
     store_close(f->store);
@@ -244,9 +244,9 @@ static void not_split(void **state)
     struct fixture *f = *state;
 
     put(f, f->store, 0, "v");
-    assert_true(split_shard(shards_of(f->store), f->object, 2));
+    assert_true(split_shard(shards_of(f->store), f->object, 2, 0));
     put(f, f->store, 1, "v");
-    assert_true(split_shard(shards_of(f->store), f->object, 100));
+    assert_true(split_shard(shards_of(f->store), f->object, 100, 0));
     assert_int_equal(count_shards(f), 1);
 }
 
@@ -264,7 +264,7 @@ static void full_ops(void **state)
     for (unsigned i = 0; i < RECORDS; i++)
         changes_put(changes, RECORD_LISTED, arena_printf(f->arena, "r%04u", i), B("v"), NULL, 0);
     assert_int_equal(change(f->store, large, changes), STORE_OK);
-    assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+    assert_true(split_shard(shards_of(f->store), f->object, ROWS, 0));
     assert_true(count_shards(f) > 4);
     snapshot = snapshot_open(f->store, large, STORE_MAY_BLOCK);
     for (unsigned i = 0; i < RECORDS; i++)
@@ -352,7 +352,7 @@ static void large_alone(void **state)
 
     fill(f);
     fill_large(f, RECORDS);
-    assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+    assert_true(split_shard(shards_of(f->store), f->object, ROWS, 0));
     expect_large(f, f->store, RECORDS);
     expect_alone(f, f->store);
     expect_records(f, f->store, 5, "v");
@@ -370,8 +370,8 @@ static void large_two(void **state)
     fill(f);
     for (f->large = 3; f->large <= 7; f->large += 4)
         fill_large(f, RECORDS);
-    assert_true(split_shard(shards_of(f->store), f->object, MANY));
-    assert_true(split_shard(shards_of(f->store), f->object, RECORDS));
+    assert_true(split_shard(shards_of(f->store), f->object, MANY, 0));
+    assert_true(split_shard(shards_of(f->store), f->object, RECORDS, 0));
     for (f->large = 3; f->large <= 7; f->large += 4) {
         expect_large(f, f->store, RECORDS);
         expect_alone(f, f->store);
@@ -386,7 +386,7 @@ static void large_behind_few(void **state)
 
     fill(f);
     fill_large(f, RECORDS);
-    assert_true(split_shard(shards_of(f->store), f->object, MANY));
+    assert_true(split_shard(shards_of(f->store), f->object, MANY, 0));
     expect_large(f, f->store, RECORDS);
     expect_alone(f, f->store);
 }
@@ -405,7 +405,7 @@ static void large_listed(void **state)
     }
     fill_family(f, RECORD_LISTED, RECORDS);
     put(f, f->store, 6, "v");
-    assert_true(split_shard(shards_of(f->store), f->object, MANY));
+    assert_true(split_shard(shards_of(f->store), f->object, MANY, 0));
     assert_int_equal(count_shards(f), 3);
     expect_alone(f, f->store);
 }
@@ -425,14 +425,14 @@ static void large_killed(void **state)
         fill(f);
         fill_large(f, RECORDS);
         live_cut(f->live, port, 10 + after, after % 2 == 1);
-        dead += !split_shard(shards_of(dying), f->object, ROWS);
+        dead += !split_shard(shards_of(dying), f->object, ROWS, 0);
         expect_large(f, f->store, RECORDS);
         for (unsigned i = PARTITIONS; i > 0; i--)
             put(f, f->store, i - 1, "w");
         fill_large(f, RECORDS);
         expect_large(f, f->store, RECORDS);
         store_close(dying);
-        assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+        assert_true(split_shard(shards_of(f->store), f->object, ROWS, 0));
         expect_large(f, f->store, RECORDS);
         fixture_free(f);
     }
@@ -452,7 +452,7 @@ static void large_shared(void **state)
     fill_large(f, RECORDS);
     put(f, f->store, 0, "v");
     live_cut(f->live, port, 14, false);
-    assert_false(split_shard(shards_of(dying), f->object, ROWS));
+    assert_false(split_shard(shards_of(dying), f->object, ROWS, 0));
     store_close(dying);
     live_hold(f->live, true);
     before = live_shard_ops(f->live);
@@ -491,7 +491,7 @@ static void released(void **state)
     stage_close(stage);
     snapshot = snapshot_open(f->store, last, STORE_MAY_BLOCK);
     assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, B("with"), f->arena, &record), STORE_OK);
-    assert_true(split_shard(shards_of(other), f->object, ROWS));
+    assert_true(split_shard(shards_of(other), f->object, ROWS, 0));
     changes_delete(release, RECORD_LISTED, B("with"));
     changes_release(release, record.pieces, record.piece_count);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, release }, 1,
@@ -515,14 +515,14 @@ static void killed(void **state)
 
         fill(f);
         live_cut(f->live, port, after, after % 2 == 1);
-        dead += !split_shard(shards_of(dying), f->object, ROWS);
+        dead += !split_shard(shards_of(dying), f->object, ROWS, 0);
         expect_all(f, other, "v", PARTITIONS);
         for (unsigned i = PARTITIONS; i > 0; i--)
             put(f, other, i - 1, "w");
         expect_all(f, other, "w", 2 * PARTITIONS);
         expect_all(f, f->store, "w", 2 * PARTITIONS);
         store_close(dying);
-        (void)split_shard(shards_of(other), f->object, ROWS);
+        (void)split_shard(shards_of(other), f->object, ROWS, 0);
         expect_all(f, f->store, "w", 2 * PARTITIONS);
         store_close(other);
         fixture_free(f);
@@ -543,13 +543,13 @@ static void full_pool(void **state)
 
         fill(f);
         live_fill_after(f->live, port, after);
-        stopped += !split_shard(shards_of(other), f->object, ROWS);
+        stopped += !split_shard(shards_of(other), f->object, ROWS, 0);
         expect_all(f, f->store, "v", PARTITIONS);
         live_set_full(f->live, false);
         for (unsigned i = 0; i < PARTITIONS; i++)
             put(f, f->store, i, "w");
         expect_all(f, other, "w", 2 * PARTITIONS);
-        assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+        assert_true(split_shard(shards_of(f->store), f->object, ROWS, 0));
         expect_all(f, other, "w", 2 * PARTITIONS);
         store_close(other);
         fixture_free(f);
@@ -575,7 +575,7 @@ static void *split_again(void *argument)
 
         arrival_block(finished);
         arrival_drop(finished);
-        (void)split_shard(shards_of(w->store), w->f->object, ROWS - i % 2 * 4);
+        (void)split_shard(shards_of(w->store), w->f->object, ROWS - i % 2 * 4, 0);
     }
     return NULL;
 }
@@ -793,7 +793,7 @@ static void dropped(void **state)
 
         fill(f);
         live_cut(f->live, port, after, after % 2 == 1);
-        (void)split_shard(shards_of(dying), f->object, ROWS);
+        (void)split_shard(shards_of(dying), f->object, ROWS, 0);
         drop(f, f->store);
         expect_gone(f, f->store);
         seen = look_at_shards(f);
@@ -820,7 +820,7 @@ static void *split_once(void *argument)
 {
     struct worker *w = argument;
 
-    (void)split_shard(shards_of(w->store), w->f->object, ROWS);
+    (void)split_shard(shards_of(w->store), w->f->object, ROWS, 0);
     return NULL;
 }
 
@@ -885,7 +885,7 @@ static void tasks(void **state)
             assert_int_equal(change(f->store, partition_of(f, i), changes), STORE_OK);
         }
         live_cut(f->live, port, after, false);
-        (void)split_shard(shards_of(dying), f->object, ROWS);
+        (void)split_shard(shards_of(dying), f->object, ROWS, 0);
         store_close(dying);
         other = open_store(live_client(f->live));
         count = run_tasks(f, other, now + PARTITIONS * SHARD_MINUTE);
@@ -930,7 +930,7 @@ static void locks(void **state)
         for (unsigned i = 0; i < 2; i++)
             snapshot_close(snapshots[i]);
         store_close(dying);
-        assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+        assert_true(split_shard(shards_of(f->store), f->object, ROWS, 0));
         assert_true(count_shards(f) > 4);
         for (unsigned i = 0; i < 2; i++) {
             struct snapshot *snapshot = snapshot_open(f->store, two[i], STORE_MAY_BLOCK);
@@ -963,7 +963,7 @@ static void fences(void **state)
     assert_int_equal(
         change_block(shards_of(f->store), &last, (struct shard_commit){ .changes = &set }),
         STORE_OK);
-    assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+    assert_true(split_shard(shards_of(f->store), f->object, ROWS, 0));
     expect_records(f, f->store, PARTITIONS - 1, "v");
     shards_place(shards_of(f->store), &last, object);
     assert_string_not_equal(object, f->object);
@@ -1000,7 +1000,7 @@ static void readers(void **state)
             assert_int_equal(space_iterator_next(listed, &record), STORE_OK);
             assert_int_equal(index_iterator_next(index, &entry), STORE_OK);
         }
-        assert_true(split_shard(shards_of(f->store), f->object, ROWS));
+        assert_true(split_shard(shards_of(f->store), f->object, ROWS, 0));
         for (; count < PARTITIONS; count++) {
             assert_int_equal(space_iterator_next(listed, &record), STORE_OK);
             assert_true(bytes_equal(record.partition_key, partition_of(f, count).key));
