@@ -1,14 +1,38 @@
 /* Transactions of the store, from the thread that begins one to the moment when its owner is told (ld --wrap). */
 #include "fronts.h"
 #include "store/rados/commit_private.h"
+#include "world.h"
 
 static _Thread_local struct attempt newest;
-static void (*decided_by_store)(struct transaction_owner *owner, enum store_result result);
+
+/* Whom its owner is: a commit of the store, or the thread that cuts partitions. Those of front ends that were killed stay. */
+#define OWNERS_MAX 8192u
+static struct owned {
+    const struct transaction_owner *owner; /* NULL: free */
+    void (*decided)(struct transaction_owner *owner, enum store_result result);
+} owned[OWNERS_MAX];
+
+/* NULL: it has none, and all are taken. */
+static struct owned *find(const struct transaction_owner *owner)
+{
+    struct owned *unused = NULL;
+
+    for (struct owned *o = owned; o < owned + OWNERS_MAX; o++) {
+        if (o->owner == owner)
+            return o;
+        if (!o->owner && !unused)
+            unused = o;
+    }
+    return unused;
+}
 
 static void decided(struct transaction_owner *owner, enum store_result result)
 {
+    struct owned *of = find(owner), told = *of;
+
     front_commits_decided(owner);
-    decided_by_store(owner, result);
+    of->owner = NULL;
+    told.decided(owner, result);
 }
 
 __typeof__(shards_next_attempt) __real_shards_next_attempt, __wrap_shards_next_attempt;
@@ -18,14 +42,16 @@ struct attempt __wrap_shards_next_attempt(struct shards *shards)
     return newest;
 }
 
-/* All are of commits of the store, so they have one function. */
 __typeof__(transaction_new) __real_transaction_new, __wrap_transaction_new;
 struct transaction *__wrap_transaction_new(struct shards *shards, struct arena *arena, instant now,
                                            struct transaction_owner *owner)
 {
     struct transaction *transaction = __real_transaction_new(shards, arena, now, owner);
+    struct owned *of = find(owner);
 
-    decided_by_store = owner->decided;
+    if (!of)
+        world_fail("too many transactions have an owner");
+    *of = (struct owned){ owner, owner->decided };
     owner->decided = decided;
     front_commits_begun(newest, transaction, owner);
     return transaction;
@@ -41,11 +67,13 @@ struct part_work *__wrap_transaction_add(struct transaction *transaction,
 }
 
 __typeof__(commit_add_changes) __real_commit_add_changes, __wrap_commit_add_changes;
-void __wrap_commit_add_changes(struct commit *c, struct commit_member *member,
-                               const struct changes *changes)
+enum store_result __wrap_commit_add_changes(struct commit *c, struct commit_member *member,
+                                            struct view *view, const struct changes *changes)
 {
-    __real_commit_add_changes(c, member, changes);
+    enum store_result result = __real_commit_add_changes(c, member, view, changes);
+
     front_commits_drop_spaces(c->transaction, c->dropped, c->dropped_count);
+    return result;
 }
 
 __typeof__(transaction_drop) __real_transaction_drop, __wrap_transaction_drop;

@@ -50,6 +50,7 @@ static struct machine {
 
 /* That a shard may have, in every other run: so that all are split, all the time. */
 #define SPLIT_ROWS_SMALL 8u
+#define CUT_ROWS_SMALL   3u
 
 static struct live *cluster;
 static unsigned grace_s;
@@ -87,6 +88,7 @@ bool fronts_open_store(struct store **ret_store, const char **ret_problem)
         .grace_ticks = grace_s * TICKS_PER_SECOND,
         .again_ticks = AGAIN_S * TICKS_PER_SECOND,
         .split_rows = world->plan.seed % 2 == 0 ? SPLIT_ROWS_SMALL : 0,
+        .cut_rows = world->plan.seed % 4 == 0 ? CUT_ROWS_SMALL : UINT32_MAX,
         .is_always_busy = world_once_in(STREAM_SYSTEM, 2),
     };
     enum store_result result = root_make(front->port, LIVE_POOL, ret_problem);

@@ -32,6 +32,9 @@ const KEEPS = ['--clients', '6', '--operations', '150'];
 /** Front ends over one cluster. */
 const FRONTS = ['--fronts', '3'];
 
+/** With partitions that are cut all the time. */
+const LIMBS = [...FRONTS, '--clients', '12'];
+
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
 const DEFECTS = [
@@ -603,6 +606,10 @@ const DEFECTS = [
         change: [['rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&', 'rados_oldest_opened(rados) > applied &&']] },
     { name: 'rados-hold-not-honoured', file: 'src/store/rados/own_tasks.c', args: [...FRONTS, '--faults', '256'],
         change: [['rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&', 'beat_oldest_of_others(rados->beat) > applied &&']] },
+    { name: 'rados-limb-of-any-version', file: 'src/store/rados/view_limbs.c', args: LIMBS,
+        change: [['        return view_end(view, STORE_CONFLICT);\n    if', '        return STORE_OK;\n    if']] },
+    { name: 'rados-limb-listed-unchanged', file: 'src/store/rados/commit_limbs.c', args: LIMBS,
+        change: [['transaction_version(c->transaction, seen)', 'seen->version']] },
 ];
 
 function mutate(defect) {
