@@ -47,8 +47,6 @@ struct transaction {
     struct apply apply;
 };
 
-static const struct bytes none;
-
 struct transaction *transaction_new(struct shards *shards, struct arena *arena, instant now,
                                     struct transaction_owner *owner)
 {
@@ -77,8 +75,8 @@ static struct part_work *add(struct transaction *t, const struct partition *part
         t->capacity = t->capacity > 0 ? 2 * t->capacity : COMMIT_PARTS_MAX;
         t->order = arena_array(t->arena, t->capacity, sizeof t->order[0]);
     }
-    if (t->order != before && t->count > 0)
-        memcpy(t->order, before, t->count * sizeof before[0]);
+    for (size_t i = 0; i < t->count && t->order != before; i++)
+        t->order[i] = before[i];
     t->order[t->count++] = added;
     return &added->work;
 }
@@ -438,7 +436,7 @@ static void prepare(struct transaction *t, struct member *member)
     }
     t->check = (struct shard_check){ .key = row_key_slot_number(t->arena, member->slot) };
     part_work_set(&work, t->arena, t->check.key, slot_write(t->arena, &slot));
-    part_work_set(&member->clearing, t->arena, t->check.key, none);
+    part_work_set(&member->clearing, t->arena, t->check.key, (struct bytes){ NULL, 0 });
     add_task(t, member);
     apply(t, member,
           (struct shard_commit){ .seen = member->seen,
