@@ -609,7 +609,7 @@ const DEFECTS = [
     { name: 'rados-limb-of-any-version', file: 'src/store/rados/view_limbs.c', args: LIMBS,
         change: [['        return view_end(view, STORE_CONFLICT);\n    if', '        return STORE_OK;\n    if']] },
     { name: 'rados-limb-listed-unchanged', file: 'src/store/rados/commit_limbs.c', args: LIMBS,
-        change: [['transaction_version(c->transaction, seen)', 'seen->version']] },
+        change: [['partition_version_after(seen, c->now)', 'seen->version']] },
 ];
 
 function mutate(defect) {
