@@ -588,7 +588,7 @@ const DEFECTS = [
         change: [['        return DECIDE_UNKNOWN;', '        return E_ServerBusy;']] },
     { name: 'rados-own-attempt-not-known', file: 'src/store/rados/shard_rows.c', args: [...FRONTS, '--faults', '4'],
         change: [['    if (partition_header_remembers(now, attempt) || partition_header_equal(now, after))', '    if (attempt.number == 0)']] },
-    { name: 'rados-lock-not-looked-after', file: 'src/store/rados/transaction.c', args: [...FRONTS, '--faults', '1', '--clients', '12'],
+    { name: 'rados-lock-not-looked-after', file: 'src/store/rados/transaction.c', args: [...FRONTS, '--faults', '1', '--clients', '12', '--operations', '12'],
         change: [['                                 .tasks = &member->task,\n', '']] },
     { name: 'rados-fence-not-checked', file: 'src/store/rados/shard_op.c', args: [...FRONTS, '--faults', '64'],
         change: [['            port_compare(op, row_key_fence(op->arena, c->attempt.incarnation), none);\n', '            (void)none;\n']] },
