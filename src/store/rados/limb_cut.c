@@ -383,7 +383,7 @@ static bool cut_planned(struct cutting *c)
             next_limb(c);
     }
     log_line(has_cut ? LOG_INFO : LOG_DEBUG, "shard %s: rows of a large partition go to limbs: %s",
-             c->object, store_result_text(result));
+             c->object, result == STORE_BUSY ? "others were faster" : store_result_text(result));
     return has_cut;
 }
 
