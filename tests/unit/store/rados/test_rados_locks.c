@@ -16,7 +16,7 @@
 #include "store/record_value.h"
 
 /* A commit over three partitions is some 30 ops, where shards are made and hints written. */
-enum { PARTS = 3, CUTS = 46, INCARNATION = 77 };
+enum { PARTS = 3, CUTS = 60, INCARNATION = 77 };
 
 static const struct partition apart[PARTS] = {
     { { { 1 } }, { "a", 1 } },
