@@ -111,14 +111,18 @@ enum error deciding_operation(struct decision *d, void *of)
     return e ? operation_missing(d, e) : operation_decide(d, d->parameters, d->result);
 }
 
+/* Of a state that stays: what it refuses by one that may be lost could not be repeated (durable.c). */
 enum error deciding_check(struct decision *d)
 {
+    bool shows_pending = d->access.shows_pending;
     enum error e;
 
+    d->access.shows_pending = false;
     begin(d);
     e = open_subject(d);
     e = e ? operation_missing(d, e) : operation_check(d);
     deciding_end(d);
+    d->access.shows_pending = shows_pending;
     return or_wait(d, e);
 }
 
