@@ -4,10 +4,7 @@
 
 #include "base/ids.h"
 
-/* Its partitions are one, or few; or many, which different requests commit to, so that a remote engine lays them in several
- * places. decision: 809 */
-enum space_spread { SPACE_TOGETHER, SPACE_SPREAD };
-/* Any thread. */
-struct guid space_new(enum space_spread spread);
+/* A remote engine lays its partitions in one place, until they are many. Any thread. decision: 838 */
+struct guid space_new(void);
 
 #endif

@@ -26,14 +26,13 @@ const char *store_result_text(enum store_result result)
     return texts[result];
 }
 
-/* What is committed to one place meanwhile goes together in one op, which costs as much as ten commits: four places take
- * more than a front end can send. The number's logarithm is in the id (store/rados/row_key.h). */
-struct guid space_new(enum space_spread spread)
+/* What is committed to one place meanwhile goes together in one op, which costs as much as ten commits. The logarithm of how
+ * many there are is in the id (store/rados/row_key.h). */
+struct guid space_new(void)
 {
     struct guid id = guid_new();
-    uint8_t *last = &id.b[sizeof id.b - 1];
 
-    *last = (uint8_t)((*last & ~7u) | (spread == SPACE_SPREAD ? 2u : 0u));
+    id.b[sizeof id.b - 1] &= (uint8_t)~7u;
     return id;
 }
 

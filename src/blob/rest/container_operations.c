@@ -89,7 +89,7 @@ enum error create_container_check(struct call *call, struct create_container_par
     e = public_access_from_header(call, &p->access);
     if (e)
         return e;
-    p->space = space_new(SPACE_SPREAD);
+    p->space = space_new();
     return metadata_from_headers(call, &p->metadata);
 }
 

@@ -108,7 +108,7 @@ enum error create_share_check(struct call *call, struct create_share_parameters 
         e = read_quota(call, &has_quota, &p->quota_gib);
     if (!e)
         e = read_tier(call, &has_tier, &p->tier);
-    p->space = space_new(SPACE_SPREAD);
+    p->space = space_new();
     return e ? e : metadata_from_headers(call, &p->metadata);
 }
 

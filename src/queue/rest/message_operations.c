@@ -96,7 +96,7 @@ OPERATION_ANSWERS_NOTHING(delete_message)
 enum error clear_messages_check(struct call *call, struct clear_messages_parameters *p)
 {
     (void)call;
-    p->space = space_new(SPACE_TOGETHER);
+    p->space = space_new();
     return OK;
 }
 

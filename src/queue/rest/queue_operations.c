@@ -10,7 +10,7 @@
 /* rest: Create-Queue4 */
 enum error create_queue_check(struct call *call, struct create_queue_parameters *p)
 {
-    p->space = space_new(SPACE_TOGETHER);
+    p->space = space_new();
     return metadata_from_headers(call, &p->metadata);
 }
 

@@ -341,7 +341,7 @@ static enum store_result cut_some(struct cutting *c, struct arena *arena)
 
 static void next_limb(struct cutting *c)
 {
-    c->limb = space_new(SPACE_TOGETHER);
+    c->limb = space_new();
     c->filled = 0;
     if (c->end.len > 0)
         c->plan.behind = c->end;

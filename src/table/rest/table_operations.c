@@ -12,7 +12,7 @@ enum error create_table_check(struct call *call, struct create_table_parameters 
 {
     enum error e = odata_read(call, &p->odata);
 
-    p->space = space_new(SPACE_SPREAD);
+    p->space = space_new();
     return e ? e : odata_check_body(call);
 }
 
