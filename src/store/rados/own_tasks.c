@@ -246,17 +246,43 @@ static bool empty_row(struct rados *rados, const struct emptied *shard, const st
 
 static bool drop_space(struct rados *rados, const struct guid *space, struct arena *arena);
 
+/* Does the limb itself say so? What a damaged row names may be anybody's. *ret_is_read: false: a failure */
+static bool is_limb_of(struct rados *rados, const struct guid *limb, const struct partition *home,
+                       bool *ret_is_read)
+{
+    struct port_op *op = arrival_op();
+    struct port_step *row = port_get(op, row_key_home());
+    char object[SHARD_NAME_SIZE];
+    struct arrival *arrival;
+    struct partition said;
+    bool is_of;
+
+    shard_name(limb, 0, 0, object);
+    arrival = send_block(rados->port, object, op);
+    *ret_is_read = op->result == PORT_OK || op->result == PORT_ABSENT;
+    is_of = op->result == PORT_OK && limb_home_read(port_value(row), &said) &&
+            guid_equal(&said.space, &home->space) && bytes_equal(said.key, home->key);
+    arrival_drop(arrival);
+    return is_of;
+}
+
 /* If it says where a limb is: that goes as the space does. False: a failure. */
 static bool drop_limb(struct rados *rados, const struct emptied *shard, const struct port_row *row,
                       struct arena *arena)
 {
+    struct partition home;
     struct limb_row limb;
     struct row_name name;
+    bool is_read;
 
     if (!row_key_read(row->key, arena, &name) || name.kind != ROW_LIMB ||
-        !is_own(shard, row, &name) || !limb_row_read(row->value, &limb))
+        !is_own(shard, row, &name) || !limb_row_read(row->value, &limb) ||
+        !shard_name_space(shard->object, &home.space))
         return true;
-    return drop_space(rados, &limb.space, arena);
+    home.key = name.partition_key;
+    if (is_limb_of(rados, &limb.space, &home, &is_read))
+        return drop_space(rados, &limb.space, arena);
+    return is_read;
 }
 
 /* One page. False: a failure. */

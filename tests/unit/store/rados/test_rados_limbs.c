@@ -467,33 +467,73 @@ static void of_one_state(void **state)
     assert_true(conflicts > 0);
 }
 
-/* Limbs go with their space. */
-static void dropped(void **state)
+/* One commit of one partition. */
+static void commit_one(struct fixture *f, const struct partition *partition,
+                       const struct changes *changes)
 {
-    const struct partition other = { guid_new(), B("other") };
-    struct fixture *f = *state;
-    struct changes *changes = changes_new(f->arena);
-    struct store_usage usage;
-    struct snapshot *snapshot;
+    struct snapshot *snapshot = snapshot_open(f->store, *partition, STORE_MAY_BLOCK);
     uint64_t sequence;
-    unsigned all;
 
-    fill(f);
-    cut(f, f->store);
-    assert_true(count_limbs(f) > 0);
-    changes_drop_space(changes, f->space);
-    snapshot = snapshot_open(f->store, other, STORE_MAY_BLOCK);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1,
                                   clock_now() + 1, STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
     snapshot_close(snapshot);
     assert_int_equal(store_await(f->store, sequence), STORE_OK);
+}
+
+static void drop_all(struct fixture *f)
+{
+    const struct partition other = { guid_new(), B("other") };
+    struct changes *changes = changes_new(f->arena);
+    struct store_usage usage;
+
+    changes_drop_space(changes, f->space);
+    commit_one(f, &other, changes);
     store_collect_now(f->store, &usage);
+}
+
+/* Limbs go with their space. */
+static void dropped(void **state)
+{
+    struct fixture *f = *state;
+    unsigned all;
+
+    fill(f);
+    cut(f, f->store);
+    assert_true(count_limbs(f) > 0);
+    drop_all(f);
     (void)most_records(f, &all);
     assert_int_equal(all, 0);
     assert_int_equal(count_limbs(f), 0);
     memset(f->values, 0, sizeof f->values);
     expect_whole(f);
+}
+
+/* A row that lists somebody else's space for a limb does not take that along. */
+static void dropped_alone(void **state)
+{
+    struct fixture *f = *state;
+    const struct partition kept = { { { 7, 7 } }, B("p0") };
+    const struct limb_row wrong = { .space = kept.space, .version = 5, .lo = B("zy") };
+    struct changes *changes = changes_new(f->arena);
+    struct port_op *op = arrival_op();
+    struct snapshot *snapshot;
+    struct record record;
+
+    fill(f);
+    changes_put(changes, RECORD_INNER, B("record"), B("value"), NULL, 0);
+    commit_one(f, &kept, changes);
+    port_set(op, row_key_limb(f->arena, RECORD_LISTED, B("p0"), B("zz")),
+             limb_row_write(f->arena, &wrong));
+    assert_int_equal(run_block(f->port, f->object, op), PORT_OK);
+    drop_all(f);
+    snapshot = snapshot_open(f->store, kept, STORE_MAY_BLOCK);
+    assert_int_equal(snapshot_get(snapshot, RECORD_INNER, B("record"), f->arena, &record),
+                     STORE_OK);
+    snapshot_close(snapshot);
+    changes = changes_new(f->arena);
+    changes_delete(changes, RECORD_INNER, B("record"));
+    commit_one(f, &kept, changes);
 }
 
 /* Limbs whose records have gone are listed no longer. */
@@ -608,6 +648,7 @@ int main(void)
         cmocka_unit_test(killed),
         cmocka_unit_test_setup_teardown(of_one_state, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(dropped_alone, set_up, tear_down),
         cmocka_unit_test_setup_teardown(emptied, set_up, tear_down),
         cmocka_unit_test_setup_teardown(checked, set_up, tear_down),
     };
