@@ -30,7 +30,7 @@ const AWAY = 'the store\'s cluster does not answer';
 const EXIT_AWAY = 4;
 const HEARTBEAT_MS = 2500;
 const LARGE_BYTES = 24 * 2 ** 20;
-const FORMAT = 3; // the newest (formats.h)
+const FORMAT = 4; // the newest (formats.h)
 const HURRY_MS = 6000;
 const COLLECTED_MS = 90_000;
 
