@@ -188,22 +188,32 @@ function print({ name, connections, wanted }, results) {
             wanted ? `of ${wanted}` : gateway && server === 'Lagra' ? `${(result.per_second / gateway.per_second).toFixed(2)}x` : '');
 }
 
-/** As one front end has it, and two: side by side, each with half of the clients; and behind HAProxy as in docs/cluster.md, whose
- *  time is not counted. */
+/** By HAProxy, as docs/cluster.md has it, to one front end, and to two. Its own time is not counted. */
+async function measureBehindProxy(fronts, wanted) {
+    const balancer = await startBalancer(fronts, ACCOUNT);
+
+    for (const asked of wanted) {
+        const behind = await measureBehind(balancer, fronts, asked);
+
+        row(asked.name, asked.connections, `${fronts.length} behind`, ...COLUMNS.map((column) => number(behind[column])));
+    }
+    await balancer.stop();
+}
+
+/** As one front end has it, and two side by side, each with half of the clients; and both as the proxy divides requests. */
 async function measureTwo(first, place) {
     const second = await startFrontEnd(binary, ['--store', place, ...BEHIND_BALANCER]);
-    const balancer = await startBalancer([first, second], ACCOUNT);
+    const wanted = PROMISED.filter(({ name }) => isWanted(name));
 
-    for (const asked of PROMISED.filter(({ name }) => isWanted(name))) {
+    for (const asked of wanted) {
         const both = await measureBeside([first, second], { ...asked, connections: asked.connections / 2 });
 
         row(asked.name, asked.connections, 'two', number(both[0].per_second + both[1].per_second),
             ...['p50_us', 'p99_us', 'cpuUs', 'diskUs'].map((column) => number(Math.max(both[0][column], both[1][column]))),
             number(both[0].reads), number(both[0].writes), both.map((one) => number(one.per_second)).join(' + '));
-        const behind = await measureBehind(balancer, [first, second], asked);
-        row(asked.name, asked.connections, 'HAProxy', ...COLUMNS.map((column) => number(behind[column])));
     }
-    await balancer.stop();
+    await measureBehindProxy([first], wanted);
+    await measureBehindProxy([first, second], wanted);
     await second.stop();
 }
 

@@ -14,6 +14,8 @@ const SERVICES = { blob: 10000, queue: 10001, table: 10002, file: 10003 };
 const FRONTS = ['10.0.0.1', '10.0.0.2'];
 const PROGRAM = '/usr/sbin/haproxy'; // where only root looks
 const START_MS = 30_000;
+const NOBODY = 1; // no port that anybody listens on
+const DOWN_MS = 4000; // until that is known
 /* What front ends are started with, since the proxy is on this machine and the tests use the published key. */
 export const BEHIND_BALANCER = ['--trustProxy', '127.0.0.1', '--allowDevelopmentAccount'];
 
@@ -36,7 +38,7 @@ async function listens(port) {
     }
 }
 
-/** fronts: two, with { ports }. Gives what Client takes for a server, and stop(). */
+/** fronts: two, or one, with { ports }. Gives what Client takes for a server, and stop(). */
 export async function startBalancer(fronts, account) {
     const folder = mkdtempSync(path.join(tmpdir(), 'lagra-balancer-'));
     const free = await freePorts(Object.keys(SERVICES).length);
@@ -44,8 +46,8 @@ export async function startBalancer(fronts, account) {
     let text = DOCUMENT.match(/```haproxy\n(.*?)```/s)[1];
 
     for (const [service, port] of Object.entries(SERVICES)) {
-        fronts.forEach((front, i) => {
-            text = exchange(text, `${FRONTS[i]}:${port}`, `127.0.0.1:${front.ports[service]}`);
+        FRONTS.forEach((address, i) => {
+            text = exchange(text, `${address}:${port}`, `127.0.0.1:${fronts[i]?.ports[service] ?? NOBODY}`);
         });
         text = exchange(text, `bind :${port}`, `bind 127.0.0.1:${ports[service]}`).replaceAll(`dst_port ${port}`, `dst_port ${ports[service]}`);
     }
@@ -63,6 +65,8 @@ export async function startBalancer(fronts, account) {
     for (const end = Date.now() + START_MS; !(await Promise.all(free.map(listens))).every(Boolean); await sleep(50))
         if (child.exitCode !== null || Date.now() > end)
             throw new Error(`haproxy does not listen: ${said}`);
+    if (fronts.length < FRONTS.length)
+        await sleep(DOWN_MS);
     return {
         name: 'HAProxy', host: '127.0.0.1', account, ports, port: ports.blob, pid: child.pid,
         async stop() {

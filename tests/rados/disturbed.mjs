@@ -133,7 +133,7 @@ async function persist(server, writer, state, kept, counts) {
     client.close();
 }
 
-/** Two front ends behind HAProxy: one is stopped, and comes back, without a request that fails; one is killed: what was
+/** Two front ends behind HAProxy: each is stopped, and comes back, without a request that fails; each is killed: what was
  *  acknowledged is there, and after some requests that were under way the other has all. */
 export async function balanced(start, binary, cluster, store) {
     const words = ['--store', store.place, ...BEHIND_BALANCER];
@@ -155,24 +155,30 @@ export async function balanced(start, binary, cluster, store) {
 
     await makeKept(balancer);
     const stopped = await during('stopped', async () => {
-        await fronts[0].stop({ keep: true });
-        await sleep(BEFORE_MS);
-        await fronts[0].restart();
-        await sleep(BEFORE_MS);
+        for (const front of fronts) {
+            await front.stop({ keep: true });
+            await sleep(BEFORE_MS);
+            await front.restart();
+            await sleep(2 * BEFORE_MS);
+        }
     });
     if (stopped.others > 0)
-        problems.push(`${stopped.others} requests failed while a front end was stopped`);
+        problems.push(`${stopped.others} requests failed while front ends were stopped`);
     await during('killed', async (counts) => {
-        await fronts[1].kill();
-        await sleep(2 * BEFORE_MS);
-        const { answered, others } = counts;
-        await sleep(BEFORE_MS);
-        if (counts.answered === answered || counts.others > others)
-            problems.push(`after one has died: ${counts.answered - answered} blobs were acknowledged, ${counts.others - others} requests failed`);
+        for (const front of fronts) {
+            await front.kill();
+            await sleep(2 * BEFORE_MS);
+            const { answered, others } = counts;
+            await sleep(BEFORE_MS);
+            if (counts.answered === answered || counts.others > others)
+                problems.push(`after one has died: ${counts.answered - answered} blobs were acknowledged, ${counts.others - others} requests failed`);
+            await front.restart();
+            await sleep(2 * BEFORE_MS);
+        }
     });
     await compare(balancer, kept, problems);
     await balancer.stop();
-    await fronts[0].stop();
-    await fronts[1].remove();
+    for (const front of fronts)
+        await front.stop();
     return problems;
 }

@@ -92,7 +92,7 @@ function aimedRuns() {
             run(130, 10, 4, 4, 600, ...aim)]);
 
     return [...aims, run(3, 8, 10, 4, 600), run(2, 12, 10, 4, 600, '--service', 'blob'), run(609, 12, 10, 4, 600),
-        run(609, 8, 10, 4, 600, '--service', 'blob'), run(65, 16, 10, 4, 600, '--aim', '5', '--service', 'blob', '--seed', '100')];
+        run(609, 8, 10, 4, 600, '--service', 'blob'), run(97, 16, 10, 4, 600, '--aim', '5', '--service', 'blob', '--seed', '100')];
 }
 
 /** Those that were not. */
