@@ -49,7 +49,7 @@ function interfaceTests(cluster) {
 
 /* Between disturbances, and after how long without a heartbeat a front end is dead. */
 const SHORT = { ms: 30_000, gapMs: 2500, diskGapMs: 12_000, deadMs: 6000, writers: 3 };
-const LONG = { gapMs: 6000, diskGapMs: 30_000, deadMs: 15_000, writers: 3 };
+const LONG = { gapMs: 4400, diskGapMs: 12_000, deadMs: 15_000, writers: 3 };
 
 function runCampaign(start, binary, cluster, store) {
     const how = minutes ? { ...LONG, ms: Number(minutes) * 60_000 } : SHORT;
