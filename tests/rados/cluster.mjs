@@ -1,6 +1,7 @@
 // A Ceph cluster for tests: one monitor and three OSDs from Debian's packages, in one folder, on 127.0.0.1,
 // without keys, systemd or a manager. It starts in seconds; its disks are sparse files. It is what it takes to
-// see what RADOS does, and nothing to keep data in.
+// see what RADOS does, and nothing to keep data in. Recovery does not pause between objects: what was missed while a disk was away is
+// soon there.
 
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -96,6 +97,9 @@ bluestore_block_create = true
 bluestore_block_db_create = false
 bluestore_block_wal_create = false
 bluestore_cache_autotune = false
+osd_recovery_sleep_hdd = 0
+osd_recovery_sleep_ssd = 0
+osd_recovery_sleep_hybrid = 0
 bluestore_cache_size = 67108864
 `;
 

@@ -11,7 +11,7 @@ import { ask, compare, digest, GONE, makeKept, must, put, write } from './server
 
 const WRITERS = 4;
 const BEFORE_MS = 1500;
-const DEAD_MS = 8000;
+const DEAD_MS = 4000;
 const PAUSE_MS = 50;
 const SIZES = [100, 5000, 200_000];
 const SETTLED_MS = 60_000;
