@@ -17,7 +17,10 @@
  * passes. */
 #define SLEW       16u
 /* How old the note of the lead may be. */
-#define NOTE_TICKS TICKS_PER_SECOND
+#define NOTE_TICKS    TICKS_PER_SECOND
+/* Two clocks are read at once in less, or are read again. */
+#define AT_ONCE_TICKS (TICKS_PER_SECOND / 100)
+#define TRIES_MAX     8u
 /* How often the same complaint about the wall clock is logged. */
 #define WARN_TICKS (3600 * TICKS_PER_SECOND)
 /* Steps that one run follows; each is remembered for clock_after_steps(). */
@@ -192,6 +195,21 @@ static bool is_far(uint64_t a, uint64_t b)
     return (a > b ? a - b : b - a) > CLOCK_STEP_MIN_S * TICKS_PER_SECOND;
 }
 
+/* The wall clock, and the time since boot at that moment: a process may be stopped for long between two readings. */
+static uint64_t read_at_once(uint64_t *ret_boot)
+{
+    uint64_t wall, boot, after = since_boot();
+    unsigned tries = 0;
+
+    do {
+        boot = after;
+        wall = clock_wall();
+        after = since_boot();
+    } while (after - boot > AT_ONCE_TICKS && ++tries < TRIES_MAX);
+    *ret_boot = after;
+    return wall;
+}
+
 /* Clock invariants 1, 3 and 4. */
 instant clock_now(void)
 {
@@ -200,11 +218,15 @@ instant clock_now(void)
     uint64_t last = atomic_load(&newest);
     uint64_t at, ours, now;
 
-    while ((at = atomic_load(&lead_at)) == 0)
+    while ((at = atomic_load(&lead_at)) == 0) {
+        wall = read_at_once(&boot);
         observe_wall(wall, boot, wall);
+    }
     ours = by_lead(wall, boot);
-    if ((boot > at && boot - at >= NOTE_TICKS) || is_far(wall, ours))
-        ours = observe_wall(wall, boot, ours);
+    if ((boot > at && boot - at >= NOTE_TICKS) || is_far(wall, ours)) {
+        wall = read_at_once(&boot);
+        ours = observe_wall(wall, boot, by_lead(wall, boot));
+    }
     do
         now = ours > last ? ours : last + 1;
     while (!atomic_compare_exchange_weak(&newest, &last, now));
