@@ -15,16 +15,16 @@
 
 /* While it differs from the wall, the clock gains or loses one part in so many of the time that
  * passes. */
-#define SLEW       16u
+#define SLEW          16u
 /* How old the note of the lead may be. */
 #define NOTE_TICKS    TICKS_PER_SECOND
 /* Two clocks are read at once in less, or are read again. */
 #define AT_ONCE_TICKS (TICKS_PER_SECOND / 100)
 #define TRIES_MAX     8u
 /* How often the same complaint about the wall clock is logged. */
-#define WARN_TICKS (3600 * TICKS_PER_SECOND)
+#define WARN_TICKS    (3600 * TICKS_PER_SECOND)
 /* Steps that one run follows; each is remembered for clock_after_steps(). */
-#define STEPS_MAX  64
+#define STEPS_MAX     64
 
 static _Atomic uint64_t newest;   /* the last answer */
 static _Atomic uint64_t advance;  /* tests only, and `gone_on` */
