@@ -74,9 +74,9 @@ const STARTS = {
 export const KINDS = Object.keys(STARTS);
 
 /** Debian's packages put them where only root looks. */
-const programOf = (name) => [`/usr/sbin/${name}`, `/usr/bin/${name}`].find(existsSync) ?? name;
+export const programOf = (name) => [`/usr/sbin/${name}`, `/usr/bin/${name}`].find(existsSync) ?? name;
 
-async function listens(port) {
+export async function listens(port) {
     const socket = net.connect({ host: '127.0.0.1', port });
 
     try {

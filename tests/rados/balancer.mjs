@@ -1,18 +1,16 @@
 // HAProxy before several front ends, with the very lines of docs/cluster.md, on other ports.
 
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePorts } from '../lib/server.mjs';
+import { listens, programOf } from '../proxy/proxies.mjs';
 
 const DOCUMENT = readFileSync(new URL('../../docs/cluster.md', import.meta.url), 'utf8');
 const SERVICES = { blob: 10000, queue: 10001, table: 10002, file: 10003 };
 const FRONTS = ['10.0.0.1', '10.0.0.2'];
-const PROGRAM = '/usr/sbin/haproxy'; // where only root looks
 const START_MS = 30_000;
 const NOBODY = 1; // no port that anybody listens on
 const DOWN_MS = 4000; // until that is known
@@ -23,19 +21,6 @@ function exchange(text, from, to) {
     if (!text.includes(from))
         throw new Error(`docs/cluster.md: its lines for HAProxy have no "${from}"`);
     return text.replaceAll(from, to);
-}
-
-async function listens(port) {
-    const socket = connect({ host: '127.0.0.1', port });
-
-    try {
-        await once(socket, 'connect');
-        return true;
-    } catch {
-        return false;
-    } finally {
-        socket.destroy();
-    }
 }
 
 /** fronts: two, or one, with { ports }. Gives what Client takes for a server, and stop(). */
@@ -53,7 +38,7 @@ export async function startBalancer(fronts, account) {
     }
     const file = path.join(folder, 'haproxy.cfg');
     writeFileSync(file, text);
-    const child = spawn(existsSync(PROGRAM) ? PROGRAM : 'haproxy', ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+    const child = spawn(programOf('haproxy'), ['-db', '-f', file], { stdio: ['ignore', 'ignore', 'pipe'] });
     let said = '';
     child.stderr.setEncoding('utf8').on('data', (more) => {
         said = (said + more).slice(-4096);
