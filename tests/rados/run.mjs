@@ -16,7 +16,7 @@ import { ALONE as AWAY, LANES as OF_SERVERS } from './server.mjs';
 
 const LIMIT_MS = 600_000; // of one test
 const POOL = 'test';
-const LANES = OF_SERVERS.map((lane) => ('rolling' in lane ? { ...lane, balanced } : lane));
+const LANES = [...OF_SERVERS, { balanced }];
 const ALONE = { ...AWAY, disks, full };
 
 const { values: { build, seed, minutes }, positionals: wanted } = parseArgs({

@@ -524,7 +524,7 @@ async function rolling(start, binary, cluster, store) {
 }
 
 // Side by side, each lane on a store of its own: those that wait, and those that compute. Those that run lagra check on all of their
-// store come before what is killed just then, or damages it.
+// store come before what is killed just then, or damages it. After "rolling" nothing starts on its store: the format is a newer one.
 export const LANES = [{ left, check, init, coded }, { clients, accounts, killed, two, killedInRename }, { rolling }, { isolation }];
 // They stop the cluster.
 export const ALONE = { away };
