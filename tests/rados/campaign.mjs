@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '../crash/campaign.mjs';
+import { Large } from './campaign_large.mjs';
 import { Registers } from './campaign_registers.mjs';
 import { Counter, Messages, Renames, Transients } from './campaign_work.mjs';
 import { Fleet } from './fleet.mjs';
@@ -20,6 +21,10 @@ const LONG_STOPS = 10;
 /* An OSD is down so long at least, and by so much longer at most. */
 const DOWN_MS = 2000, DOWN_MORE_MS = 6000;
 const LOOK_MS = 500;
+/* Rows that a shard may have, and before the largest of its partitions gets limbs: both are many thousands otherwise. */
+const SPLIT_ROWS = 100, CUT_ROWS = 60;
+/* Messages that wait in the large queue. */
+const BACKLOG = 200;
 const COLLECTED_MS = 120_000;
 const PROGRESS_MS = 60_000;
 
@@ -65,27 +70,46 @@ async function disturbDisks(cluster, random, state, { diskGapMs, counts }) {
     }
 }
 
-/** Nothing of a commit over several partitions is left, and nothing of front ends that died. */
+/** Nothing of a commit over several partitions is left, and nothing of front ends that died. To look at all objects takes long: while some have
+ *  such rows, these are looked at again, and all once more behind that. */
 async function leftRows(cluster, store) {
-    let found;
+    let suspects = null; // null: all
 
-    for (const end = Date.now() + COLLECTED_MS; ;) {
+    for (const end = Date.now() + COLLECTED_MS; ; await sleep(LOOK_MS)) {
         const rows = cluster.rows(store.records, 'front_ends');
+        const of = (object) => cluster.filledRows(store.records, object).filter(isTemporary).map((key) => `${object} ${JSON.stringify(key)}`);
+        const left = new Map((suspects ?? cluster.objects(store.records, 's.')).map((object) => [object, of(object)]));
+        const found = [...rows.filter((key) => key.startsWith('r')), ...[...left.values()].flat()];
 
-        found = rows.filter((key) => key.startsWith('r'));
         if (rows.filter((key) => key.startsWith('b')).length !== FRONTS)
             found.push(`heartbeats: ${rows}`);
-        for (const object of cluster.objects(store.records, 's.'))
-            found.push(...cluster.filledRows(store.records, object).filter(isTemporary).map((key) => `${object} ${JSON.stringify(key)}`));
-        if (found.length === 0 || Date.now() > end)
+        if ((found.length === 0 && !suspects) || Date.now() > end)
             return found;
-        await sleep(LOOK_MS);
+        suspects = [...left.keys()].filter((object) => left.get(object).length > 0);
+        suspects = suspects.length > 0 ? suspects : null;
     }
 }
 
 /* Rows that have something: what a transaction has prepared, where it was decided, a partition that is locked
  * (src/store/rados/row_key.h). */
 const isTemporary = (key) => /^X[0-9a-f]{2}$/.test(key) || /^P[^]*\x01\x01(x[0-9a-f]{8}|c[0-9a-f]{24})$/.test(key);
+
+/** Limbs that have records (src/store/rados/limb.h): how many of each partition, by its key; a queue's is empty. */
+function limbsOf(cluster, store) {
+    const found = new Map();
+
+    for (const object of cluster.objects(store.records, 's.')) {
+        const rows = cluster.rows(store.records, object);
+        const record = rows.find((key) => /^L/.test(key) || /^P[^]*\x01\x01i/.test(key));
+
+        if (rows.includes('H') && record) {
+            const [, partition] = /^.([^]*?)\x01\x01/.exec(record);
+
+            found.set(partition, (found.get(partition) ?? 0) + 1);
+        }
+    }
+    return found;
+}
 
 /** A front end serves for so long. */
 async function serve(binary, store, env, ms) {
@@ -121,10 +145,11 @@ export async function campaign(binary, cluster, store, how) {
     const random = randomFrom(how.seed);
     const counts = { disks: 0 };
     const state = { ends: false };
-    const env = { LAGRA_RADOS_PATIENCE_MS: `${how.deadMs}` };
+    const env = { LAGRA_RADOS_PATIENCE_MS: `${how.deadMs}`, LAGRA_RADOS_SPLIT: `${SPLIT_ROWS}`, LAGRA_RADOS_CUT: `${CUT_ROWS}` };
     const fleet = await Fleet.start(binary, ['--store', store.place], { count: FRONTS, random, env });
     const hiddenS = Math.max(6, Math.round(how.deadMs / 1000));
     const works = [new Registers(fleet, random, { writers: how.writers }), new Counter(fleet), new Messages(fleet, random, { hiddenS }),
+        new Messages(fleet, random, { hiddenS, queue: '/campaign-large', backlog: BACKLOG }), new Large(fleet, random),
         new Renames(fleet, { files: how.writers }), new Transients(fleet, random)];
     const figures = () => `${fleet.counts.kills} kills and ${fleet.counts.stops} stops of front ends (${fleet.counts.fenced} ended as dead), ` +
         `${counts.disks} OSDs killed, ${fleet.counts.answered} answers, ${fleet.counts.unknown} requests without one`;
@@ -144,11 +169,14 @@ export async function campaign(binary, cluster, store, how) {
         state.ends = true;
         await Promise.all([...workers, ...disturbances]);
         await cluster.untilWhole();
-        for (const work of works)
-            await work.verify();
+        const limbs = limbsOf(cluster, store);
+        if (limbs.size === 0)
+            fleet.problems.push('no partition has a limb');
+        await Promise.all(works.map((work) => work.verify()));
         for (const row of await leftRows(cluster, store))
             fleet.problems.push(`left: ${row}`);
-        console.log(`campaign, seed ${how.seed}: ${figures()}, ${works.map((work) => `${work.constructor.name} ${work.changes}`).join(', ')}`);
+        console.log(`campaign, seed ${how.seed}: ${figures()}, ${works.map((work) => `${work.name ?? work.constructor.name} ${work.changes}`).join(', ')}`);
+        console.log(`campaign: limbs: ${[...limbs].map(([name, count]) => `${count} of "${name}"`).join(', ')}`);
         await fleet.end();
         return [...fleet.problems, ...await checkStore(binary, store, env, how.deadMs)];
     } finally {

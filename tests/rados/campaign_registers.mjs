@@ -110,9 +110,11 @@ function blobRegister(fleet, path) {
     });
 }
 
-/** Rows of one partition that are only ever written all together. */
-function groupRegister(fleet, table, partition) {
-    const rows = Array.from({ length: GROUP }, (_, i) => `g${i}`);
+/** nameOf: of the row of that number */
+export const rowsOfGroup = (nameOf) => Array.from({ length: GROUP }, (_, i) => nameOf(i));
+
+/** Rows of one partition that are only ever written all together: rowsOfGroup(), of which the partition may have several. */
+export function groupRegister(fleet, table, partition, rows) {
     const target = (row) => `/${table}(PartitionKey='${partition}',RowKey='${row}')`;
 
     return new Register(fleet, {
@@ -125,7 +127,10 @@ function groupRegister(fleet, table, partition) {
                 return UNKNOWN;
             if (answer.status !== 200)
                 throw new Error(`Query Entities: ${answer.status}`);
-            const found = JSON.parse(answer.body).value;
+            const all = JSON.parse(answer.body).value, keys = all.map((entity) => entity.RowKey);
+            if (keys.some((key, i) => i > 0 && key <= keys[i - 1]))
+                fleet.problems.push(`${partition}: its rows are not in order: ${keys}`);
+            const found = all.filter((entity) => rows.includes(entity.RowKey));
             const numbers = new Set(found.map((entity) => entity.Number));
             if (found.length === 0)
                 return null;
@@ -164,7 +169,7 @@ export class Registers {
         this.#fleet = fleet;
         this.#random = random;
         this.#blobs = Array.from({ length: writers }, (_, w) => Array.from({ length: BLOBS_EACH }, (_, b) => blobRegister(fleet, `/campaign/b${w}-${b}`)));
-        this.#groups = Array.from({ length: writers }, (_, w) => groupRegister(fleet, 'campaign', `p${w}`));
+        this.#groups = Array.from({ length: writers }, (_, w) => groupRegister(fleet, 'campaign', `p${w}`, rowsOfGroup((i) => `g${i}`)));
     }
 
     async create() {

@@ -10,6 +10,7 @@ const FILE_HEADERS = [['x-ms-file-permission', 'inherit'], ['x-ms-file-attribute
 const FOLDERS = ['a', 'b'];
 const TRANSIENT_BYTES = 100_000;
 const PRODUCE_PAUSE_MS = 20;
+const FILLERS = 4;
 
 /** One blob that several count up, each by If-Match. */
 export class Counter {
@@ -187,35 +188,57 @@ export class Transients {
     }
 }
 
-/** Messages: each is given to one of those who ask, and again only when its time is over. */
+/** Messages of a queue: each is given to one of those who ask, and again only when its time is over. backlog: so many wait, about, so that the
+ *  queue is large. */
 export class Messages {
     #fleet;
     #random;
     #hiddenMs;
+    #queue;
+    #backlog;
     #messages = new Map(); // text -> { put, deleted: 'no' | 'asked' | 'yes', hiddenUntil }
     #number = 0;
+    #waiting = 0;
     changes = 0;
 
-    constructor(fleet, random, { hiddenS }) {
+    constructor(fleet, random, { hiddenS, queue = '/campaign', backlog = 0 }) {
         this.#fleet = fleet;
         this.#random = random;
         this.#hiddenMs = hiddenS * 1000;
+        this.#queue = queue;
+        this.#backlog = backlog;
+    }
+
+    get name() {
+        return `Messages of ${this.#queue}`;
     }
 
     async create() {
-        await surely(this.#fleet.client('queue'), 201, 204, 'PUT', '/campaign');
+        await surely(this.#fleet.client('queue'), 201, 204, 'PUT', this.#queue);
+        await Promise.all(Array.from({ length: FILLERS }, async () => {
+            const client = this.#fleet.client('queue');
+
+            while (this.#number < this.#backlog)
+                await this.#put(client);
+            client.close();
+        }));
+    }
+
+    async #put(client) {
+        const text = `m${++this.#number}${'x'.repeat(this.#random(200))}`;
+        const message = { put: false, deleted: 'no', hiddenUntil: 0 };
+
+        this.#messages.set(text, message);
+        const answer = await client.ask('POST', `${this.#queue}/messages`, { body: Buffer.from(`<QueueMessage><MessageText>${text}</MessageText></QueueMessage>`) });
+        message.put = answer.status === 201;
+        this.#waiting += message.put ? 1 : 0;
     }
 
     async #produce(state) {
         const client = this.#fleet.client('queue');
 
         for (; !state.ends; this.changes++) {
-            const text = `m${++this.#number}${'x'.repeat(this.#random(200))}`;
-            const message = { put: false, deleted: 'no', hiddenUntil: 0 };
-
-            this.#messages.set(text, message);
-            const answer = await client.ask('POST', '/campaign/messages', { body: Buffer.from(`<QueueMessage><MessageText>${text}</MessageText></QueueMessage>`) });
-            message.put = answer.status === 201;
+            await this.#put(client);
             await sleep(PRODUCE_PAUSE_MS);
         }
         client.close();
@@ -224,7 +247,7 @@ export class Messages {
     /* The messages that were given out. */
     async #get(client, count) {
         const asked = Date.now();
-        const answer = await client.ask('GET', `/campaign/messages?numofmessages=${count}&visibilitytimeout=${this.#hiddenMs / 1000}`);
+        const answer = await client.ask('GET', `${this.#queue}/messages?numofmessages=${count}&visibilitytimeout=${this.#hiddenMs / 1000}`);
         const answered = Date.now();
 
         if (answer === UNKNOWN)
@@ -250,13 +273,19 @@ export class Messages {
         const client = this.#fleet.client('queue');
 
         for (; !state.ends; this.changes++) {
+            if (this.#waiting < this.#backlog) {
+                await sleep(PRODUCE_PAUSE_MS);
+                continue;
+            }
             for (const { id, receipt, known } of await this.#get(client, 1 + this.#random(4)) ?? []) {
                 if (!known || this.#random(8) === 0)
                     continue;
                 known.deleted = 'asked';
-                const { status } = await client.ask('DELETE', `/campaign/messages/${id}?popreceipt=${encodeURIComponent(receipt)}`);
-                if (status === 204)
+                const { status } = await client.ask('DELETE', `${this.#queue}/messages/${id}?popreceipt=${encodeURIComponent(receipt)}`);
+                if (status === 204) {
                     known.deleted = 'yes';
+                    this.#waiting--;
+                }
             }
         }
         client.close();

@@ -59,14 +59,23 @@ static uint32_t format_known(void)
 }
 
 #ifdef LAGRA_GATES
-/* Tests wait for no day: all that is done after a while is done after so many milliseconds. */
+/* 0: nothing was asked for. */
+static uint32_t asked(const char *name)
+{
+    const char *number = getenv(name);
+
+    return number ? (uint32_t)strtoul(number, NULL, 10) : 0;
+}
+
+/* Tests wait for no day: all that is done after a while is done after so many milliseconds. And they have no partitions of 50,000
+ * rows: large ones get limbs at fewer. */
 static void hurry(struct rados_options *options)
 {
-    const char *asked = getenv("LAGRA_RADOS_PATIENCE_MS");
-    unsigned ms = asked ? (unsigned)strtoul(asked, NULL, 10) : 0;
+    unsigned ms = asked("LAGRA_RADOS_PATIENCE_MS");
 
     options->dead_ms = ms;
     options->grace_ticks = options->again_ticks = ms * (TICKS_PER_SECOND / 1000);
+    options->cut_rows = asked("LAGRA_RADOS_CUT");
 }
 #endif
 
