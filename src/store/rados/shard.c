@@ -414,6 +414,8 @@ static void take_outcomes(struct shard *shard)
         c->minute = 0;
         if (result == STORE_WAIT && !are_hinted(shard, c))
             result = STORE_BUSY;
+        if (result == STORE_CONFLICT)
+            turn_met(&shard->turn, clock_monotonic_ms());
         set_results(c, result, c->newest);
     }
 }
