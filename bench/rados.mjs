@@ -2,7 +2,7 @@
 // Lagra on a Ceph cluster beside that cluster's own gateway, radosgw with S3, in one run (tests/rados/cluster.mjs: a
 // monitor and three OSDs on this machine): requests a second and times, and what docs/cluster.md promises. Of each request also
 // what it took: CPU of the server and of the disks' daemons, and the ops on their objects, reads and writes. Of two front ends
-// the slower one's times, and the rate of each; and both behind HAProxy, which divides requests by their paths.
+// side by side the slower one's times; and one, and both, behind HAProxy, which divides requests by their paths.
 //
 //   rados.mjs --build FOLDER --binary LAGRA [--rounds N] [--seconds N] [--objects N] [--only WORD,..]
 //
@@ -43,6 +43,8 @@ const { values: options } = parseArgs({
 const [ROUNDS, SECONDS, OBJECTS] = [options.rounds, options.seconds, options.objects].map(Number);
 const loadBinary = path.resolve(options.build, 'bench/load');
 const binary = path.resolve(options.binary);
+if (ROUNDS % 2 === 0)
+    throw new Error('--rounds is odd: the middle one is printed');
 const isWanted = (name) => !options.only || options.only.split(',').some((word) => name.startsWith(word));
 
 /* Beside the gateway. s3: the work's name there. */
@@ -122,18 +124,22 @@ async function measure(target, asked) {
     return (await measureBeside([target], asked))[0];
 }
 
-/** The middle of the rounds of each server, column by column. */
-async function measureAll(targets, asked) {
-    const rounds = new Map(targets.map(({ name }) => [name, []]));
+/** Pairs of a name and what measures it, in turns: the middle of the rounds of each, column by column. */
+async function inTurns(measured) {
+    const rounds = new Map(measured.map(([name]) => [name, []]));
 
+    for (let round = 0; round < ROUNDS; round++)
+        for (const [name, measureOne] of round % 2 ? [...measured].reverse() : measured)
+            rounds.get(name).push(await measureOne());
+    return [...rounds].map(([name, all]) => [name, Object.fromEntries(COLUMNS
+        .map((column) => [column, middle(all.map((one) => one[column]))]))]);
+}
+
+async function measureAll(targets, asked) {
     for (const target of targets)
         if (asked.isRead)
             await load(target, { ...asked, work: 'fill', s3: 's3-fill', count: asked.names });
-    for (let round = 0; round < ROUNDS; round++)
-        for (const target of round % 2 ? [...targets].reverse() : targets)
-            rounds.get(target.name).push(await measure(target, asked));
-    return new Map([...rounds].map(([name, all]) => [name, Object.fromEntries(COLUMNS
-        .map((column) => [column, middle(all.map((one) => one[column]))]))]));
+    return new Map(await inTurns(targets.map((target) => [target.name, () => measure(target, asked)])));
 }
 
 /* ---- servers ---- */
@@ -188,32 +194,29 @@ function print({ name, connections, wanted }, results) {
             wanted ? `of ${wanted}` : gateway && server === 'Lagra' ? `${(result.per_second / gateway.per_second).toFixed(2)}x` : '');
 }
 
-/** By HAProxy, as docs/cluster.md has it, to one front end, and to two. Its own time is not counted. */
-async function measureBehindProxy(fronts, wanted) {
-    const balancer = await startBalancer(fronts, ACCOUNT);
+/** Two side by side, each with half of the clients: their rates together, the times of the slower one. */
+async function measureSideBySide(fronts, asked) {
+    const both = await measureBeside(fronts, { ...asked, connections: asked.connections / fronts.length });
+    const slower = Object.fromEntries(COLUMNS.map((column) => [column, Math.max(...both.map((one) => one[column]))]));
 
-    for (const asked of wanted) {
-        const behind = await measureBehind(balancer, fronts, asked);
-
-        row(asked.name, asked.connections, `${fronts.length} behind`, ...COLUMNS.map((column) => number(behind[column])));
-    }
-    await balancer.stop();
+    return { ...slower, per_second: both.map((one) => one.per_second).reduce((a, b) => a + b, 0) };
 }
 
-/** As one front end has it, and two side by side, each with half of the clients; and both as the proxy divides requests. */
+/** Two front ends side by side; and by HAProxy, as docs/cluster.md has it, to one of them and to both. Its own time is not counted. */
 async function measureTwo(first, place) {
     const second = await startFrontEnd(binary, ['--store', place, ...BEHIND_BALANCER]);
-    const wanted = PROMISED.filter(({ name }) => isWanted(name));
+    const fronts = [first, second];
+    const balancers = [await startBalancer([first], ACCOUNT), await startBalancer(fronts, ACCOUNT)];
+    const ways = [
+        ['two', (asked) => measureSideBySide(fronts, asked)],
+        ...balancers.map((balancer, i) => [`${i + 1} behind`, (asked) => measureBehind(balancer, fronts, asked)]),
+    ];
 
-    for (const asked of wanted) {
-        const both = await measureBeside([first, second], { ...asked, connections: asked.connections / 2 });
-
-        row(asked.name, asked.connections, 'two', number(both[0].per_second + both[1].per_second),
-            ...['p50_us', 'p99_us', 'cpuUs', 'diskUs'].map((column) => number(Math.max(both[0][column], both[1][column]))),
-            number(both[0].reads), number(both[0].writes), both.map((one) => number(one.per_second)).join(' + '));
-    }
-    await measureBehindProxy([first], wanted);
-    await measureBehindProxy([first, second], wanted);
+    for (const asked of PROMISED.filter(({ name }) => isWanted(name)))
+        for (const [name, result] of await inTurns(ways.map(([way, measured]) => [way, () => measured(asked)])))
+            row(asked.name, asked.connections, name, ...COLUMNS.map((column) => number(result[column])));
+    for (const balancer of balancers)
+        await balancer.stop();
     await second.stop();
 }
 
