@@ -330,6 +330,24 @@ export class Cluster {
             .filter(([, , bytes]) => bytes !== '0').map(([, key]) => key);
     }
 
+    setRow(pool, object, key, value) {
+        this.#run('rados', '-p', pool, 'setomapval', object, key, value);
+    }
+
+    /** All that is in a pool, into a file; and from there into another. */
+    exportPool(pool, file) {
+        this.#run('rados', '-p', pool, 'export', file);
+    }
+
+    importPool(pool, file) {
+        this.#run('rados', '-p', pool, 'import', file);
+    }
+
+    /** Pairs of names. */
+    renamePools(pairs) {
+        this.#ceph(...pairs.map(([name, to]) => `osd pool rename ${name} ${to}`));
+    }
+
     async stop() {
         const ends = [...this.#daemons.values()].map((child) => new Promise((resolve) => child.once('exit', resolve)));
 
