@@ -7,6 +7,9 @@
 #include "analytics/analytics_private.h"
 #include "base/event_log.h"
 
+/* After a look at all settings: so many times as long as that took. */
+#define LOOK_RESTS_SHARE 9u
+
 /* ---- writing ---- */
 
 /* What fails is tried again in the next interval; at the end it is left out. */
@@ -76,6 +79,18 @@ static void act_on_settings(struct analytics *a)
                 w->has_logs = logs_make(a, w->account) == OK;
 }
 
+/* At what was set by other servers. It rests nine times as long as it has looked, however many accounts there are. */
+static void look_again(struct analytics *a)
+{
+    uint64_t began_ns = clock_monotonic_ns(), ended_ns;
+
+    if (!a->is_shared || began_ns < a->looks_again_ns)
+        return;
+    act_on_settings(a);
+    ended_ns = clock_monotonic_ns();
+    a->looks_again_ns = ended_ns + LOOK_RESTS_SHARE * (ended_ns - began_ns);
+}
+
 /* ---- the thread ---- */
 
 /* Intervals end on a grid of the wall clock, so that minutes are whole. */
@@ -119,6 +134,9 @@ static void *run(void *argument)
             act_on_settings(a);
             break;
         case REASON_INTERVAL:
+            look_again(a);
+            write_all(a, false);
+            break;
         case REASON_FULL:
             write_all(a, false);
             break;
@@ -127,7 +145,7 @@ static void *run(void *argument)
 }
 
 struct analytics *analytics_start(const struct endpoint_set *endpoints, struct store *store,
-                                  const struct accounts *accounts, unsigned every_s)
+                                  const struct accounts *accounts, unsigned every_s, bool is_shared)
 {
     struct analytics *a = xcalloc(1, sizeof *a);
 
@@ -135,6 +153,7 @@ struct analytics *analytics_start(const struct endpoint_set *endpoints, struct s
     a->store = store;
     a->accounts = accounts;
     a->every_s = every_s;
+    a->is_shared = is_shared;
     lock_init(&a->lock, RANK_ANALYTICS);
     lock_condition_init(&a->changed);
     lock_condition_init(&a->stops);

@@ -61,6 +61,8 @@ struct analytics {
     struct store *store;
     const struct accounts *accounts;
     unsigned every_s;
+    bool is_shared;
+    uint64_t looks_again_ns; /* the thread's: at what others have set, from then on */
     struct lock lock;
     pthread_cond_t changed;                   /* waited for by the thread */
     pthread_cond_t stops;                     /* by the one that counts */
@@ -78,6 +80,8 @@ struct analytics {
 
 /* The one that runs, for analytics_take(); NULL: none. Main thread. */
 void collect_into(struct analytics *analytics);
+/* Whoever looks at much is to end soon. */
+bool collect_is_stopping(struct analytics *analytics);
 /* Reads what accounts ask for as it is now, and acts by it from now on. Thread that may block. */
 void collect_settings(struct analytics *analytics);
 /* Counts a request of Storage Analytics itself. */
@@ -125,7 +129,7 @@ struct metrics_place {
     instant at;        /* begins its day, hour or minute */
     const struct watched *watched;
 };
-/* row: raw, as in a URL. returns OK: it is there; E_TableNotFound, E_ResourceNotFound .. */
+/* returns OK: it is there; E_TableNotFound, E_ResourceNotFound .. */
 enum error metrics_find(struct analytics *analytics, struct arena *arena,
                         const struct metrics_place *place, struct bytes row);
 /* In the place of what there is; makes the table. */

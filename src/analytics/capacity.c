@@ -86,16 +86,6 @@ static enum error put(struct analytics *a, const struct metrics_place *place, co
     return e;
 }
 
-static bool is_stopping(struct analytics *a)
-{
-    bool stopping;
-
-    lock_take(&a->lock);
-    stopping = a->stopping;
-    lock_give(&a->lock);
-    return stopping;
-}
-
 static enum error count_and_put(struct analytics *a, const struct watched *w, instant day)
 {
     struct count count = { .analytics = a, .since_ns = clock_monotonic_ns() };
@@ -110,7 +100,7 @@ static enum error count_and_put(struct analytics *a, const struct watched *w, in
 
     if (usage_look(&walk) != STORE_OK)
         return E_InternalError;
-    if (is_stopping(a)) /* not all was counted; the next start begins anew */
+    if (collect_is_stopping(a)) /* not all was counted; the next start begins anew */
         return OK;
     e = put(a, &place, "data", &count.data);
     return e ? e : put(a, &place, "analytics", &count.logs);

@@ -43,6 +43,16 @@ static struct watched *watch(struct analytics *a, const struct account *account,
     return new;
 }
 
+bool collect_is_stopping(struct analytics *a)
+{
+    bool stopping;
+
+    lock_take(&a->lock);
+    stopping = a->stopping;
+    lock_give(&a->lock);
+    return stopping;
+}
+
 /* ---- settings ---- */
 
 static bool read_settings(struct analytics *a, struct arena *arena, const struct account *account,
@@ -64,6 +74,13 @@ static bool has_any(const struct service_properties *properties)
            properties->minute_metrics.enabled || properties->minute_metrics.retention_days > 0;
 }
 
+static bool keeps_as_long(const struct watched *w, const struct service_properties *properties)
+{
+    return w->logging.retention_days == properties->logging.retention_days &&
+           w->hour.retention_days == properties->hour_metrics.retention_days &&
+           w->minute.retention_days == properties->minute_metrics.retention_days;
+}
+
 /* returns the bits of account_note() */
 static uint32_t set_settings(struct analytics *a, const struct account *account, unsigned service,
                              const struct service_properties *properties)
@@ -76,14 +93,21 @@ static uint32_t set_settings(struct analytics *a, const struct account *account,
     if (!watched && has_any(properties))
         watched = watch(a, account, service);
     if (watched) {
+        if (!keeps_as_long(watched, properties))
+            watched->expired_until = 0;
         watched->logging = properties->logging;
         watched->hour = properties->hour_metrics;
         watched->minute = properties->minute_metrics;
-        watched->expired_until = 0;
     }
     lock_give(&a->lock);
     return (properties->logging.kinds | (counts ? ANALYTICS_METRICS : 0u))
            << ANALYTICS_BITS * service;
+}
+
+/* They are not to be waited for, one after the other: a cluster does not answer, or the server stops. */
+static bool cannot_look(struct analytics *a)
+{
+    return collect_is_stopping(a) || store_trouble(a->store);
 }
 
 /* One that cannot be read stays as it was. */
@@ -96,7 +120,7 @@ static void look(const struct account *account, void *context)
     for (unsigned i = 0; i < a->endpoints->count; i++) {
         struct service_properties properties;
 
-        if (read_settings(a, arena, account, i, &properties))
+        if (!cannot_look(a) && read_settings(a, arena, account, i, &properties))
             note |= set_settings(a, account, i, &properties);
         else
             note |= before & ((1u << ANALYTICS_BITS) - 1) << ANALYTICS_BITS * i;

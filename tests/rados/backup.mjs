@@ -216,6 +216,9 @@ export async function backup(start, binary, cluster, store) {
         const copied = checked('the copy', binary, place, problems);
         if (copied !== counts)
             problems.push(`lagra check counts in the copy ${copied}, in the store ${counts}`);
+        const [piece] = cluster.objects(store.pieces, 'p.'), labels = [store, copy].map((pools) => JSON.stringify(cluster.attributes(pools.pieces, piece)));
+        if (labels[0] !== labels[1] || labels[0] === '[]')
+            problems.push(`a piece has other labels in the copy: ${labels}`);
         const [one, other] = [await start(SMALL), await startFrontEnd(binary, ['--store', place], SMALL)];
         await look('the copy', other, filled, problems);
         await exported(binary, one, folder, filled, problems);

@@ -330,6 +330,12 @@ export class Cluster {
             .filter(([, , bytes]) => bytes !== '0').map(([, key]) => key);
     }
 
+    /** An object's extended attributes. */
+    attributes(pool, object) {
+        return this.#run('rados', '-p', pool, 'listxattr', object).split('\n').filter(Boolean)
+            .map((name) => [name, this.#run('rados', '-p', pool, 'getxattr', object, name)]);
+    }
+
     setRow(pool, object, key, value) {
         this.#run('rados', '-p', pool, 'setomapval', object, key, value);
     }

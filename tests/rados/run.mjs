@@ -8,6 +8,7 @@ import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { analytics } from './analytics.mjs';
 import { backup } from './backup.mjs';
 import { campaign } from './campaign.mjs';
 import { Cluster } from './cluster.mjs';
@@ -17,7 +18,7 @@ import { ALONE as AWAY, LANES as OF_SERVERS } from './server.mjs';
 
 const LIMIT_MS = 600_000; // of one test
 const POOL = 'test';
-const LANES = [...OF_SERVERS, { backup, balanced }];
+const LANES = [...OF_SERVERS, { backup, analytics, balanced }];
 const ALONE = { ...AWAY, disks, full };
 
 const { values: { build, seed, minutes }, positionals: wanted } = parseArgs({
