@@ -8,6 +8,7 @@
 #include "fs_deleted.h"
 #include "fs_opens.h"
 #include "sm_link.h"
+#include "sm_returns.h"
 #include "sm_script.h"
 #include "world.h"
 
@@ -353,6 +354,8 @@ static void draw_path(struct draws *draws, struct fs_ask *ask)
     else if (fs_has_path(ask->op))
         ask->path = draw(draws, 10) == 0 ? fs_script_new_path(draws)
                                          : draw_known(draws, is_of_directory(ask->op));
+    if (fs_has_path(ask->op) && !is_of_directory(ask->op))
+        (void)sm_return_meets(draws, ask->op == FS_RENAME_FILE ? &ask->source : &ask->path);
 }
 
 void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)

@@ -526,7 +526,7 @@ const DEFECTS = [
         change: [['return entry && (entry->caching.holds & CACHING_HANDLE) && !caching_is_breaking(entry);', 'return entry && (entry->caching.holds & CACHING_HANDLE);']] },
     { name: 'handle-that-has-ended-taken-for-damage', service: 'file', file: 'src/file/gate_away.c',
         change: [['        result = decision_confirm(d);\n        result = result ? result : STORE_CORRUPT;\n', '        result = STORE_CORRUPT;\n']],
-        args: ['--faults', '2048', '--clients', '3', '--operations', '20', '--lives', '0'] },
+        args: [...SMB, '--lives', '0'] },
     { name: 'flush-not-awaited', service: 'file', file: 'src/smb/commands.c', args: [...SMB, '--faults', '2050', '--lives', '20'],
         change: [['ROW(FLUSH,            24,  FILE,     COMPOUND,   LASTING', 'ROW(FLUSH,            24,  FILE,     COMPOUND,   COMMITTED']] },
     { name: 'write-through-not-awaited', service: 'file', file: 'src/smb/write.c', args: [...SMB, '--faults', '2050', '--lives', '20'],
@@ -610,6 +610,17 @@ const DEFECTS = [
         change: [['        return view_end(view, STORE_CONFLICT);\n    if', '        return STORE_OK;\n    if']] },
     { name: 'rados-limb-listed-unchanged', file: 'src/store/rados/commit_limbs.c', args: LIMBS,
         change: [['partition_version_after(seen, c->now)', 'seen->version']] },
+    { name: 'rados-limb-cut-unguarded', service: 'table', file: 'src/store/rados/shard_op.c', args: LIMBS,
+        change: [['    port_compare(op, key, partition_header_write(op->arena, &first->seen));\n',
+            '    if (!first->after || !first->after->has_limbs || partition_is_locked(&first->seen) ||\n' +
+            '        partition_is_locked(first->after))\n' +
+            '        port_compare(op, key, partition_header_write(op->arena, &first->seen));\n']] },
+    { name: 'rados-limb-cut-of-an-earlier-state', service: 'table', file: 'src/store/rados/limb_cut.c', args: LIMBS,
+        change: [['    struct transaction *t = transaction_new(c->shards, s->arena, s->now, &commit.owner);\n',
+            '    struct transaction *t = transaction_new(c->shards, s->arena, s->now, &commit.owner);\n' +
+            '    struct home_read again = { .max = 1 };\n' +
+            '    (void)read_home(c->shards, &c->plan.home, s->arena, &again);\n' +
+            '    s->home = again.header;\n']] },
 ];
 
 function mutate(defect) {

@@ -31,7 +31,7 @@ void sm_judge_begin_life(void)
 /* ---- commits ---- */
 
 /* An open rests on the file alone: the path may have led to it a moment ago. The file that it was is known by the
- * server's id, once that was told. */
+ * server's id, once that was told. Where no handle was made it asks others, and waits. */
 static struct sm_expected expect_open(const struct fs_slot *slot, const struct sm_ask *ask,
                                       const struct sm_seen *seen)
 {
@@ -47,7 +47,7 @@ static struct sm_expected expect_open(const struct fs_slot *slot, const struct s
         if (node && (node->file_id == 0 || node->file_id == seen->node)) {
             expected =
                 sm_expect_at(ask, newest, (unsigned)(node - newest->nodes), seen->has_waited);
-            if (expected.changes || expected.waits)
+            if (expected.waits || (expected.changes && seen->handle != 0))
                 return expected;
         }
         if (state->since <= slot->before || !state->older)

@@ -9,6 +9,7 @@
 #include "fs_script.h"
 #include "sm_link.h"
 #include "sm_list.h"
+#include "sm_returns.h"
 #include "sm_watch.h"
 #include "world.h"
 
@@ -50,11 +51,13 @@ static void lose_all(unsigned client)
 void sm_script_begin(void)
 {
     clients = world_alloc(sizeof *clients);
+    sm_returns_begin();
 }
 
 /* The server's process has ended. */
 void sm_script_begin_life(void)
 {
+    sm_returns_begin_life();
     for (unsigned i = 0; i < CLIENTS_MAX; i++) {
         lose_all(i);
         if (!clients->lost[i].persists)
@@ -177,6 +180,8 @@ void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct 
     struct held *one = ask->handle.open > 0 ? find(client, ask->handle.open) : find(client, 0);
     uint32_t status = answer->smb.status;
 
+    if (ask->op == SM_RETURN)
+        sm_return_answered(client);
     if (!answer->came || ask->op == SM_HANG_UP) {
         lose_all(client);
         return;
@@ -293,7 +298,11 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
         if (ask->key == 0 && ask->caching == (CACHES_R | CACHES_H)) /* no oplock is that */
             ask->caching = CACHES_ALL;
     }
-    if (may_persist() && draw(draws, 3) == 0) {
+    if (sm_returns_are_met() && ask->kind != SM_DIRECTORY && draw(draws, 2) == 0) {
+        ask->caching = CACHES_R | CACHES_H;
+        ask->key = ask->create = key;
+        ask->is_durable = true;
+    } else if (may_persist() && draw(draws, 3) == 0) {
         ask->persists = true;
         ask->create = key;
     }
@@ -312,6 +321,8 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
         ask->replays = true;
         ask->waits_ns = draw(draws, 2) * draw(draws, 300000); /* or it is lost at once */
     }
+    if (sm_return_meets(draws, &ask->path))
+        ask->share = 0;
     if (ask->path.depth == 0) {
         ask->disposition = SM_OPEN_THERE;
         ask->kind = SM_ANY_KIND;
@@ -420,6 +431,7 @@ static bool draw_return(unsigned client, struct sm_ask *ask)
 
     if (node && fs_path_of(state, (unsigned)(node - state->nodes), &back.path)) {
         *ask = back;
+        sm_return_drawn(client, &back.path);
         return true;
     }
     clients->lost[client] = (struct held){ .key = 0 };
@@ -447,7 +459,7 @@ void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         *ret_ask = ask;
         return;
     }
-    if (fs_is_late())
+    if (fs_is_late() || (sm_returns_are_met() && (smb->op == SM_QUERY || smb->op == SM_FLUSH)))
         smb->op = SM_HANG_UP;
     if (smb->op == SM_OPEN && !find(client, 0))
         smb->op = SM_CLOSE;
