@@ -263,7 +263,8 @@ static void go_on(struct view *view)
 
 enum store_result view_begin(struct view *view)
 {
-    view->waiting = NULL;
+    if (view->waiting) /* one ahead has none, and is other threads', too: nothing is written to it */
+        view->waiting = NULL;
     while (view->step != VIEW_ENDED) {
         struct arrival *arrival;
         enum store_result result;
