@@ -145,7 +145,7 @@ static void change_bits(unsigned char *bytes, size_t count, enum way way)
 {
     unsigned char *byte = bytes + world_draw(STREAM_CRASH, (unsigned)count);
 
-    *byte ^= way == A_BIT ? (unsigned char)(1u << world_draw(STREAM_CRASH, 8)) : 0xA5;
+    *byte = (unsigned char)(*byte ^ (way == A_BIT ? 1u << world_draw(STREAM_CRASH, 8) : 0xA5u));
 }
 
 static bool damage_once(enum way way, const struct inode **ret_inode, uint64_t *ret_offset)
