@@ -73,6 +73,7 @@ heartbeat_file =
 osd_crush_chooseleaf_type = 0
 osd_pool_default_pg_autoscale_mode = off
 osd_pool_default_pg_num = ${GROUPS}
+mon_max_pg_per_osd = 1000
 [client]
 rgw_data = ${folder}
 admin_socket =
