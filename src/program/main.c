@@ -31,6 +31,7 @@
 #include "program/request_logs.h"
 #include "program/running.h"
 #include "program/sandbox.h"
+#include "program/signals.h"
 #include "program/smb_listener.h"
 #include "program/supervisor.h"
 #include "table/table.h"
@@ -226,17 +227,6 @@ static bool start_listeners(struct running *run)
 
 /* ---- run and stop ---- */
 
-/* Signals are taken by sigwait() in main alone; worker threads inherit the mask. */
-static void block_signals(sigset_t *set)
-{
-    sigemptyset(set);
-    sigaddset(set, SIGTERM);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, set, NULL);
-    signal(SIGPIPE, SIG_IGN);
-}
-
 static unsigned servers_count(const struct running *run)
 {
     return (unsigned)SERVICES + (run->options.smb.wanted ? 1 : 0);
@@ -377,8 +367,10 @@ static bool start(struct running *run, const struct options *options)
            start_listeners(run);
 }
 
-static void reload(struct running *run)
+static void reload(void *of)
 {
+    struct running *run = of;
+
     supervisor_notify("RELOADING=1");
     certificate_renewal_look(&run->renewal);
     if (!log_reopen())
@@ -388,26 +380,28 @@ static void reload(struct running *run)
     supervisor_notify("READY=1");
 }
 
+static void look(void *of)
+{
+    struct running *run = of;
+
+    episodes_look();
+    admin_socket_look(&run->admin);
+    if (run->management.management.console)
+        console_look(run->management.management.console);
+    certificate_renewal_look(&run->renewal);
+}
+
 enum ending { ENDING_STOP, ENDING_REOPEN };
 
 /* Until a signal ends the server, or its store can be opened again (decision: 208). */
-static enum ending wait_for_ending(struct running *run, const sigset_t *signals)
+static enum ending wait_for_ending(struct running *run, const struct signal_watch *signals)
 {
-    static const struct timespec look = { .tv_sec = 1 };
-
     for (;;) {
-        int signal_number = sigtimedwait(signals, NULL, &look);
+        enum signal_kind kind = signals_next(signals, SIGNAL_LOOK_MS);
 
-        if (signal_number == SIGHUP)
-            reload(run);
-        else if (signal_number > 0)
+        if (kind == SIGNAL_END)
             return ENDING_STOP;
-        episodes_look();
-        admin_socket_look(&run->admin);
-        if (run->management.management.console)
-            console_look(run->management.management.console);
-        certificate_renewal_look(&run->renewal);
-        if (signal_number < 0 && store_wants_reopening(run->store) && has_descriptors(run))
+        if (kind == SIGNAL_NONE && store_wants_reopening(run->store) && has_descriptors(run))
             return ENDING_REOPEN;
     }
 }
@@ -426,10 +420,10 @@ static int serve(struct options *options)
 {
     static struct running run;
     char sandbox[SANDBOX_WORDS_SIZE];
-    sigset_t signals;
+    struct signal_watch signals = { .reload = reload, .look = look, .of = &run };
     bool started;
 
-    block_signals(&signals);
+    signals_block(&signals);
     started = sandbox_enter(options, sandbox) && start(&run, options);
     if (started && sandbox[0] && !options->silent && !options->is_azurite)
         printf("Lagra's sandbox: %s\n", sandbox);
@@ -443,6 +437,10 @@ static int serve(struct options *options)
         started = start(&run, options);
     }
     supervisor_notify("STOPPING=1");
+    if (started && options->stop_delay_ms > 0) {
+        atomic_store(&run.endpoint_set.is_stopping, true);
+        signals_await_end(&signals, options->stop_delay_ms);
+    }
     if (started)
         greet_all(options, GREET_CLOSING);
     if (run.store && store_limits(run.store).settles_later)

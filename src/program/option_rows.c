@@ -49,6 +49,7 @@ const struct option_row option_rows[] = {
     { "trustProxy",            0,  "LIST", "addresses and CIDR blocks of proxies whose X-Forwarded-For, -Proto and -Host, or Forwarded, are believed", MEMBER(proxies.trusted), SET_ADDRESSES },
     { "proxyProtocol",         0,  "LIST", "those of proxies whose connections begin with a header of the PROXY protocol (1 or 2), to SMB too", MEMBER(proxies.introducing), SET_ADDRESSES },
     { "diskReserve",           0,  "MIB",  "refuse what grows while less of the disk is free (640, or a quarter of it; 12 is the least)", MEMBER(disk_reserve_mib), SET_COUNT },
+    { "stopDelay",             0,  "TIME", "on SIGTERM serve for so long, and say that it is not ready, so that proxies send no more: 5s, 10m at most", MEMBER(stop_delay_ms), SET_DURATION },
     { "keepReading",           0,  NULL,   "serve reads when a write or sync of the disk has failed (else it ends, exit code 3)", MEMBER(keep_reading), SET_TRUE },
     { "accountRequests",       0,  "N",    "each account may make N requests a second (no limit); lagra account set has limits of one", MEMBER(account_requests), SET_COUNT },
     { "accountBandwidth",      0,  "MIB",  "the same of MiB a second, each way",                MEMBER(account_bandwidth_mib), SET_COUNT },

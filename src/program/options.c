@@ -129,13 +129,23 @@ static enum options_result check_oauth(const struct options *options)
     return OPTIONS_WRONG;
 }
 
-static enum options_result check_analytics(const struct options *options)
+/* An option's time; 0: it was not given. */
+static enum options_result check_time(const char *option, unsigned ms, unsigned least_ms,
+                                      unsigned most_ms, const char *says)
 {
-    if (options->analytics_every_ms == 0 ||
-        (options->analytics_every_ms >= 1000 && options->analytics_every_ms <= 3600000))
+    if (ms == 0 || (ms >= least_ms && ms <= most_ms))
         return OPTIONS_RUN;
-    fprintf(stderr, "lagra: --analyticsEvery takes 1s to 1h\n");
+    fprintf(stderr, "lagra: --%s takes %s\n", option, says);
     return OPTIONS_WRONG;
+}
+
+static enum options_result check_times(const struct options *options)
+{
+    enum options_result result =
+        check_time("analyticsEvery", options->analytics_every_ms, 1000, 3600000, "1s to 1h");
+
+    return result ? result
+                  : check_time("stopDelay", options->stop_delay_ms, 1, 600000, "10m at most");
 }
 
 static enum options_result check_certificate(const struct options *options)
@@ -236,7 +246,7 @@ static enum options_result read_served(const char *name, int argc, char **argv,
     if (!result)
         result = check_store(settings, options);
     if (!result)
-        result = check_analytics(options);
+        result = check_times(options);
     if (!result)
         result = check_certificate(options);
     return result ? result : check_oauth(options);

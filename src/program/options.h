@@ -79,6 +79,7 @@ struct options {
     const char *audit_log_path;  /* of what changes something */
     unsigned slow_ms;            /* requests that take so long are logged; 0: none */
     unsigned analytics_every_ms; /* 0: as the program has it */
+    unsigned stop_delay_ms; /* after SIGTERM it serves for so long, and says that it is not ready */
     bool silent;
     bool loose;
     bool skip_version_check;

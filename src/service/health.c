@@ -4,7 +4,7 @@
  *   GET /-/live    200 while the process does its work: 503 once a write or sync of the store has failed
  *   GET /-/ready   200 when requests of every kind will do: the store is open and has descriptors, its cluster
  *                  (if it has one) answers and agrees on the time, what it shows becomes durable (a disk that hangs leaves this without
- *                  an answer), and the disk has room for what grows */
+ *                  an answer), the disk has room for what grows, and it does not stop (--stopDelay) */
 #include "service/service_private.h"
 
 #define PATH_LIVE  "/-/live"
@@ -42,12 +42,21 @@ static uint64_t newest_sequence(struct store *store)
     return sequence;
 }
 
+static bool is_stopping(const struct flow *flow)
+{
+    const struct endpoint *endpoint = flow->exchange->request.listener_tag;
+
+    return endpoint->all && atomic_load(&endpoint->all->is_stopping);
+}
+
 static enum state find_ready(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
     const char *trouble = store_trouble(d->store);
     enum store_result result;
 
+    if (is_stopping(flow))
+        return is_not(flow, "the server stops\n");
     if (trouble)
         return is_not(flow, arena_string(d->arena, arena_printf(d->arena, "%s\n", trouble)));
     if (store_wants_reopening(d->store))

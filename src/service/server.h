@@ -29,6 +29,7 @@ struct endpoint_set {
     const struct endpoint *endpoints;
     size_t count;
     atomic_uint ports[ENDPOINTS_MAX]; /* that they listen on; 0: not yet */
+    atomic_bool is_stopping;          /* says that it is not ready, and serves as ever */
 };
 
 /* What request.listener_tag points to. */

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
 import { Server } from '../lib/server.mjs';
+import { sign } from '../lib/sign.mjs';
 
 async function ask(server, port, path, method = 'GET') {
     const connection = await Connection.open(server.host, port);
@@ -55,6 +56,31 @@ test('a disk below the reserve: not ready, with the reason, and alive', async (t
     assert.match(services[0].problem, /503, the disk is below its reserve/);
     assert.deepEqual(JSON.parse((await run(['health', ...ports.slice(0, 2), '--json', '--live'])).output),
         { live: true, services: [{ service: 'blob', live: true }] });
+});
+
+test('a server that stops with a delay serves meanwhile, and says that it is not ready', async (t) => {
+    const server = await Server.start({ args: ['--stopDelay', '1m'] });
+    t.after(() => server.kill().then(() => server.remove()));
+    const ended = server.terminate();
+    let ready;
+    do {
+        ready = await ask(server, server.port, '/-/ready');
+    } while (ready.status === 200);
+    assert.equal(ready.status, 503);
+    assert.equal(ready.body.toString(), 'the server stops\n');
+    assert.equal((await ask(server, server.port, '/-/live')).status, 200);
+    const target = `/${server.account}/late?restype=container`;
+    const connection = await Connection.open(server.host, server.port);
+    t.after(() => connection.close());
+    assert.equal((await connection.exchange(sign({ method: 'PUT', target, headers: [['Host', `${server.host}:${server.port}`], ['Content-Length', '0']] }))).status, 201);
+    process.kill(server.pid, 'SIGTERM'); // a second one does not wait
+    assert.deepEqual(await ended, { code: 0, signal: null });
+});
+
+test('a delay has a limit', async () => {
+    const { code, errors } = await run(['--stopDelay', '601s']);
+    assert.equal(code, 2);
+    assert.equal(errors, 'lagra: --stopDelay takes 10m at most\n');
 });
 
 test('health --running goes with no option of a server, and says so', async () => {

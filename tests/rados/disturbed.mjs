@@ -136,7 +136,7 @@ async function persist(server, writer, state, kept, counts) {
 /** Two front ends behind HAProxy: each is stopped, and comes back, without a request that fails; each is killed: what was
  *  acknowledged is there, and after some requests that were under way the other has all. */
 export async function balanced(start, binary, cluster, store) {
-    const words = ['--store', store.place, ...BEHIND_BALANCER];
+    const words = ['--store', store.place, '--stopDelay', '5s', ...BEHIND_BALANCER];
     const ports = await freePorts(8);
     const fronts = [await startFrontEnd(binary, words, {}, ports.slice(0, 4)), await startFrontEnd(binary, words, {}, ports.slice(4))];
     const balancer = await startBalancer(fronts, fronts[0].account);
