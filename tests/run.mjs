@@ -74,7 +74,7 @@ const SUITES = [
     { name: 'late replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },
     // Again, on a RADOS in memory (tests/rados).
     { name: 'rados clients', busy: 1, command: ['clients/run.mjs'], shared: true, env: RADOS, askedOnly: true },
-    { name: 'rados isolation', busy: 0.6, command: ['isolation/run.mjs', '--without-smb', '--server-arg=--inMemoryPersistence', ...half('even')], env: RADOS },
+    { name: 'rados isolation', busy: 0.6, command: ['isolation/run.mjs', '--server-arg=--inMemoryPersistence', ...half('even')], env: RADOS },
     { name: 'linux', busy: 0.5, command: ['smb/linux.mjs'], askedOnly: true },
     { name: 'content', busy: 1, command: ['unit/content.mjs', '--build', build], soakOnly: true },
     { name: 'short sim', busy: 1, command: ['sim/short.mjs', '--build', build], askedOnly: true },

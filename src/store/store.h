@@ -434,8 +434,9 @@ enum store_result index_iterator_next(struct index_iterator *iterator,
 void index_iterator_close(struct index_iterator *iterator);
 
 /* The sum of all additions to a counter of the space by commits up to now; 0 if there were none, or the
- * space is dropped. *ret_sequence: as snapshot_sequence().
- * returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
+ * space is dropped. *ret_sequence: as snapshot_sequence(). STORE_CONFLICT: the reader has been shown what is pending, which no
+ * counter has; the next time it is not.
+ * returns STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,
                               struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
 

@@ -61,6 +61,8 @@ void fs_restore_share(struct fs_state *state, uint64_t deletion)
     *state = *kept;
     state->older = before.older;
     state->since = before.since;
+    state->at_ns = before.at_ns;
+    state->sequence = before.sequence;
     state->ids = before.ids;
     state->retention = before.retention;
     state->has_container = before.has_container;

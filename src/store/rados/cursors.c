@@ -253,6 +253,8 @@ enum store_result rados_count(struct store *base, const struct guid *space, stru
 
     if (!rados_may_fetch(access))
         return STORE_WAIT;
+    if (!rados_fetch_applied(access))
+        return STORE_CONFLICT;
     *ret_sequence = rados_newest_sequence(rados);
     walk = rados_fetch_walk(rados, access, space, WALK_COUNTERS);
     while ((result = walk_sum(walk, bytes_from(key, KEY_SPACE_SIZE), ret_sum)) == STORE_WAIT) {

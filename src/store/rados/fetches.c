@@ -23,6 +23,7 @@ struct rados_fetches {
     bool rests;              /* the reader was given a view ahead */
     bool is_late;            /* and that of a commit that may have been applied by then */
     bool was_late;           /* so was one before: the next that would be is given none */
+    bool reads_applied; /* the reader reads what has no states ahead: it is given no view ahead */
 };
 
 static struct rados_fetches *fetches_of(struct fetch_set *set)
@@ -170,6 +171,14 @@ struct view *rados_fetched_ahead(struct store_access access)
     return kept ? kept->view : NULL;
 }
 
+bool rados_fetch_applied(struct store_access access)
+{
+    if (!access.fetches || !rados_fetched_ahead(access))
+        return true;
+    fetches_of(access.fetches)->reads_applied = true;
+    return false;
+}
+
 bool rados_fetch_rests(struct store_access access)
 {
     return access.fetches && fetches_of(access.fetches)->rests;
@@ -194,7 +203,9 @@ struct view *rados_fetch_pending(struct rados *rados, struct store_access access
 
     if (view)
         return view;
-    view = rados_fetched_ahead(access) ? NULL : pending_view(rados->pending, partition);
+    view = fetches->reads_applied || rados_fetched_ahead(access)
+               ? NULL
+               : pending_view(rados->pending, partition);
     if (view && shard_link_is_sent(view_link(view))) {
         fetches->is_late = !fetches->was_late;
         if (fetches->was_late)

@@ -106,6 +106,9 @@ struct view *rados_fetch_pending(struct rados *rados, struct store_access access
 /* The view ahead that the reader was shown, if any; and whether it was, though it is its no longer. */
 struct view *rados_fetched_ahead(struct store_access access);
 bool rados_fetch_rests(struct store_access access);
+/* The reader is about to read what has no states ahead, and would see it older than the rest. False: it was shown a view ahead; it
+ * is to decide again, and is shown none from then on. */
+bool rados_fetch_applied(struct store_access access);
 /* Was that of a commit that may have been applied before the reader was shown it? */
 bool rados_fetch_is_late(struct store_access access);
 /* A commit was made on what the set has of the partition: nobody else is given it. */

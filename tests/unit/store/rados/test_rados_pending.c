@@ -423,10 +423,46 @@ static void kept_of_one(void **state)
     assert_int_equal(number_of(f), 4);
 }
 
+/* ---- beside it ---- */
+
+/* Rule: a counter has no states ahead, so who reads one beside a view ahead would see it older than that: it reads both as they
+ * are. */
+static void counter_beside_a_view(void **state)
+{
+    struct fixture *f = *state;
+    struct decider *d, *reader;
+    enum store_result result;
+    uint64_t sequence;
+    int64_t count;
+
+    leave_kept(f);
+    d = decider_new(f, f->store);
+    reader = decider_new(f, f->store);
+    assert_int_equal(decide(d), STORE_OK);
+    assert_int_equal(begin_read(reader), STORE_OK);
+    assert_int_equal(reader->value, 3); /* the commit is on its way */
+    assert_int_equal(store_count(f->store, f->space, B("added"),
+                                 (struct store_access){ .fetches = reader->set }, &count,
+                                 &sequence),
+                     STORE_CONFLICT);
+    fetch_set_begin(reader->set);
+    assert_int_equal(read_number(reader), STORE_OK);
+    while ((result = store_count(f->store, f->space, B("added"),
+                                 (struct store_access){ .fetches = reader->set }, &count,
+                                 &sequence)) == STORE_WAIT)
+        wait_for(reader->set);
+    assert_int_equal(result, STORE_OK);
+    assert_in_range(reader->value, 2, 3);
+    assert_in_range(count, reader->value, 3);
+    assert_int_equal(store_await(f->store, d->seen), STORE_OK);
+    assert_int_equal(store_await(f->store, reader->seen), STORE_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences),
+        cmocka_unit_test_setup_teardown(counter_beside_a_view, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_op_for_many, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refused_base, set_up, tear_down),
         cmocka_unit_test_setup_teardown(overtaken_base, set_up, tear_down),
