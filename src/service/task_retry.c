@@ -9,12 +9,10 @@
 #define PAYLOAD_VERSION 1
 /* Doubled so often, a second is longer than any wait. */
 #define DOUBLINGS_MAX   12u
-/* The partition may change meanwhile. */
-#define ATTEMPTS_MAX    10
 
 bool task_try_read(const struct deferred_task *task, struct task_try *ret_try)
 {
-    struct task_try try = { .task = *task };
+    struct task_try try = { .task = *task, .stored = *task };
     uint64_t failures, kind;
     struct decoder d;
 
@@ -44,27 +42,11 @@ static unsigned wait_s(unsigned failures)
     return wait < TASK_RETRY_MAX_S ? wait : TASK_RETRY_MAX_S;
 }
 
-static enum store_result move(struct store *store, const struct task_try *failed, instant due,
-                              struct bytes payload, struct arena *arena)
-{
-    struct snapshot *before = snapshot_open(store, failed->task.partition, STORE_MAY_BLOCK);
-    struct changes *changes = changes_new(arena);
-    enum store_result result;
-    uint64_t sequence;
-
-    changes_task_done(changes, &failed->task);
-    changes_defer(changes, due, TASK_RETRY, payload);
-    result = store_commit(store, &(struct commit_part){ before, changes }, 1,
-                          clock_above(snapshot_instant(before)), STORE_MAY_BLOCK, &sequence);
-    snapshot_close(before);
-    return result;
-}
-
 enum store_result task_put_off(struct store *store, const struct task_try *failed, enum error why,
                                instant now, struct arena *arena)
 {
     unsigned wait = wait_s(failed->failures);
-    enum store_result result = STORE_CONFLICT;
+    enum store_result result;
     struct text payload;
 
     assert(wait > 0 && wait <= TASK_RETRY_MAX_S && why != OK);
@@ -73,8 +55,8 @@ enum store_result task_put_off(struct store *store, const struct task_try *faile
     encode_u64(&payload, failed->failures + UINT64_C(1));
     encode_u64(&payload, failed->task.kind);
     encode_bytes(&payload, failed->task.payload);
-    for (int i = 0; i < ATTEMPTS_MAX && result == STORE_CONFLICT; i++)
-        result = move(store, failed, now + wait * TICKS_PER_SECOND, text_bytes(&payload), arena);
+    result = store_task_move(store, &failed->stored, now + wait * TICKS_PER_SECOND, TASK_RETRY,
+                             text_bytes(&payload), arena);
     if (!result && failed->failures + 1 >= TASK_FAILURES_LOUD)
         log_line(LOG_ERROR, "a deferred task of kind 0x%x has failed %u times (%s); again in %u s",
                  failed->task.kind, failed->failures + 1, error_code(why), wait);

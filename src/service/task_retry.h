@@ -23,8 +23,9 @@ enum { TASK_RETRY = 2 };
 #define TASK_RETRY_MAX_S   3600u
 
 struct task_try {
-    struct deferred_task task; /* with the kind and the payload that it was added with */
-    unsigned failures;         /* so far */
+    struct deferred_task task;   /* with the kind and the payload that it was added with */
+    unsigned failures;           /* so far */
+    struct deferred_task stored; /* as it lies in the list */
 };
 /* False: the task is damaged, logged. */
 bool task_try_read(const struct deferred_task *task, struct task_try *ret_try);

@@ -258,20 +258,18 @@ struct record {
 /* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
                                struct bytes key, struct arena *arena, struct record *ret_record);
-/* As snapshot_get(), for records that are read one after another in the order of their keys: an engine
- * that has to read this one from a disk may read ahead those that follow it under `prefix`. */
+/* As snapshot_get(), for records that are read one after another in the order of their keys: those behind may be read ahead. */
 enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_family family,
                                      struct bytes prefix, struct bytes key, struct arena *arena,
                                      struct record *ret_record);
 
-/* The records of a family whose keys begin with `prefix`, in order, from the first key at or after
- * `from`. Where records are consumed from the front (messages), the caller remembers where the front is:
- * a scan that starts before it steps over the tombstones of all that were deleted. */
+/* The records of a family whose keys begin with `prefix`, in order, from the first key at or after `from`. Where records are
+ * consumed from the front (messages), the caller remembers where the front is: a scan that starts before it steps over the
+ * tombstones of all that were deleted. */
 struct scan;
 struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
                        struct bytes from);
-/* As scan_open(), for records that are consumed from the front: an engine may cache the first of them,
- * so that such a scan is cheap however many were deleted there. For small records. */
+/* As scan_open(), of small records that are consumed from the front: cheap however many were deleted there. */
 struct scan *scan_open_front(struct snapshot *snapshot, enum record_family family,
                              struct bytes prefix, struct bytes from);
 /* Next record; its memory is valid until the next call or close unless an arena is given. After
@@ -442,9 +440,9 @@ enum store_result store_count(struct store *store, struct guid space, struct byt
 
 /* ---- deferred tasks ---- */
 
-/* A durable list of tasks, ordered by when they are due. A task is added by the commit that makes it
- * necessary, and removed by the commit that does it. So it runs at least once: again after a crash or a
- * conflict, perhaps in two processes. Its handler first checks what there is still to do.
+/* A durable list of tasks, ordered by when they are due. A task is added by the commit that makes it necessary, and removed by the
+ * commit that does it. So it runs at least once: again after a crash or a conflict, perhaps in two processes. Its handler first
+ * checks what there is still to do.
  *
  * How a runner (one thread) uses it:
  *     loop: store_task_next(store, clock_now(), NULL, ..)
@@ -470,15 +468,17 @@ struct deferred_task {
 enum store_result store_task_next(struct store *store, instant now,
                                   const struct deferred_task *after, struct arena *arena,
                                   struct deferred_task *ret_task, instant *ret_due);
-/* As store_task_next(), for who only looks: whenever it is due, and nothing that the runner relies on
- * changes. Any thread. returns STORE_OK, STORE_NOT_FOUND (none follows), STORE_CORRUPT, STORE_IO */
+/* As store_task_next(), for who only looks: whenever it is due, nothing that the runner relies on changes. Any thread. */
 enum store_result store_task_peek(struct store *store, const struct deferred_task *after,
                                   struct arena *arena, struct deferred_task *ret_task);
-/* Wakes the waiter, once, when a task due before `due` is added, or has been since the last
- * store_task_next() without `after`. One waiter at a time. */
+/* Wakes the waiter, once, when a task due before `due` is added, or was since store_task_next() without `after`. One at a time. */
 void store_task_wait(struct store *store, instant due, struct waiter *waiter);
 /* Removes the waiter. False: it has been woken, or is being woken. */
 bool store_task_forget(struct store *store, struct waiter *waiter);
+/* Moves a task to later, as another kind, once, whoever else does: STORE_OK. STORE_NOT_FOUND: as above; others: it is where it was. */
+enum store_result store_task_move(struct store *store, const struct deferred_task *task,
+                                  instant due, uint32_t kind, struct bytes payload,
+                                  struct arena *arena);
 /* Removes a task whose space is dropped. May wait for a disk. returns STORE_OK, STORE_IO */
 enum store_result store_task_discard(struct store *store, const struct deferred_task *task);
 

@@ -126,6 +126,9 @@ struct store_operations {
     /* Deletes such a row, which is of this space, if that is dropped. */
     enum store_result (*delete_row)(struct store *store, const struct guid *space,
                                     struct bytes key);
+    /* NULL: no other process moves it. */
+    enum store_result (*task_move)(struct store *store, const struct deferred_task *task,
+                                   instant due, uint32_t kind, struct bytes payload);
     void (*checkpoint_clock)(struct store *store); /* NULL: it forgets */
     /* NULL: this process alone follows steps (base/clock.h). */
     instant (*time_passed)(struct store *store, instant t);

@@ -164,6 +164,7 @@ static const struct store_operations rados_operations = {
     .space_cursor = rados_space_cursor,
     .row_cursor = rados_row_cursor,
     .delete_row = todo_discard,
+    .task_move = todo_move,
     .count = rados_count,
     .cursor_seek = rados_cursor_seek,
     .cursor_next = rados_cursor_next,

@@ -253,6 +253,39 @@ static enum store_result remove_row(struct rados *rados, const struct partition 
     return result ? STORE_IO : STORE_OK;
 }
 
+/* Others run it, too, and the first that fails moves it: the row must be there as it was read, or it would become two of them. */
+enum store_result todo_move(struct store *base, const struct deferred_task *task, instant due,
+                            uint32_t kind, struct bytes payload)
+{
+    struct rados *rados = rados_of(base);
+    struct arena *arena = arena_new(1u << 20);
+    struct task_row was = { task->kind, task->payload, task->partition.key };
+    struct task_row row = { kind, payload, task->partition.key };
+    struct shard_check is_there = {
+        .key = row_key_task(arena, task->due, &task->id),
+        .value = row_value_write(arena, task_row_write(arena, &was)),
+    };
+    const struct shard_change removal = { .key = is_there.key, .is_removal = true };
+    struct shard_task later = {
+        .due = due,
+        .id = guid_new(),
+        .value = task_row_write(arena, &row),
+    };
+    enum store_result result = change_block(
+        rados->shards, &task->partition,
+        (struct shard_commit){ .changes = &removal, .checks = &is_there, .tasks = &later });
+
+    arena_free(arena);
+    if (!result || result == STORE_BUSY) {
+        lock_take(&rados->todo->lock);
+        remove_entry(rados->todo, &task->id);
+        lock_give(&rados->todo->lock);
+    }
+    return result == STORE_OK || result == STORE_BUSY ? STORE_OK
+           : result == STORE_NOT_FOUND                ? STORE_NOT_FOUND
+                                                      : STORE_IO;
+}
+
 enum store_result todo_discard(struct store *base, const struct guid *space, struct bytes key)
 {
     (void)space;

@@ -24,7 +24,7 @@ struct todo_change {
 };
 void todo_changed(struct rados *rados, const struct todo_change *changes);
 
-/* The next three may wait for the cluster. */
+/* The next four may wait for the cluster. */
 
 /* The first task of the services at or after the one with this full key (deferred.h), and what it is there, in the
  * arena. returns STORE_OK, STORE_NOT_FOUND, STORE_IO */
@@ -32,6 +32,9 @@ enum store_result todo_seek(struct rados *rados, struct bytes from, struct arena
                             struct bytes *ret_key, struct bytes *ret_value);
 /* Removes one. returns STORE_OK, STORE_IO */
 enum store_result todo_discard(struct store *base, const struct guid *space, struct bytes key);
+/* store_task_move(), whichever front end does it. returns STORE_OK, STORE_NOT_FOUND, STORE_IO */
+enum store_result todo_move(struct store *base, const struct deferred_task *task, instant due,
+                            uint32_t kind, struct bytes payload);
 
 /* A task of the engine. */
 struct own_task {

@@ -559,9 +559,45 @@ static void killed_front_end(void **state)
     assert_int_equal(tasks, whole);
 }
 
+/* Rule: a task that two front ends run and both move to later stays one. decision: 844 */
+static void moved_by_two(void **state)
+{
+    struct fixture *f = *state;
+    struct store *stores[2] = { f->store, live_open(live_client(f->live), 0) }, *third;
+    struct changes *changes = changes_new(f->arena);
+    struct commit_part part = { snapshot_open(f->store, named(f, "p"), STORE_MAY_BLOCK), changes };
+    struct deferred_task task, tasks[2];
+    uint64_t sequence;
+    instant due;
+
+    (void)changes_defer(changes, 1, 7, B("first"));
+    assert_int_equal(store_commit(f->store, &part, 1, clock_above(snapshot_instant(part.snapshot)),
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(part.snapshot);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(store_task_next(stores[i], clock_now(), NULL, f->arena, &tasks[i], &due),
+                         STORE_OK);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(store_task_move(stores[i], &tasks[i], 2, 8, B("later"), f->arena),
+                         STORE_OK);
+        assert_int_equal(store_task_move(stores[i], &tasks[i], 2, 8, B("later"), f->arena),
+                         STORE_OK);
+    }
+    third = live_open(live_client(f->live), 0);
+    assert_int_equal(store_task_next(third, clock_now(), NULL, f->arena, &task, &due), STORE_OK);
+    assert_int_equal(task.kind, 8);
+    assert_true(bytes_is(task.payload, "later"));
+    assert_int_equal(store_task_next(third, clock_now(), &task, f->arena, &task, &due),
+                     STORE_NOT_FOUND);
+    store_close(third);
+    store_close(stores[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(moved_by_two, set_up, tear_down),
         cmocka_unit_test_setup_teardown(come_meanwhile, set_up, tear_down),
         cmocka_unit_test_setup_teardown(released_before_it_is_answered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(read_in_order, set_up, tear_down),
