@@ -138,8 +138,7 @@ struct store_options {
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem);
 struct store *store_open_memory(void);
-/* Waits until everything is durable, stops the threads and closes the store. All snapshots, iterators
- * and stages must be closed. */
+/* Waits until everything is durable, stops the threads and closes the store. All snapshots, iterators and stages must be closed. */
 void store_close(struct store *store);
 /* The most file descriptors that the store will have open until it has grown by 128 GiB. Any thread. */
 unsigned store_descriptors(struct store *store);
@@ -148,9 +147,8 @@ bool store_healthy(struct store *store);
 /* What keeps a remote engine from its work for now, as a sentence's beginning (static); NULL: nothing. Its cluster does
  * not answer: requests wait for it. Or its clock is wrong: every commit returns STORE_SHORTAGE. Any thread. */
 const char *store_trouble(struct store *store);
-/* True after the engine ran out of descriptors or memory: every commit then returns STORE_SHORTAGE,
- * until the store has been closed and opened again. Nothing is lost: reads continue, and what was
- * committed becomes durable. Any thread. */
+/* True after the engine ran out of descriptors or memory: every commit then returns STORE_SHORTAGE, until the store has been
+ * closed and opened again. Nothing is lost: reads continue, and what was committed becomes durable. Any thread. */
 bool store_wants_reopening(struct store *store);
 
 /* True while what grows is STORE_FULL: looks at the disk unless that was done just now. Any thread. */
@@ -239,8 +237,7 @@ bool snapshot_is_newest(const struct snapshot *snapshot);
 /* Is it in another snapshot, opened later (afresh) and not read yet, as in this one? returns STORE_OK; STORE_CONFLICT: it may have
  * changed, or its space was dropped; STORE_WAIT, STORE_IO, STORE_CORRUPT */
 enum store_result snapshot_confirm(struct snapshot *snapshot, struct snapshot *now);
-/* After a read that returned STORE_NOT_FOUND: true if that is because the space had been dropped before
- * the snapshot was opened. */
+/* After a read that returned STORE_NOT_FOUND: true if that is because the space had been dropped before the snapshot was opened. */
 bool snapshot_is_gone(const struct snapshot *snapshot);
 /* Keeps the state of the snapshot readable until it is closed: reads no longer return
  * STORE_CONFLICT, and pieces keep their bytes (store invariant 4). For long readers: a streaming
@@ -258,7 +255,8 @@ struct record {
 /* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
                                struct bytes key, struct arena *arena, struct record *ret_record);
-/* As snapshot_get(), for records that are read one after another in the order of their keys: those behind may be read ahead. */
+/* As snapshot_get(), for records that are read one after another in the order of their keys: an engine that has to read this one
+ * from a disk may read ahead those that follow it under `prefix`. */
 enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_family family,
                                      struct bytes prefix, struct bytes key, struct arena *arena,
                                      struct record *ret_record);
@@ -431,10 +429,9 @@ enum store_result index_iterator_next(struct index_iterator *iterator,
                                       struct index_record *ret_record);
 void index_iterator_close(struct index_iterator *iterator);
 
-/* The sum of all additions to a counter of the space by commits up to now; 0 if there were none, or the
- * space is dropped. *ret_sequence: as snapshot_sequence(). STORE_CONFLICT: the reader has been shown what is pending, which no
- * counter has; the next time it is not.
- * returns STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+/* The sum of all additions to a counter of the space by commits up to now; 0 if there were none, or the space is dropped.
+ * *ret_sequence: as snapshot_sequence(). returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO, or
+ *         STORE_CONFLICT  the reader has been shown what is pending, which no counter has; the next time it is not */
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,
                               struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
 
@@ -468,14 +465,17 @@ struct deferred_task {
 enum store_result store_task_next(struct store *store, instant now,
                                   const struct deferred_task *after, struct arena *arena,
                                   struct deferred_task *ret_task, instant *ret_due);
-/* As store_task_next(), for who only looks: whenever it is due, nothing that the runner relies on changes. Any thread. */
+/* As store_task_next(), for who only looks: whenever it is due, and nothing that the runner relies on changes. Any thread. returns
+ * STORE_OK, STORE_NOT_FOUND (none follows), STORE_CORRUPT, STORE_IO */
 enum store_result store_task_peek(struct store *store, const struct deferred_task *after,
                                   struct arena *arena, struct deferred_task *ret_task);
-/* Wakes the waiter, once, when a task due before `due` is added, or was since store_task_next() without `after`. One at a time. */
+/* Wakes the waiter, once, when a task due before `due` is added, or has been since the last store_task_next() without `after`. One
+ * waiter at a time. */
 void store_task_wait(struct store *store, instant due, struct waiter *waiter);
 /* Removes the waiter. False: it has been woken, or is being woken. */
 bool store_task_forget(struct store *store, struct waiter *waiter);
-/* Moves a task to later, as another kind, once, whoever else does: STORE_OK. STORE_NOT_FOUND: as above; others: it is where it was. */
+/* Moves a task to later, as another kind, once, whoever else moves it. May wait for a disk. returns STORE_OK, also where it was moved
+ * already; STORE_NOT_FOUND: its space is dropped; others: it is where it was */
 enum store_result store_task_move(struct store *store, const struct deferred_task *task,
                                   instant due, uint32_t kind, struct bytes payload,
                                   struct arena *arena);

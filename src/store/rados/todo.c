@@ -236,6 +236,14 @@ enum store_result todo_seek(struct rados *rados, struct bytes from, struct arena
     return entry ? STORE_OK : STORE_NOT_FOUND;
 }
 
+/* Its row is gone. */
+static void forget_entry(struct todo *todo, const struct guid *id)
+{
+    lock_take(&todo->lock);
+    remove_entry(todo, id);
+    lock_give(&todo->lock);
+}
+
 static enum store_result remove_row(struct rados *rados, const struct partition *partition,
                                     instant due, const struct guid *id)
 {
@@ -245,11 +253,8 @@ static enum store_result remove_row(struct rados *rados, const struct partition 
         change_block(rados->shards, partition, (struct shard_commit){ .changes = &removal });
 
     arena_free(arena);
-    if (!result) {
-        lock_take(&rados->todo->lock);
-        remove_entry(rados->todo, id);
-        lock_give(&rados->todo->lock);
-    }
+    if (!result)
+        forget_entry(rados->todo, id);
     return result ? STORE_IO : STORE_OK;
 }
 
@@ -259,8 +264,8 @@ enum store_result todo_move(struct store *base, const struct deferred_task *task
 {
     struct rados *rados = rados_of(base);
     struct arena *arena = arena_new(1u << 20);
-    struct task_row was = { task->kind, task->payload, task->partition.key };
-    struct task_row row = { kind, payload, task->partition.key };
+    const struct task_row was = { task->kind, task->payload, task->partition.key };
+    const struct task_row row = { kind, payload, task->partition.key };
     struct shard_check is_there = {
         .key = row_key_task(arena, task->due, &task->id),
         .value = row_value_write(arena, task_row_write(arena, &was)),
@@ -276,14 +281,10 @@ enum store_result todo_move(struct store *base, const struct deferred_task *task
         (struct shard_commit){ .changes = &removal, .checks = &is_there, .tasks = &later });
 
     arena_free(arena);
-    if (!result || result == STORE_BUSY) {
-        lock_take(&rados->todo->lock);
-        remove_entry(rados->todo, &task->id);
-        lock_give(&rados->todo->lock);
-    }
-    return result == STORE_OK || result == STORE_BUSY ? STORE_OK
-           : result == STORE_NOT_FOUND                ? STORE_NOT_FOUND
-                                                      : STORE_IO;
+    if (result && result != STORE_BUSY)
+        return result == STORE_NOT_FOUND ? STORE_NOT_FOUND : STORE_IO;
+    forget_entry(rados->todo, &task->id);
+    return STORE_OK;
 }
 
 enum store_result todo_discard(struct store *base, const struct guid *space, struct bytes key)
