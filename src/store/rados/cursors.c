@@ -191,6 +191,8 @@ static enum store_result iterate(struct rados_cursor *cursor, struct bytes from,
 
     if (!rados_may_fetch(cursor->access))
         return STORE_WAIT;
+    if (!cursor->walk && !rados_fetch_applied(cursor->access))
+        return STORE_CONFLICT;
     cursor->kind = from.ptr[0];
     if (!cursor->walk)
         cursor->walk = rados_fetch_walk(rados, cursor->access, &cursor->space,

@@ -458,9 +458,46 @@ static void counter_beside_a_view(void **state)
     assert_int_equal(store_await(f->store, reader->seen), STORE_OK);
 }
 
+static enum store_result list_first(struct decider *reader)
+{
+    struct space_iterator *iterator =
+        space_iterator_open(reader->store, reader->partition.space, B(""), B(""),
+                            (struct store_access){ .fetches = reader->set });
+    struct space_record first;
+    enum store_result result = space_iterator_next(iterator, &first);
+
+    space_iterator_close(iterator);
+    return result;
+}
+
+/* Nor have the records of a space. decision: 841 */
+static void iterator_beside_a_view(void **state)
+{
+    struct fixture *f = *state;
+    struct decider *d, *reader;
+    enum store_result result;
+
+    leave_kept(f);
+    d = decider_new(f, f->store);
+    reader = decider_new(f, f->store);
+    assert_int_equal(decide(d), STORE_OK);
+    assert_int_equal(begin_read(reader), STORE_OK);
+    assert_int_equal(reader->value, 3); /* the commit is on its way */
+    assert_int_equal(list_first(reader), STORE_CONFLICT);
+    fetch_set_begin(reader->set);
+    assert_int_equal(read_number(reader), STORE_OK);
+    while ((result = list_first(reader)) == STORE_WAIT)
+        wait_for(reader->set);
+    assert_int_equal(result, STORE_NOT_FOUND); /* the records here are not listed */
+    assert_in_range(reader->value, 2, 3);
+    assert_int_equal(store_await(f->store, d->seen), STORE_OK);
+    assert_int_equal(store_await(f->store, reader->seen), STORE_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(iterator_beside_a_view, set_up, tear_down),
         cmocka_unit_test(sequences),
         cmocka_unit_test_setup_teardown(counter_beside_a_view, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_op_for_many, set_up, tear_down),
