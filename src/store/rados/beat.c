@@ -95,7 +95,6 @@ struct beat_judgement beat_judge(const struct beat_look *before, struct beat_loo
     }
     if (2 * agreeing < living || (2 * agreeing == living && is_behind))
         judgement.agrees = false;
-    judgement.has_company = living > 1;
     return judgement;
 }
 
@@ -320,8 +319,6 @@ static void judge(struct beat *beat)
     beat->others = now->oldest;
     note_dead(beat, now);
     lock_give(&beat->lock);
-    if (beat->options.company)
-        beat->options.company(beat->options.rados, judgement.has_company);
     if (judgement.agrees != did_agree || judgement.ahead + judgement.behind > BEAT_SKEW_WARNED)
         say(&judgement, did_agree);
 }

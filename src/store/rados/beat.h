@@ -43,8 +43,7 @@ struct beat_options {
     uint32_t incarnation;
     instant (*oldest)(struct rados *rados); /* of its own snapshots */
     struct rados *rados;
-    void (*company)(struct rados *rados, bool has); /* after each look: do others live? Or NULL */
-    unsigned dead_ms;                               /* BEAT_DEAD_MS */
+    unsigned dead_ms;     /* BEAT_DEAD_MS */
     void (*fenced)(void); /* beat_is_fenced(), once, by the thread of heartbeats; or NULL */
     uint32_t known;       /* the newest format that it knows (formats.h) */
 };
@@ -100,9 +99,9 @@ struct beat_look {
     instant oldest; /* snapshot of any that lives */
 };
 struct beat_judgement {
-    bool agrees, has_company; /* an other's heartbeat goes on */
-    uint64_t ahead, behind;   /* ticks: what others' clocks are ahead at least, and behind */
-    uint32_t farthest;        /* the front end whose clock is */
+    bool agrees;
+    uint64_t ahead, behind; /* ticks: what others' clocks are ahead at least, and behind */
+    uint32_t farthest;      /* the front end whose clock is */
 };
 struct beat_judgement beat_judge(const struct beat_look *before, struct beat_look *now);
 /* Counts on for those whose heartbeat has not changed. */

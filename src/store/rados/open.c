@@ -179,11 +179,6 @@ static const struct store_operations rados_operations = {
     .inspect = rados_inspect,
 };
 
-static void note_company(struct rados *rados, bool has)
-{
-    shards_set_shared(rados->shards, has);
-}
-
 enum store_result store_open_rados(const struct rados_options *options, struct store **ret_store,
                                    const char **ret_problem)
 {
@@ -222,7 +217,6 @@ enum store_result store_open_rados(const struct rados_options *options, struct s
             .incarnation = incarnation,
             .oldest = rados_oldest_opened,
             .rados = rados,
-            .company = note_company,
             .dead_ms = options->dead_ms > 0 ? options->dead_ms : BEAT_DEAD_MS,
             .fenced = options->failed,
             .known = options->format_known > 0 ? options->format_known : FORMAT_NEWEST,

@@ -37,10 +37,9 @@ enum store_result shard_new(struct port *port, const char *name, struct bytes ro
     return result;
 }
 
-void shard_set_watch(struct shard *shard, struct shard_watch *watch, const atomic_bool *is_shared)
+void shard_set_watch(struct shard *shard, struct shard_watch *watch)
 {
     shard->watch = watch;
-    shard->is_shared = is_shared;
 }
 
 void shard_free(struct shard *shard)
@@ -68,37 +67,6 @@ void shard_create(struct port *port, const char *name, const struct shard_bounds
     port_create(op, true);
     port_set(op, row_key_bounds(), shard_bounds_write(op->arena, bounds));
     port_send(port, name, op);
-}
-
-/* ---- hints of tasks ---- */
-
-void shard_hinted(struct shard *shard, uint64_t minute)
-{
-    lock_take(&shard->lock);
-    shard->hints[shard->next_hint++ % SHARD_HINTS] = minute;
-    lock_give(&shard->lock);
-}
-
-static bool has_hint(struct shard *shard, uint64_t minute)
-{
-    bool has = false;
-
-    lock_take(&shard->lock);
-    for (unsigned i = 0; i < SHARD_HINTS; i++)
-        has = has || shard->hints[i] == minute;
-    lock_give(&shard->lock);
-    return has;
-}
-
-/* Takes the dues of tasks as they will be. False: a hint is missing; the commit says for which minute. */
-static bool are_hinted(struct shard *shard, struct shard_commit *commit)
-{
-    for (const struct shard_task *t = commit->tasks; t; t = t->next) {
-        commit->minute = shard_task_due(shard, t) / SHARD_MINUTE;
-        if (!has_hint(shard, commit->minute))
-            return false;
-    }
-    return true;
 }
 
 /* ---- the op of a group ---- */
@@ -204,7 +172,7 @@ static void look_done(struct port_op *op);
 static bool all_hinted(struct shard *shard)
 {
     for (struct shard_commit *c = shard->group; c; c = c->next)
-        if (!are_hinted(shard, c))
+        if (!shard_is_hinted(shard, c))
             return false;
     return true;
 }
@@ -213,7 +181,7 @@ static bool all_hinted(struct shard *shard)
  * group that does not fit the bounds is looked at first: they may be old, and no waiter is woken in its own call. */
 static void proceed(struct shard *shard)
 {
-    bool is_idle;
+    bool is_idle, looks_first;
 
     if (shard_holds_back(shard))
         return;
@@ -227,7 +195,9 @@ static void proceed(struct shard *shard)
         return;
     shard->refusal = PORT_REFUSED;
     shard->sent_ms = clock_monotonic_ms();
-    if (shard_knows(shard) && all_hinted(shard))
+    looks_first = shard->looks_first;
+    shard->looks_first = false;
+    if (!looks_first && shard_knows(shard) && all_hinted(shard))
         shard_send_group(shard, group_done);
     else
         shard_send_look(shard, look_done);
@@ -363,12 +333,19 @@ static void tell_watch(const struct shard *shard, const struct port_op *op)
     shard->watch->wrote(shard->watch, shard->name, rows, op->bytes);
 }
 
+static void note_turn(struct shard *shard, enum port_result result)
+{
+    turn_after_op(&shard->turn, result == PORT_REFUSED, clock_monotonic_ms());
+    for (const struct shard_commit *c = result == PORT_OK ? shard->group : NULL; c; c = c->next)
+        turn_came_in(&shard->turn, c->partition_key);
+}
+
 static void group_done(struct port_op *op)
 {
     struct shard *shard = op->context;
     enum port_result result = op->result;
 
-    turn_after_op(&shard->turn, clock_monotonic_ms());
+    note_turn(shard, result);
     if (result == PORT_OK && shard->watch)
         tell_watch(shard, op);
     port_op_free(op);
@@ -412,10 +389,8 @@ static void take_outcomes(struct shard *shard)
         enum store_result result = shard_outcome(shard, c);
 
         c->minute = 0;
-        if (result == STORE_WAIT && !are_hinted(shard, c))
+        if (result == STORE_WAIT && !shard_is_hinted(shard, c))
             result = STORE_BUSY;
-        if (result == STORE_CONFLICT)
-            turn_met(&shard->turn, clock_monotonic_ms());
         set_results(c, result, c->newest);
     }
 }
@@ -452,6 +427,27 @@ static void keep_early(struct shard *shard)
     lock_give(&shard->lock);
 }
 
+static void ask_done(struct port_op *op)
+{
+    struct shard *shard = op->context;
+
+    if (op->result == PORT_OK) /* else others ask, too, or have changed more: the look shows it */
+        shard->bounds.epoch++;
+    shard->looks_first = true;
+    port_op_free(op);
+    proceed_and_wake(shard);
+}
+
+/* Is a gap asked for? decision: 845 */
+static bool asks_for_gap(struct shard *shard)
+{
+    if (shard->bounds.state != SHARD_LIVE || shard->bounds.is_moving ||
+        !turn_asks(&shard->turn, clock_monotonic_ms()))
+        return false;
+    shard_send_ask(shard, ask_done);
+    return true;
+}
+
 static void look_done(struct port_op *op)
 {
     struct shard *shard = op->context;
@@ -474,7 +470,8 @@ static void look_done(struct port_op *op)
         keep_early(shard);
     }
     port_op_free(op);
-    proceed_and_wake(shard);
+    if (!asks_for_gap(shard))
+        proceed_and_wake(shard);
 }
 
 void shard_commit(struct shard *shard, struct shard_commit *commit)

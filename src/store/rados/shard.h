@@ -143,9 +143,8 @@ enum store_result shard_new(struct port *port, const char *name, struct bytes ro
 struct shard *shard_new_unread(struct port *port, const char *name, bool may_create);
 /* There is a hint for tasks that are due in this minute. */
 void shard_hinted(struct shard *shard, uint64_t minute);
-/* From now on; NULL: nobody's. is_shared, if not NULL: where it is true, other front ends may commit here, and are left gaps
- * (turn.h). Before anything is in flight. */
-void shard_set_watch(struct shard *shard, struct shard_watch *watch, const atomic_bool *is_shared);
+/* From now on; NULL: nobody's. Before anything is in flight. */
+void shard_set_watch(struct shard *shard, struct shard_watch *watch);
 /* Nothing may be in flight or waiting. */
 void shard_free(struct shard *shard);
 /* Any thread; never waits, and never wakes the waiter in this call. */

@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "store/rados/row_key.h"
 #include "store/rados/shard_private.h"
@@ -97,7 +98,8 @@ void shard_counters_free(struct shard *shard)
 
 /* ---- sending ---- */
 
-instant shard_task_due(const struct shard *shard, const struct shard_task *task)
+/* When a task will be due: not before tasks are looked for no longer. */
+static instant task_due(const struct shard *shard, const struct shard_task *task)
 {
     return shard_due(task->due, shard->looked);
 }
@@ -167,7 +169,7 @@ static void add_chain(const struct shard *shard, struct port_op *op, struct shar
             shard_link_send(c->link);
     }
     for (struct shard_task *t = first->tasks; t; t = t->next) {
-        t->due = shard_task_due(shard, t);
+        t->due = task_due(shard, t);
         port_set(op, row_key_task(op->arena, t->due, &t->id), row_value_write(op->arena, t->value));
     }
     first->tries++;
@@ -233,6 +235,58 @@ void shard_send_look(struct shard *shard, void (*done)(struct port_op *op))
     port_send(shard->port, shard->name, op);
 }
 
+/* ---- hints of tasks ---- */
+
+void shard_hinted(struct shard *shard, uint64_t minute)
+{
+    lock_take(&shard->lock);
+    shard->hints[shard->next_hint++ % SHARD_HINTS] = minute;
+    lock_give(&shard->lock);
+}
+
+static bool has_hint(struct shard *shard, uint64_t minute)
+{
+    bool has = false;
+
+    lock_take(&shard->lock);
+    for (unsigned i = 0; i < SHARD_HINTS; i++)
+        has = has || shard->hints[i] == minute;
+    lock_give(&shard->lock);
+    return has;
+}
+
+bool shard_is_hinted(struct shard *shard, struct shard_commit *commit)
+{
+    for (const struct shard_task *t = commit->tasks; t; t = t->next) {
+        commit->minute = task_due(shard, t) / SHARD_MINUTE;
+        if (!has_hint(shard, commit->minute))
+            return false;
+    }
+    return true;
+}
+
+/* ---- asking for a gap ---- */
+
+void shard_send_ask(struct shard *shard, void (*done)(struct port_op *op))
+{
+    struct port_op *op = port_op_new(done, shard);
+    struct shard_bounds touched = shard->bounds;
+
+    touched.epoch++;
+    port_compare(op, row_key_bounds(), shard->row);
+    port_set(op, row_key_bounds(), shard_bounds_write(op->arena, &touched));
+    port_send(shard->port, shard->name, op);
+}
+
+static void note_asking(struct shard *shard, struct bytes row)
+{
+    struct shard_bounds now;
+
+    if (shard->row.len > 0 && !shard_bounds_read(row, &now) &&
+        shard_bounds_were_touched(&shard->bounds, &now))
+        turn_asked(&shard->turn, clock_monotonic_ms());
+}
+
 /* ---- the look ---- */
 
 /* No row is 0. */
@@ -244,9 +298,11 @@ static bool read_number(struct bytes row, uint64_t *ret_number)
 
 enum store_result shard_take_look(struct shard *shard)
 {
-    enum store_result result = shard_set_bounds(shard, port_value(shard->bounds_step));
+    enum store_result result;
     uint64_t number;
 
+    note_asking(shard, port_value(shard->bounds_step));
+    result = shard_set_bounds(shard, port_value(shard->bounds_step));
     if (result || !read_number(port_value(shard->looked_step), &number))
         return STORE_CORRUPT;
     shard->looked = number;
@@ -272,8 +328,21 @@ static bool checks_hold(const struct shard_commit *commit)
     return true;
 }
 
+/* Who has changed the partition since it was seen. */
+static void note_others(struct turn *turn, const struct shard_commit *first,
+                        const struct partition_header *now)
+{
+    for (unsigned i = 0; i < HEADER_ATTEMPTS; i++) {
+        const struct attempt its = now->attempts[i];
+
+        if (its.number > 0 && its.incarnation != first->attempt.incarnation &&
+            !partition_header_remembers(&first->seen, its))
+            turn_met(turn, its.incarnation, first->partition_key, clock_monotonic_ms());
+    }
+}
+
 /* By the header alone, which remembers of a chain that was applied the last attempt. */
-static enum store_result outcome_of_header(struct shard_commit *first)
+static enum store_result outcome_of_header(struct shard *shard, struct shard_commit *first)
 {
     const struct partition_header after = shard_header_after(first);
     struct partition_header now;
@@ -281,6 +350,8 @@ static enum store_result outcome_of_header(struct shard_commit *first)
     bool was_sent = first->tries > 0 || first->was_sent_before;
 
     first->newest = result ? 0 : now.version;
+    if (!result)
+        note_others(&shard->turn, first, &now);
     if (!result && first->was_sent_before) {
         if (partition_header_remembers(&now, first->sent_as))
             return STORE_OK;
@@ -321,7 +392,7 @@ static enum store_result come_again(struct shard_commit *commit)
     return STORE_BUSY;
 }
 
-enum store_result shard_outcome(const struct shard *shard, struct shard_commit *commit)
+enum store_result shard_outcome(struct shard *shard, struct shard_commit *commit)
 {
     bool was_sent = commit->tries > 0 || commit->was_sent_before;
     bool is_sealed = shard->bounds.state == SHARD_SEALED;
@@ -335,7 +406,7 @@ enum store_result shard_outcome(const struct shard *shard, struct shard_commit *
         return send_on(commit, was_sent && !commit->has_no_header);
     if (!was_sent && rests_on(commit, STORE_WAIT))
         return come_again(commit);
-    result = commit->has_no_header ? STORE_WAIT : outcome_of_header(commit);
+    result = commit->has_no_header ? STORE_WAIT : outcome_of_header(shard, commit);
     if (result != STORE_WAIT)
         return result;
     if (is_sealed && !commit->is_any_state)

@@ -21,9 +21,8 @@ struct shard_counter {
 struct shard {
     struct port *port;
     char *name;
-    struct shard_watch *watch;    /* or NULL */
-    const atomic_bool *is_shared; /* or NULL */
-    bool may_create;              /* made by the first commit, if it is not there */
+    struct shard_watch *watch; /* or NULL */
+    bool may_create;           /* made by the first commit, if it is not there */
     struct lock lock;
     struct shard_commit *waiting, **end; /* under lock */
     bool is_busy;                        /* under lock: an op is in flight, or is being made */
@@ -38,6 +37,7 @@ struct shard {
 
     /* Of whoever has made it busy. */
     struct turn turn;
+    bool looks_first;           /* before the next op of a group */
     uint64_t sent_ms;           /* the last op of a group */
     struct shard_commit *group; /* the first of each chain */
     struct bytes row;           /* of the bounds, on the heap, as it was read last; none: never */
@@ -71,12 +71,14 @@ bool shard_knows(struct shard *shard);
 /* Sends the group, or reads what its guards compare. */
 void shard_send_group(struct shard *shard, void (*done)(struct port_op *op));
 void shard_send_look(struct shard *shard, void (*done)(struct port_op *op));
-/* When a task will be due: not before tasks are looked for no longer. */
-instant shard_task_due(const struct shard *shard, const struct shard_task *task);
+/* Changes the epoch of the bounds, and nothing else. */
+void shard_send_ask(struct shard *shard, void (*done)(struct port_op *op));
+/* Takes the dues of tasks as they will be. False: a hint is missing; the commit says for which minute. */
+bool shard_is_hinted(struct shard *shard, struct shard_commit *commit);
 /* After a look: the bounds, counters and the mark are as they were read. */
 enum store_result shard_take_look(struct shard *shard);
 /* What became of a chain of a group that was refused, or not sent yet; STORE_WAIT: to be sent. */
-enum store_result shard_outcome(const struct shard *shard, struct shard_commit *commit);
+enum store_result shard_outcome(struct shard *shard, struct shard_commit *commit);
 /* The op of the group was applied: what it made of the counters is known. */
 void shard_counters_applied(struct shard *shard);
 void shard_counters_free(struct shard *shard);

@@ -126,6 +126,16 @@ bool shard_bounds_is_moving(const struct shard_bounds *bounds, struct bytes part
     return bounds->is_moving && bytes_compare(partition_key, bounds->move_from) >= 0;
 }
 
+bool shard_bounds_were_touched(const struct shard_bounds *before, const struct shard_bounds *after)
+{
+    return after->epoch > before->epoch && after->state == before->state &&
+           after->is_moving == before->is_moving && after->is_empty == before->is_empty &&
+           after->stamp == before->stamp && after->next == before->next &&
+           after->incarnation_floor == before->incarnation_floor &&
+           after->move_to == before->move_to && bytes_equal(after->lo, before->lo) &&
+           bytes_equal(after->hi, before->hi) && bytes_equal(after->move_from, before->move_from);
+}
+
 bool shard_bounds_are_filled(const struct shard_bounds *from, const struct shard_bounds *to)
 {
     return !to->is_empty && bytes_compare(to->lo, from->move_from) <= 0;

@@ -50,6 +50,8 @@ enum store_result shard_bounds_read(struct bytes row, struct shard_bounds *ret_b
 /* Does the shard have the partition? And if so: is it being moved, so that nobody may write to it? */
 bool shard_bounds_have(const struct shard_bounds *bounds, struct bytes partition_key);
 bool shard_bounds_is_moving(const struct shard_bounds *bounds, struct bytes partition_key);
+/* Has one become the other by its epoch alone? Who asks the others for a gap does that (turn.h). */
+bool shard_bounds_were_touched(const struct shard_bounds *before, const struct shard_bounds *after);
 /* Has `to`, to which those of `from` are being moved, got them? */
 bool shard_bounds_are_filled(const struct shard_bounds *from, const struct shard_bounds *to);
 

@@ -37,6 +37,18 @@ bool shard_pause_over(struct shard *shard, bool *ret_is_freed)
     return goes_on;
 }
 
+/* Under the lock. So long other front ends have their turn. */
+static unsigned others_ms(struct shard *shard, uint64_t now_ms)
+{
+    uint32_t self = shard->waiting->attempt.incarnation;
+    unsigned ms = 0;
+    enum turn_slot slot = turn_before_op(&shard->turn, self, do_wait(shard, TURN_CROWD), now_ms,
+                                         clock_wall() / (TICKS_PER_SECOND / 1000), &ms);
+
+    shard->looks_first = shard->looks_first || slot == TURN_BEGINS;
+    return slot == TURN_OTHERS ? ms : 0;
+}
+
 /* Under the lock. For how long, and until how many wait; 0: it is sent. */
 static unsigned pause_ms(struct shard *shard, uint64_t now_ms, unsigned *ret_awaited)
 {
@@ -49,9 +61,7 @@ static unsigned pause_ms(struct shard *shard, uint64_t now_ms, unsigned *ret_awa
         return ms;
     }
     *ret_awaited = ENDS;
-    return shard->is_shared && atomic_load(shard->is_shared)
-               ? turn_before_op(&shard->turn, shard->waiting->partition_key, now_ms)
-               : 0;
+    return others_ms(shard, now_ms);
 }
 
 bool shard_holds_back(struct shard *shard)

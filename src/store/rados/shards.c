@@ -27,7 +27,7 @@ struct shards {
     struct moves moves;
     struct first_reads *first_reads;
     struct shard_watch *watch; /* or NULL */
-    atomic_bool is_shared, is_closing;
+    atomic_bool is_closing;
     struct lock lock;
     struct known *buckets[BUCKETS]; /* under lock */
     unsigned count;                 /* under lock */
@@ -42,7 +42,6 @@ struct shards *shards_new(struct port *port, uint32_t incarnation)
     shards->port = port;
     shards->incarnation = incarnation;
     atomic_init(&shards->attempts, 0);
-    atomic_init(&shards->is_shared, false);
     atomic_init(&shards->is_closing, false);
     shards->routes = routes_new();
     lock_init(&shards->moves.lock, RANK_PARTITION);
@@ -201,11 +200,6 @@ bool shards_are_closing(const struct shards *shards)
     return atomic_load(&shards->is_closing);
 }
 
-void shards_set_shared(struct shards *shards, bool is_shared)
-{
-    atomic_store(&shards->is_shared, is_shared);
-}
-
 struct shard *shards_take(struct shards *shards, const char *object)
 {
     struct known **at, *known;
@@ -215,7 +209,7 @@ struct shard *shards_take(struct shards *shards, const char *object)
     if (!*at) {
         known = xcalloc(1, sizeof *known);
         known->shard = shard_new_unread(shards->port, object, shard_name_is_first(object));
-        shard_set_watch(known->shard, shards->watch, &shards->is_shared);
+        shard_set_watch(known->shard, shards->watch);
         memcpy(known->object, object, strlen(object) + 1);
         *at = known;
         shards->count++;

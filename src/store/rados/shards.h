@@ -51,8 +51,6 @@ void shards_watch(struct shards *shards, struct shard_watch *watch);
 /* What is done at leisure is to end now. */
 void shards_set_closing(struct shards *shards);
 bool shards_are_closing(const struct shards *shards);
-/* Are there other front ends? */
-void shards_set_shared(struct shards *shards, bool is_shared);
 /* The same of a place in a lane, whichever partition of it is the first from there on. */
 void shards_place_in_lane(const struct shards *shards, const struct guid *space, unsigned lane,
                           struct bytes partition_key, char ret_object[SHARD_NAME_SIZE]);

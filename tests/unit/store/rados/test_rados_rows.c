@@ -291,6 +291,37 @@ static void filled(void **state)
     assert_true(shard_bounds_have(&to, (struct bytes)BYTES("z")));
 }
 
+/* A greater epoch asks for a gap, but not where anything else has changed. decision: 845 */
+static void touched(void **state)
+{
+    const struct shard_bounds before = { .state = SHARD_LIVE, .epoch = 5, .stamp = 1, .next = 2 };
+    struct shard_bounds others[11];
+
+    (void)state;
+    for (unsigned i = 0; i < 11; i++) {
+        others[i] = before;
+        others[i].epoch++;
+    }
+    assert_true(shard_bounds_were_touched(&before, &others[0]));
+    others[0].epoch = before.epoch;
+    others[1].epoch = before.epoch - 1;
+    others[2].state = SHARD_SEALED;
+    others[3].is_moving = true;
+    others[4].is_empty = true;
+    others[5].stamp++;
+    others[6].next++;
+    others[7].incarnation_floor++;
+    others[8].move_to++;
+    others[9].lo = (struct bytes)BYTES("a");
+    others[10].hi = (struct bytes)BYTES("a");
+    for (unsigned i = 0; i < 11; i++)
+        assert_false(shard_bounds_were_touched(&before, &others[i]));
+    others[10] = before;
+    others[10].epoch++;
+    others[10].move_from = (struct bytes)BYTES("a");
+    assert_false(shard_bounds_were_touched(&before, &others[10]));
+}
+
 /* Rows of partitions from one on begin behind all of those before it, right behind the place before them. */
 static void places(void **state)
 {
@@ -537,6 +568,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(malformed_keys, set_up, tear_down),
         cmocka_unit_test(lanes),
         cmocka_unit_test_setup_teardown(bounds, set_up, tear_down),
+        cmocka_unit_test(touched),
         cmocka_unit_test(filled),
         cmocka_unit_test_setup_teardown(places, set_up, tear_down),
         cmocka_unit_test(routes),

@@ -8,12 +8,10 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "../../../rados/fake.h"
 #include "store/rados/row_key.h"
 #include "store/rados/shard.h"
-#include "store/rados/turn.h"
 
 #define OBJECT "shard"
 #define SELF   1u /* incarnation */
@@ -740,106 +738,9 @@ static void increments_by_lot(void **state)
     assert_true(sum.ok > SEEDS * ROUNDS / 4 && sum.conflict > SEEDS && sum.unknown > 0);
 }
 
-/* ---- turns ---- */
-
-static struct {
-    unsigned ms, count;
-    struct waiter *waiter;
-} paused;
-
-static void note_pause(struct port *port, unsigned ms, struct waiter *waiter)
-{
-    (void)port;
-    paused.ms = ms;
-    paused.count++;
-    paused.waiter = waiter;
-}
-
-/* Who has changed a partition for a while leaves others a gap before the next op, where there are others. decision: 808 */
-static void gap_for_others(void **state)
-{
-    struct fixture *f = *state;
-    struct tried *in_vain;
-    atomic_bool is_shared;
-
-    atomic_init(&is_shared, false);
-    shard_set_watch(f->shard, NULL, &is_shared);
-    f->port->pause = note_pause;
-    assert_int_equal(commit(f, "p", "0"), STORE_OK);
-    in_vain = prepare(f, "p", "1");
-    in_vain->commit.seen =
-        (struct partition_header){ .version = 0 }; /* as before others' changes */
-    shard_commit(f->shard, &in_vain->commit);
-    run(f);
-    assert_int_equal(in_vain->commit.result, STORE_CONFLICT);
-    for (unsigned shared = 0; shared < 2; shared++) {
-        struct tried *first = prepare(f, "p", "1"), *second = prepare(f, "p", "2");
-
-        atomic_store(&is_shared, shared == 1);
-        paused.count = 0;
-        second->commit.has_no_header = true;
-        shard_commit(f->shard, &first->commit);
-        usleep((TURN_MS + 5) * 1000);
-        shard_commit(f->shard, &second->commit);
-        run(f);
-        assert_true(first->is_over);
-        assert_int_equal(second->is_over, !shared);
-        assert_int_equal(paused.count, shared);
-        if (shared) {
-            assert_in_range(paused.ms, 1, TURN_GAP_MS_MAX);
-            paused.waiter->wake(paused.waiter);
-            run(f);
-        }
-        assert_true(second->is_over);
-        assert_int_equal(second->commit.result, STORE_OK);
-    }
-}
-
-/* The gaps that 400 ops leave, of 5 ms and with so long between them, where every other is the second partition's. */
-static unsigned gaps_left(struct turn turn, const char *second, unsigned between_ms)
-{
-    uint64_t now = TURN_MET_MS + 1000;
-    unsigned gaps = 0;
-
-    for (unsigned op = 0; op < 400; op++) {
-        unsigned gap = turn_before_op(&turn, bytes_from_string(op % 2 ? second : "p"), now);
-
-        gaps += gap > 0;
-        now += gap;
-        if (gap > 0) {
-            assert_int_equal(gap, 6);
-            assert_int_equal(turn_before_op(&turn, bytes_from_string("p"), now), 0);
-        }
-        now += 5;
-        turn_after_op(&turn, now);
-        now += between_ms;
-    }
-    return gaps;
-}
-
-/* A turn is one partition's, of ops that follow each other. Who has met nobody leaves few gaps. */
-static void turns(void **state)
-{
-    const struct turn alone = { .began_ms = 0 };
-    struct turn met = { .began_ms = 0 };
-
-    (void)state;
-    turn_met(&met, TURN_MET_MS);
-    for (unsigned between_ms = 0; between_ms < 2; between_ms++) {
-        assert_in_range(gaps_left(met, "p", between_ms), 30, 60);
-        assert_in_range(gaps_left(alone, "p", between_ms), 4, 8);
-    }
-    assert_int_equal(gaps_left(met, "q", 0), 0);
-    assert_int_equal(gaps_left(met, "p", 30), 0);
-    turn_met(&met, 1); /* long ago */
-    assert_in_range(gaps_left(met, "p", 0), 4, 8);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(gap_for_others, set_up, tear_down),
-        cmocka_unit_test(turns),
         cmocka_unit_test_setup_teardown(one_commit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(groups, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bounded_groups, set_up, tear_down),
