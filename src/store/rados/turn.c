@@ -2,6 +2,8 @@
 
 #include "base/crc.h"
 
+#define MANY_REFUSALS (TURN_ALL_REFUSED / 4)
+
 static uint32_t hash(struct bytes partition_key)
 {
     return crc32c(0, partition_key.ptr, partition_key.len);
@@ -28,14 +30,15 @@ static unsigned place_of(const struct turn *turn, uint32_t incarnation)
     return place;
 }
 
-/* Slots begin where many ops are refused, and last for as long as any is. */
+/* Slots begin where many ops are refused, and last for as long as any of many commits is. */
 static void note_other(struct turn *turn, uint32_t incarnation, uint64_t now_ms)
 {
     unsigned place = place_of(turn, incarnation);
     bool has_slot = turn->others[place].incarnation == incarnation &&
                     is_lately(turn->others[place].met_ms, now_ms, TURN_MET_MS);
 
-    if (!has_slot && turn->refusals < TURN_ALL_REFUSED / 4)
+    if (!is_lately(turn->crowded_ms, now_ms, TURN_CROWD_MS) ||
+        (!has_slot && turn->refusals < MANY_REFUSALS))
         return;
     turn->others[place].incarnation = incarnation;
     turn->others[place].met_ms = now_ms;
@@ -68,6 +71,8 @@ void turn_came_in(struct turn *turn, struct bytes partition_key)
 void turn_asked(struct turn *turn, uint64_t now_ms)
 {
     turn->gap_ms = now_ms + TURN_GAP_MS;
+    if (turn->refusals < MANY_REFUSALS) /* theirs were */
+        turn->refusals = MANY_REFUSALS;
 }
 
 /* ---- what is to be done ---- */
@@ -114,9 +119,12 @@ enum turn_slot turn_before_op(struct turn *turn, uint32_t self, bool is_crowded,
     unsigned all = 1, own = 0;
 
     turn->sent_ms = now_ms;
+    if (is_crowded)
+        turn->crowded_ms = now_ms;
     if (turn->gap_ms > 0)
         return by_gap(turn, now_ms, ret_ms);
-    for (unsigned i = 0; is_crowded && i < TURN_OTHERS_MAX; i++)
+    for (unsigned i = 0; is_lately(turn->crowded_ms, now_ms, TURN_CROWD_MS) && i < TURN_OTHERS_MAX;
+         i++)
         if (is_lately(turn->others[i].met_ms, now_ms, TURN_MET_MS)) {
             all++;
             own += turn->others[i].incarnation < self;

@@ -22,8 +22,9 @@
 /* So long after it was met last another counts; so many are known. */
 #define TURN_MET_MS        1200u
 #define TURN_OTHERS_MAX    3u
-/* So many commits that wait are many. */
+/* So many commits that wait are many; many do for so long after it. */
 #define TURN_CROWD         4u
+#define TURN_CROWD_MS      500u
 #define TURN_ALL_REFUSED   256u
 /* Refused so often in slots of its own, with none applied between. */
 #define TURN_REFUSALS      2u
@@ -38,6 +39,7 @@ struct turn {
         uint32_t incarnation; /* 0: nobody */
         uint64_t met_ms;
     } others[TURN_OTHERS_MAX];
+    uint64_t crowded_ms;        /* when many commits waited last; 0: never */
     uint64_t slot;              /* of its own, in which it has sent already */
     bool is_by_slots;           /* the op that was sent last */
     unsigned refused;           /* ops in slots of its own, since one was applied */
@@ -70,7 +72,7 @@ enum turn_slot {
     TURN_OTHERS, /* to wait */
     TURN_BEGINS, /* ours begins, or a gap is over: what waits may have been decided on what is gone */
 };
-/* An op of this front end, `self`, is about to be sent. is_crowded: many wait. wall_ms: of the clock that front ends share.
+/* An op of this front end, `self`, is about to be sent. is_crowded: many commits wait. wall_ms: of the clock that front ends share.
  * *ret_ms: TURN_OTHERS: for how long, 1 or more */
 enum turn_slot turn_before_op(struct turn *turn, uint32_t self, bool is_crowded, uint64_t now_ms,
                               uint64_t wall_ms, unsigned *ret_ms);

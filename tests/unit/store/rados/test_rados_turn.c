@@ -31,7 +31,7 @@ static const struct bytes p = BYTES("p"), q = BYTES("q");
 /* One that has just lost op after op to another. */
 static struct turn contended(uint32_t other)
 {
-    struct turn turn = { .refused = 0 };
+    struct turn turn = { .crowded_ms = now_ms };
 
     for (unsigned i = 0; i < 8; i++)
         turn_after_op(&turn, true, now_ms);
@@ -51,6 +51,7 @@ static void slots(void **state)
         unsigned sent[3] = { 0 }, begun[3] = { 0 };
         const uint64_t end = START_MS + 6 * count * TURN_SLOT_MS;
 
+        now_ms = START_MS;
         for (unsigned i = 0; i < count; i++)
             turns[i] = contended(numbers[(i + 1) % count]);
         for (now_ms = START_MS; now_ms < end; now_ms++) {
@@ -105,7 +106,7 @@ static enum turn_slot in_others_slot(struct turn *turn, bool is_crowded)
     return turn_before_op(turn, 1, is_crowded, now_ms, TURN_SLOT_MS, &ms);
 }
 
-/* There are none where few wait, where few ops were refused, long after another was met, nor with one who does not keep to them. */
+/* There are none where few ops were refused, of few commits, long after another was met, nor with one who does not keep to them. */
 static void no_slots(void **state)
 {
     struct turn turn = { .refused = 0 };
@@ -115,12 +116,25 @@ static void no_slots(void **state)
     turn_after_op(&turn, true, now_ms);
     turn_met(&turn, 2, p, now_ms);
     assert_int_equal(in_others_slot(&turn, true), TURN_FREE);
-    turn = contended(2);
-    assert_int_equal(in_others_slot(&turn, true), TURN_OTHERS);
+    turn_asked(&turn, now_ms - TURN_GAP_MS); /* others have lost for a while */
+    assert_int_equal(in_others_slot(&turn, false), TURN_BEGINS);
+    turn_met(&turn, 2, p, now_ms);
+    assert_int_equal(in_others_slot(&turn, false), TURN_OTHERS);
+    now_ms += TURN_CROWD_MS + 1;
+    turn_met(&turn, 2, p, now_ms);
     assert_int_equal(in_others_slot(&turn, false), TURN_FREE);
+    assert_int_equal(in_others_slot(&turn, true), TURN_OTHERS);
+
+    turn = contended(2);
+    now_ms += TURN_MET_MS;
+    assert_int_equal(in_others_slot(&turn, true), TURN_OTHERS);
+    turn.refusals = 0;
+    turn_met(&turn, 2, p, now_ms); /* they last */
     now_ms += TURN_MET_MS;
     assert_int_equal(in_others_slot(&turn, true), TURN_OTHERS);
     now_ms++;
+    assert_int_equal(in_others_slot(&turn, true), TURN_FREE);
+    turn_met(&turn, 2, p, now_ms);
     assert_int_equal(in_others_slot(&turn, true), TURN_FREE);
 
     turn = contended(2);
