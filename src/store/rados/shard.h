@@ -26,8 +26,6 @@
 #ifndef LAGRA_STORE_RADOS_SHARD_H
 #define LAGRA_STORE_RADOS_SHARD_H
 
-#include <stdatomic.h>
-
 #include "base/lock.h"
 #include "base/waiter.h"
 #include "store/rados/port.h"
