@@ -19,6 +19,8 @@ enum store_result shard_set_bounds(struct shard *shard, struct bytes row)
         xcopy_free(copy);
         return result;
     }
+    if (shard->row.len > 0 && shard_bounds_were_touched(&shard->bounds, &bounds))
+        turn_asked(&shard->turn, clock_monotonic_ms());
     xcopy_free(shard->row);
     shard->row = copy;
     shard->bounds = bounds;
@@ -278,15 +280,6 @@ void shard_send_ask(struct shard *shard, void (*done)(struct port_op *op))
     port_send(shard->port, shard->name, op);
 }
 
-static void note_asking(struct shard *shard, struct bytes row)
-{
-    struct shard_bounds now;
-
-    if (shard->row.len > 0 && !shard_bounds_read(row, &now) &&
-        shard_bounds_were_touched(&shard->bounds, &now))
-        turn_asked(&shard->turn, clock_monotonic_ms());
-}
-
 /* ---- the look ---- */
 
 /* No row is 0. */
@@ -298,11 +291,9 @@ static bool read_number(struct bytes row, uint64_t *ret_number)
 
 enum store_result shard_take_look(struct shard *shard)
 {
-    enum store_result result;
+    enum store_result result = shard_set_bounds(shard, port_value(shard->bounds_step));
     uint64_t number;
 
-    note_asking(shard, port_value(shard->bounds_step));
-    result = shard_set_bounds(shard, port_value(shard->bounds_step));
     if (result || !read_number(port_value(shard->looked_step), &number))
         return STORE_CORRUPT;
     shard->looked = number;

@@ -64,7 +64,7 @@ void shard_answered(struct shard *shard, const struct shard_commit *ended);
 
 /* The header that a chain leaves. */
 struct partition_header shard_header_after(const struct shard_commit *first);
-/* Of the bounds, as they are now. returns STORE_OK, STORE_CORRUPT */
+/* Of the bounds, as they are now: that others ask for a gap is seen by it (turn.h). returns STORE_OK, STORE_CORRUPT */
 enum store_result shard_set_bounds(struct shard *shard, struct bytes row);
 /* Is all known that the op of the group compares? */
 bool shard_knows(struct shard *shard);

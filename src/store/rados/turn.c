@@ -14,6 +14,11 @@ static bool is_lately(uint64_t then_ms, uint64_t now_ms, uint64_t ms)
     return then_ms > 0 && now_ms - then_ms <= ms;
 }
 
+static bool is_crowded_lately(const struct turn *turn, uint64_t now_ms)
+{
+    return is_lately(turn->crowded_ms, now_ms, TURN_CROWD_MS);
+}
+
 /* ---- what happens ---- */
 
 /* Its place, or that of who was met longest ago. */
@@ -37,8 +42,7 @@ static void note_other(struct turn *turn, uint32_t incarnation, uint64_t now_ms)
     bool has_slot = turn->others[place].incarnation == incarnation &&
                     is_lately(turn->others[place].met_ms, now_ms, TURN_MET_MS);
 
-    if (!is_lately(turn->crowded_ms, now_ms, TURN_CROWD_MS) ||
-        (!has_slot && turn->refusals < MANY_REFUSALS))
+    if (!is_crowded_lately(turn, now_ms) || (!has_slot && turn->refusals < MANY_REFUSALS))
         return;
     turn->others[place].incarnation = incarnation;
     turn->others[place].met_ms = now_ms;
@@ -123,8 +127,7 @@ enum turn_slot turn_before_op(struct turn *turn, uint32_t self, bool is_crowded,
         turn->crowded_ms = now_ms;
     if (turn->gap_ms > 0)
         return by_gap(turn, now_ms, ret_ms);
-    for (unsigned i = 0; is_lately(turn->crowded_ms, now_ms, TURN_CROWD_MS) && i < TURN_OTHERS_MAX;
-         i++)
+    for (unsigned i = 0; is_crowded_lately(turn, now_ms) && i < TURN_OTHERS_MAX; i++)
         if (is_lately(turn->others[i].met_ms, now_ms, TURN_MET_MS)) {
             all++;
             own += turn->others[i].incarnation < self;
