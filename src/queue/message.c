@@ -246,19 +246,6 @@ enum store_result message_read_text(struct snapshot *before, struct arena *arena
     return STORE_CORRUPT;
 }
 
-/* Why there is no message in this state. */
-static enum error why_none(struct decision *d, const struct guid *id)
-{
-    struct message message = { .id = *id }, written;
-    enum store_result result = read_body(d->before, d->arena, &message, &written);
-
-    if (result == STORE_NOT_FOUND)
-        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_MessageNotFound;
-    if (result)
-        return decision_fail_store(d, result);
-    return written.expires <= message_now(d) ? E_MessageNotFound : E_PopReceiptMismatch;
-}
-
 static enum error refuse_receipt(struct decision *d, struct bytes sent)
 {
     problem_set_field(d->problem, "QueryParameterName", bytes_from_string("popreceipt"));
@@ -281,15 +268,15 @@ enum error message_find(struct decision *d, const struct message_claim *claim,
         return E_MessageNotFound;
     result = snapshot_get(d->before, RECORD_INNER, at, d->arena, &record);
     if (result == STORE_NOT_FOUND)
-        return why_none(d, &claim->id);
+        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_MessageNotFound;
     if (result)
         return decision_fail_store(d, result);
     record.key = at;
     if (!message_read_order(&record, ret_message))
         return decision_fail_store(d, STORE_CORRUPT);
-    if (ret_message->expires <= message_now(d))
+    if (ret_message->expires <= message_now(d) || ret_message->changes != claim->receipt.changes)
         return E_MessageNotFound;
-    return ret_message->changes == claim->receipt.changes ? OK : E_PopReceiptMismatch;
+    return OK;
 }
 
 /* ---- writing ---- */

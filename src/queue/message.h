@@ -101,8 +101,7 @@ struct message_claim {
 /* The message of a claim, without its text.
  * returns  OK
  *          E_InvalidQueryParameterValue  its receipt is malformed
- *          E_MessageNotFound             also when it has expired
- *          E_PopReceiptMismatch          it is there, in another state
+ *          E_MessageNotFound             also if it has expired, or has changed since the receipt
  *          as decision_fail_store()
  * semantics 7; decision: 121 */
 enum error message_find(struct decision *d, const struct message_claim *claim,

@@ -131,7 +131,7 @@ test('queues: messages through their life', async (t) => {
     assert.deepEqual([one.messageText, two.messageText], ['<one> & "two"', 'ü€']);
     const { popReceipt } = await queues.updateMessage(queue, one.messageId, one.popReceipt, 0,
         { messageText: 'changed' });
-    await refused(queues.deleteMessage(queue, one.messageId, one.popReceipt), 400, 'PopReceiptMismatch');
+    await refused(queues.deleteMessage(queue, one.messageId, one.popReceipt), 404, 'MessageNotFound');
     await queues.deleteMessage(queue, one.messageId, popReceipt);
     await queues.deleteMessage(queue, two.messageId, two.popReceipt);
     const { metadata, approximateMessageCount } = await queues.getQueueMetadata(queue);

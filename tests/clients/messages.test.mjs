@@ -120,16 +120,16 @@ test('receipts: each get and each update makes the one before wrong', async (t) 
     const updated = await queue.updateMessage(put.messageId, put.popReceipt, 'y', 0);
     assert.equal(updated._response.status, 204);
     assert.notEqual(updated.popReceipt, put.popReceipt);
-    await refused(queue.deleteMessage(put.messageId, put.popReceipt), 400, 'PopReceiptMismatch');
-    await refused(queue.updateMessage(put.messageId, put.popReceipt, 'z'), 400, 'PopReceiptMismatch');
+    await refused(queue.deleteMessage(put.messageId, put.popReceipt), 404, 'MessageNotFound');
+    await refused(queue.updateMessage(put.messageId, put.popReceipt, 'z'), 404, 'MessageNotFound');
     const [got] = (await queue.receiveMessages()).receivedMessageItems;
     assert.equal(got.messageText, 'y');
     assert.equal(got.dequeueCount, 1); // an update does not count
-    await refused(queue.deleteMessage(put.messageId, updated.popReceipt), 400, 'PopReceiptMismatch');
+    await refused(queue.deleteMessage(put.messageId, updated.popReceipt), 404, 'MessageNotFound');
     const kept = await queue.updateMessage(got.messageId, got.popReceipt, undefined, 0);
     const [again] = (await queue.receiveMessages()).receivedMessageItems;
     assert.deepEqual([again.messageText, again.dequeueCount], ['y', 2]);
-    await refused(queue.deleteMessage(got.messageId, kept.popReceipt), 400, 'PopReceiptMismatch');
+    await refused(queue.deleteMessage(got.messageId, kept.popReceipt), 404, 'MessageNotFound');
     await queue.deleteMessage(got.messageId, again.popReceipt);
     await refused(queue.deleteMessage(got.messageId, again.popReceipt), 404, 'MessageNotFound');
     await refused(queue.updateMessage(got.messageId, again.popReceipt, 'x'), 404, 'MessageNotFound');
@@ -144,6 +144,17 @@ test('a receipt that is none is 400, an id that is none 404', async (t) => {
     await refused(queue.deleteMessage('00000000-0000-4000-8000-000000000000', put.popReceipt), 404, 'MessageNotFound');
     const other = await newQueue(t);
     await refused(other.deleteMessage(put.messageId, put.popReceipt), 404, 'MessageNotFound');
+});
+
+/** A receipt that belongs to another message is no better than one that is over. decision: 121 */
+test('the receipt of another message is 404, in its own queue and from another one', async (t) => {
+    const queue = await newQueue(t), other = await newQueue(t);
+    const put = await queue.sendMessage('x');
+    for (const from of [await queue.sendMessage('y', { visibilityTimeout: 5 }), await other.sendMessage('z')]) {
+        await refused(queue.deleteMessage(put.messageId, from.popReceipt), 404, 'MessageNotFound');
+        await refused(queue.updateMessage(put.messageId, from.popReceipt, 'n'), 404, 'MessageNotFound');
+    }
+    await queue.deleteMessage(put.messageId, put.popReceipt);
 });
 
 test('a message is visible again after its time; its receipt is good until the next get', async (t) => {
@@ -163,7 +174,7 @@ test('a message is visible again after its time; its receipt is good until the n
     await wait(101);
     const [second] = (await queue.receiveMessages()).receivedMessageItems;
     assert.deepEqual([second.messageText, second.dequeueCount], ['y', 2]);
-    await refused(queue.deleteMessage(second.messageId, updated.popReceipt), 400, 'PopReceiptMismatch');
+    await refused(queue.deleteMessage(second.messageId, updated.popReceipt), 404, 'MessageNotFound');
     await wait(31);
     await queue.deleteMessage(second.messageId, second.popReceipt); // visible, and not got since
     assert.deepEqual(texts(await queue.receiveMessages()), []);

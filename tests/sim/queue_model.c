@@ -408,12 +408,8 @@ static void change(struct run *run)
         return;
     }
     if (!state || !state->exists || message->incarnation != run->out->queue.incarnation ||
-        message->expires <= run->now) {
+        message->expires <= run->now || state->version != asked->version) {
         refuse(run, 404, "MessageNotFound");
-        return;
-    }
-    if (state->version != asked->version) {
-        refuse(run, 400, "PopReceiptMismatch");
         return;
     }
     *shown = (struct shown){ .message = message, .state = *state };

@@ -203,7 +203,7 @@ static void test_updated(void **state)
     assert_int_equal(get(f, "&visibilitytimeout=5"), 1);
     message = first(f);
     assert_ok(claim(f, "PUT", &message, SHOWN), 204);
-    assert_answer(claim(f, "PUT", &message, SHOWN), 400, "PopReceiptMismatch");
+    assert_answer(claim(f, "PUT", &message, SHOWN), 404, "MessageNotFound");
     assert_records(f, 2, 0);
     pass(f, 70);
     assert_answer(claim(f, "PUT", &message, SHOWN), 404, "MessageNotFound");

@@ -103,8 +103,8 @@ static void step(struct script_run *run, char what)
         update(run);
         break;
     case 'o':
-        assert_answer(claim(run, "PUT", run->before), 400, "PopReceiptMismatch");
-        assert_answer(claim(run, "DELETE", run->before), 400, "PopReceiptMismatch");
+        assert_answer(claim(run, "PUT", run->before), 404, "MessageNotFound");
+        assert_answer(claim(run, "DELETE", run->before), 404, "MessageNotFound");
         break;
     case 'w':
         clock_advance(31 * TICKS_PER_SECOND);
