@@ -41,13 +41,15 @@ static enum error parse_list(struct arena *arena, struct bytes text, enum etag_f
     struct etag_list *list = arena_alloc(arena, sizeof *list);
     bool (*parse)(struct bytes, struct etag *) =
         form == ETAG_TIMESTAMP ? etag_parse_timestamp : etag_parse;
+    /* decision: 141 */
+    size_t most = form == ETAG_TIMESTAMP ? 1 : CONDITION_TAGS_MAX;
     size_t at;
     size_t end;
 
     list->any = bytes_is(bytes_trim(text), "*");
     for (at = skip(text, 0); !list->any && at < text.len; at = skip(text, end)) {
         end = tag_end(text, at);
-        if (list->count == CONDITION_TAGS_MAX ||
+        if (list->count == most ||
             !parse(bytes_trim(bytes_of(text.ptr + at, end - at)), &list->tags[list->count]))
             return E_InvalidHeaderValue;
         list->count++;

@@ -118,12 +118,12 @@ static instant value_of_timestamp(struct bytes text)
 
 bool etag_parse_timestamp(struct bytes text, struct etag *ret_etag)
 {
-    static const struct bytes weak = BYTES("W/"), begin = BYTES("datetime'"), end = BYTES("'");
-    struct bytes tag = bytes_has_prefix(text, weak) ? bytes_from(text, weak.len) : text;
+    static const struct bytes weak = BYTES("W/\""), begin = BYTES("datetime'"), end = BYTES("'");
+    struct bytes tag;
 
-    if (tag.len < 2 || tag.ptr[0] != '"' || tag.ptr[tag.len - 1] != '"')
+    if (!bytes_has_prefix(text, weak) || text.len == weak.len || text.ptr[text.len - 1] != '"')
         return false;
-    tag = bytes_of(tag.ptr + 1, tag.len - 2);
+    tag = bytes_of(text.ptr + weak.len, text.len - weak.len - 1);
     if (!is_opaque_tag(tag, false))
         return false;
     ret_etag->v = 0;

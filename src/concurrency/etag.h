@@ -29,7 +29,7 @@ enum etag_form {
     /* W/"datetime'2017-01-05T03%3A24%3A39.6596665Z'": entities of the Table service */
     ETAG_TIMESTAMP,
 };
-/* As etag_parse(), of an entity's tag: quoted, and no other form of ours matches. */
+/* Like etag_parse(), for the tag of an entity, which must be quoted and weak. decision: 141 */
 bool etag_parse_timestamp(struct bytes text, struct etag *ret_etag);
 
 #endif

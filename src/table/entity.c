@@ -4,6 +4,7 @@
 #include "base/words.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 const struct property *entity_find(const struct entity *entity, struct bytes name)
 {
@@ -52,6 +53,13 @@ enum error entity_check(const struct entity *entity)
     return OK;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct property *x = a, *y = b;
+
+    return bytes_compare(x->name, y->name);
+}
+
 struct entity entity_merge(struct arena *arena, const struct entity *base,
                            const struct entity *over)
 {
@@ -69,6 +77,8 @@ struct entity entity_merge(struct arena *arena, const struct entity *base,
     for (size_t i = 0; i < over->count; i++)
         if (!entity_find(base, over->properties[i].name))
             merged[to.count++] = over->properties[i];
+    if (to.count > 0)
+        qsort(merged, to.count, sizeof *merged, by_name);
     return to;
 }
 

@@ -1,5 +1,5 @@
 /* An entity: its keys, the instant of its last change, and its properties in the order in which
- * they were given. What is limited, how two are merged, and the two forms that are stored: the
+ * they were given, or that of a merge. What is limited, how two are merged, and the two forms that are stored: the
  * value of its record, and a key as bytes. Pure functions, any thread.
  * rest: Understanding-the-Table-Service-Data-Model, Inserting-and-Updating-Entities */
 #ifndef LAGRA_TABLE_ENTITY_H
@@ -36,9 +36,9 @@ size_t entity_size(const struct entity *entity);
 /* Whether an entity may be stored: of one entity of a request, and again of what a merge makes.
  * returns  OK, E_TooManyProperties, E_EntityTooLarge */
 enum error entity_check(const struct entity *entity);
-/* The base with the properties of `over` in the place of its own of the same names, whatever
- * their types, the others of `over` behind them; keys and timestamp of `over`. Points into both.
- * rest: Merge-Entity "Remarks" */
+/* Returns the properties of both, in ordinal order of their names; of two with one name that of
+ * `over`, whatever their types. Keys and timestamp are those of `over`. Points into both.
+ * rest: Merge-Entity "Remarks"; decision: 890 */
 struct entity entity_merge(struct arena *arena, const struct entity *base,
                            const struct entity *over);
 

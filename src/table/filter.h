@@ -12,7 +12,7 @@
  * and the other a literal; a property alone is compared with true. A property that an entity
  * does not have, or that has another type than the literal, makes its comparison false, "ne"
  * too; an Int32 literal is also compared with Int64 and Double. What OData has besides
- * (functions, arithmetic, two properties) is E_NotImplemented. decision: 165, 166, 167
+ * (functions, arithmetic, two properties) is E_NotImplemented, the literal null E_InvalidInput. decision: 165, 166, 167
  * rest: Querying-Tables-and-Entities */
 #ifndef LAGRA_TABLE_FILTER_H
 #define LAGRA_TABLE_FILTER_H

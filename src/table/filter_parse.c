@@ -226,6 +226,8 @@ static enum error parse_operand(struct parser *p, struct operand *to)
         advance(p);
         return OK;
     case TOKEN_WORD:
+        if (bytes_is(p->next.text, "null")) /* refused without a reason. decision: 165 */
+            return E_InvalidInput;
         return bytes_is(p->next.text, "not") ? parse_not(p, to) : parse_property(p, to);
     case TOKEN_CLOSE:
     case TOKEN_END:

@@ -95,7 +95,8 @@ for (const mode of ['Merge', 'Replace'])
         const { etag } = await table.createEntity(keys());
         await refusedTable(table.updateEntity(keys(), mode, { etag: wrong }), 412, 'UpdateConditionNotSatisfied');
         await refusedTable(table.updateEntity(keys(), mode, { etag: 'W/"wrong"' }), 412, 'UpdateConditionNotSatisfied');
-        await refusedTable(table.updateEntity(keys(), mode, { etag: 'malformed' }), 400, 'InvalidInput');
+        for (const etag of ['malformed', '"0"', wrong.slice(2), `${wrong}, ${wrong}`]) // not weak, not one
+            await refusedTable(table.updateEntity(keys(), mode, { etag }), 400, 'InvalidInput');
         const next = await table.updateEntity(keys(), mode, { etag });
         assert.notEqual(next.etag, etag);
         await refusedTable(table.updateEntity(keys(), mode, { etag }), 412, 'UpdateConditionNotSatisfied');
@@ -106,6 +107,20 @@ for (const mode of ['Merge', 'Replace'])
         const got = await table.getEntity('p', 'new');
         assert.deepEqual([got.n, got.m], [mode === 'Merge' ? 1 : undefined, 1]);
     });
+
+test('after a merge properties are in ordinal order', async (t) => {
+    // decision: 890; recorded of 21 merges
+    const table = await newTable(t);
+    const names = async () => Object.keys(await table.getEntity('p', 'r')).filter((name) => /^.$/.test(name)).join('');
+    await table.createEntity({ ...keys(), z: 1, b: 2, B: 3 });
+    assert.equal(await names(), 'zbB');
+    await table.updateEntity({ ...keys(), c: 4, a: 5, z: 6 }, 'Merge');
+    assert.equal(await names(), 'Babcz');
+    await table.upsertEntity({ ...keys(), d: 7, A: 8 }, 'Replace');
+    assert.equal(await names(), 'dA');
+    await table.upsertEntity({ ...keys(), C: 9 }, 'Merge');
+    assert.equal(await names(), 'ACd');
+});
 
 test('delete under If-Match', async (t) => {
     const table = await newTable(t);

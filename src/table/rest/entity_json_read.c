@@ -76,6 +76,9 @@ static enum error add_annotation(struct reader *r, struct bytes property, struct
 {
     struct given *given;
 
+    /* The type of an annotation: older Python clients send it for an entity that they have read. decision: 891 */
+    if (bytes_is(annotation, "odata.type@odata.type") && property.len > 0)
+        return OK;
     if (!bytes_is(annotation, "odata.type") || property.len == 0)
         return refuse(r);
     given = find_given(r, property);

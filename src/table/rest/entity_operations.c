@@ -49,7 +49,7 @@ static enum error read_body(struct call *call, struct entity *ret_entity)
     return odata_refuse(call, e, message);
 }
 
-/* The keys stand in the URL; the body may say them again. */
+/* Reads an entity whose keys are in the URL. Keys in the body are ignored. decision: 891 */
 static enum error read_named(struct call *call, struct entity *ret_entity)
 {
     const struct table_resource *named = table_resource(call->input.resource);
@@ -57,11 +57,6 @@ static enum error read_named(struct call *call, struct entity *ret_entity)
 
     if (e)
         return e;
-    if ((ret_entity->partition_key.ptr &&
-         !bytes_equal(ret_entity->partition_key, named->partition_key)) ||
-        (ret_entity->row_key.ptr && !bytes_equal(ret_entity->row_key, named->row_key)))
-        return call_fail(call, E_InvalidInput,
-                         "The keys in the body of the request are not those of its URL.");
     ret_entity->partition_key = named->partition_key;
     ret_entity->row_key = named->row_key;
     return OK;

@@ -128,7 +128,8 @@ enum error entity_group_transaction_admit(struct call *call,
     const struct table_resource *named = table_resource(part->input.resource);
     const struct table_resource *first;
 
-    if (p->base.count > PARTS_MAX)
+    /* As recorded, the error names the hundredth part. decision: 146 */
+    if (p->base.count > PARTS_MAX && p->admitted == PARTS_MAX - 1)
         return call_fail(call, E_InvalidInput,
                          "The batch request operation exceeds the maximum %u changes per change "
                          "set.",
@@ -148,22 +149,55 @@ enum error entity_group_transaction_admit(struct call *call,
 
 /* ---- the answer ---- */
 
-/* As recorded: an answer with a body or a Location has version 3.0. */
-static const char *version_of(const struct response *response)
+static struct bytes header_of(const struct response *response, const char *name)
 {
     for (size_t i = 0; i < response->header_count; i++) {
-        if (bytes_is(response->headers[i].name, "Location"))
-            return "3.0;";
+        if (bytes_is(response->headers[i].name, name))
+            return response->headers[i].value;
     }
-    return response->body_kind == BODY_NONE ? "1.0;" : "3.0;";
+    return bytes_of(NULL, 0);
 }
 
-static void add_header(struct text *out, struct bytes name, struct bytes value)
+/* Returns the version, as recorded: 3.0 of a response with a body or a Location. */
+static const char *version_of(const struct response *response)
 {
-    text_add(out, name);
-    text_add_string(out, ": ");
+    bool is_3 = response->body_kind != BODY_NONE || header_of(response, "Location").ptr;
+
+    return is_3 ? "3.0;" : "1.0;";
+}
+
+/* Writes the header if it is there. */
+static void add_header(struct text *out, const char *name, struct bytes value)
+{
+    if (!value.ptr)
+        return;
+    text_printf(out, "%s: ", name);
     text_add(out, value);
     text_add_string(out, "\r\n");
+}
+
+/* Writes the headers in the recorded order. Those of an entity follow its version and type. decision: 146 */
+static void add_headers(struct text *out, const struct batch_answer *answer)
+{
+    static const char *const first[] = { "X-Content-Type-Options", "Cache-Control",
+                                         "Preference-Applied" };
+    static const char *const last[] = { "Location", "DataServiceId", "Content-Type", "ETag" };
+    const struct response *response = answer->response;
+    bool has_entity = response->body_kind != BODY_NONE && response->status < 300;
+    struct bytes version = bytes_from_string(version_of(response));
+
+    if (has_entity) {
+        add_header(out, "DataServiceVersion", version);
+        add_header(out, "Content-Type", header_of(response, "Content-Type"));
+    }
+    add_header(out, "Content-ID", answer->id);
+    for (size_t i = 0; i < sizeof first / sizeof first[0]; i++)
+        add_header(out, first[i], header_of(response, first[i]));
+    if (!has_entity)
+        add_header(out, "DataServiceVersion", version);
+    for (size_t i = 0; i < sizeof last / sizeof last[0]; i++)
+        if (!has_entity || strcmp(last[i], "Content-Type") != 0)
+            add_header(out, last[i], header_of(response, last[i]));
 }
 
 struct bytes entity_group_transaction_render(struct arena *arena,
@@ -182,12 +216,7 @@ struct bytes entity_group_transaction_render(struct arena *arena,
     text_add_char(&out, ' ');
     text_add(&out, answer->reason);
     text_add_string(&out, "\r\n");
-    if (answer->id.ptr)
-        add_header(&out, bytes_from_string("Content-ID"), answer->id);
-    for (size_t i = 0; i < response->header_count; i++)
-        add_header(&out, response->headers[i].name, response->headers[i].value);
-    add_header(&out, bytes_from_string("DataServiceVersion"),
-               bytes_from_string(version_of(response)));
+    add_headers(&out, answer);
     text_add_string(&out, "\r\n");
     if (response->body_kind == BODY_BYTES)
         text_add(&out, response->body);

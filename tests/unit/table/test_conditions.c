@@ -50,7 +50,12 @@ static const struct match {
     { "W/\"datetime'2009-04-30T00%3A00%3A00Z'\"", "412 UpdateConditionNotSatisfied",
       "404 ResourceNotFound" },
     { "W/\"0x8D434F1B2E5F3D0\"", "412 UpdateConditionNotSatisfied", "404 ResourceNotFound" },
-    { "\"x\"", "412 UpdateConditionNotSatisfied", "404 ResourceNotFound" },
+    { "W/\"x\"", "412 UpdateConditionNotSatisfied", "404 ResourceNotFound" },
+    { "\"0\"", "400 InvalidInput", "400 InvalidInput" }, /* not weak */
+    { "\"datetime'2009-04-30T00%3A00%3A00Z'\"", "400 InvalidInput", "400 InvalidInput" },
+    { "W/\"x\", W/\"y\"", "400 InvalidInput", "400 InvalidInput" }, /* more than one */
+    { "W/x", "400 InvalidInput", "400 InvalidInput" },
+    { "W/\"", "400 InvalidInput", "400 InvalidInput" },
     { "x", "400 InvalidInput", "400 InvalidInput" },
     { "", "400 InvalidInput", "400 InvalidInput" },
 };

@@ -118,7 +118,7 @@ static void a_merge_keeps_what_is_not_named(void **state)
         string_property("Z", (struct bytes)BYTES("added")),
         string_property("A", (struct bytes)BYTES("new")),
     };
-    const struct property expected[] = { new[2], old[1], new[0], new[1] };
+    const struct property expected[] = { new[2], new[0], new[1], old[1] };
     struct entity base = { .partition_key = BYTES("p"),
                            .row_key = BYTES("r"),
                            .timestamp = 1,

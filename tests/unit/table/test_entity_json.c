@@ -89,6 +89,8 @@ static void bodies_are_read(void **state)
         { ",\"W@odata.type\":\"Edm.DateTime\",\"W\":\"2014-05-07T08:20:53.000Z\"",
           ",\"W@odata.type\":\"Edm.DateTime\",\"W\":\"2014-05-07T08:20:53Z\"" },
         { ",\"W\":\"2014-05-07T08:20:53.000Z\"", ",\"W\":\"2014-05-07T08:20:53.000Z\"" },
+        { ",\"L@odata.type@odata.type\":\"Edm.String\",\"L@odata.type\":\"Edm.Int64\",\"L\":\"1\"",
+          ",\"L@odata.type\":\"Edm.Int64\",\"L\":\"1\"" },
         { ",\"N\":null,\"M@odata.type\":\"Edm.Int64\",\"M\":null", "" },
         { ",\"Timestamp\":\"anything\",\"odata.etag\":\"W/x\",\"odata.metadata\":1", "" },
         { ",\"Timestamp@odata.type\":\"Edm.DateTime\",\"Timestamp\":\"2014-05-07T08:20:53Z\"", "" },

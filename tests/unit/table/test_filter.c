@@ -258,6 +258,11 @@ static const struct {
       "A binary operator with incompatible types was detected. Found operand types "
       "'Edm.String' "
       "and 'Edm.Boolean' for operator kind 'And'." },
+    { "S eq null", E_InvalidInput, NULL },
+    { "null ne S", E_InvalidInput, NULL },
+    { "PartitionKey eq null", E_InvalidInput, NULL },
+    { "not (I eq 1 or S ge null)", E_InvalidInput, NULL },
+    { "null", E_InvalidInput, NULL },
     { "I eq S", E_NotImplemented, NULL },
     { "1 eq 1", E_NotImplemented, NULL },
     { "(I eq 1) eq true", E_NotImplemented, NULL },
