@@ -5,6 +5,7 @@
 #include "admin/management_answer.h"
 #include "admin/testing.h"
 #include "base/metrics.h"
+#include "http/site.h"
 
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
@@ -23,16 +24,48 @@ static enum http_step refuse(struct exchange *exchange, int status, const char *
     return management_answer(exchange, status, "text/plain", bytes_from_string(why));
 }
 
-static bool may_ask(const struct management *management, const struct request *request)
+static bool has_token(const struct management *management, const struct request *request)
 {
     static const char scheme[] = "Bearer ";
     struct bytes given = request_header(request, "authorization");
 
-    if (!management->token.ptr)
-        return true;
-    return bytes_has_prefix(given, bytes_from_string(scheme)) &&
+    return management->token.ptr && bytes_has_prefix(given, bytes_from_string(scheme)) &&
            bytes_equal_secret(bytes_from(given, sizeof scheme - 1), management->token);
 }
+
+/* Refuses requests of other sites' pages. Those have no token, and every browser names a host. */
+static bool check_site(struct exchange *exchange, const struct management *management,
+                       enum http_step *ret_step)
+{
+    const struct request *request = &exchange->request;
+
+    if (has_token(management, request))
+        return true;
+    if (request->authority.ptr && !site_host_is_address(exchange->arena, request) &&
+        !site_host_is_ours(exchange->arena, request, management->names))
+        *ret_step = refuse(exchange, 421,
+                           "without TLS this port is reached by an address, as "
+                           "localhost or by a name of --managementNames\n");
+    else if (site_is_other_page(request))
+        *ret_step = refuse(exchange, 403, "pages of other sites may not use this port\n");
+    else
+        return true;
+    return false;
+}
+
+/* ---- /-/live and /-/ready ---- */
+
+/* Returns an endpoint that is served; all of them say the same. */
+static const struct endpoint *health_endpoint(const struct management *management)
+{
+    for (size_t i = 0; i < management->endpoints->count; i++) {
+        if (management->servers[i])
+            return &management->endpoints->endpoints[i];
+    }
+    return NULL;
+}
+
+/* ---- metrics ---- */
 
 static enum http_step answer_metrics(struct exchange *exchange, const struct management *management)
 {
@@ -87,12 +120,18 @@ static enum http_step on_head(struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
     const struct management *management = request->listener_tag;
+    const struct endpoint *endpoint = health_endpoint(management);
+    enum http_step step;
 
     if (exchange->server_is_busy && !management->console)
         return refuse(exchange, 503, "too many connections\n");
     if (management->console && console_is_asked(request))
         return serve_console(exchange, management);
-    if (!may_ask(management, request)) {
+    if (!check_site(exchange, management, &step))
+        return step;
+    if (endpoint && health_is_asked(request))
+        return exchange_pass_on(exchange, &service_application, (void *)(uintptr_t)endpoint);
+    if (management->token.ptr && !has_token(management, request)) {
         response_header_string(&exchange->response, "WWW-Authenticate", "Bearer");
         return refuse(exchange, 401, "a token is needed: Authorization: Bearer\n");
     }

@@ -3,8 +3,10 @@
  *   GET /metrics   everything that is counted, in Prometheus' text form. docs/metrics.md lists it
  *   /, /console/.. the web console, which has sessions of its own (console/console.h). What only operators may ask
  *                  there, POST /console/api/admin/OPERATION, is an operation of admin.h
+ *   GET /-/live, /-/ready   as at the services, without a token
  *   /-/..          with --testing: what tests of clients ask (testing.h)
  *
+ * Requests of other sites' pages are refused (http/site.h, decision 551).
  * On loopback everybody on the machine may ask; on other addresses, and wherever a token is given, only who
  * sends `Authorization: Bearer TOKEN`. */
 #ifndef LAGRA_ADMIN_MANAGEMENT_H
@@ -30,6 +32,7 @@ struct management {
     struct console *console;            /* NULL: it is not served */
     const struct admin *admin;          /* whom the console passes operators on to */
     struct bytes token;                 /* ptr NULL: nobody is asked for one */
+    struct bytes names;                 /* further names of this host, separated by commas */
     struct task_runner *tasks;  /* with --testing: it looks at a clock that was moved; else NULL */
     struct saved_states *saved; /* with it: of the pool */
     struct decide_pool *pool;   /* with it: one thread */

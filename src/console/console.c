@@ -7,6 +7,7 @@
 #include "console/assets.h"
 #include "console/console_private.h"
 #include "console/guard.h"
+#include "http/site.h"
 
 struct console *console_new(const struct console_options *options)
 {
@@ -66,18 +67,20 @@ bool console_is_asked(const struct request *request)
 }
 
 /* False: refused. */
-static bool check_request(struct exchange *exchange, enum http_step *ret_step)
+static bool check_request(struct exchange *exchange, const struct console *console,
+                          enum http_step *ret_step)
 {
     const struct request *request = &exchange->request;
 
     if (exchange->server_is_busy)
         *ret_step = console_refuse(exchange, 503, "ServerBusy", "Too many ask at the same time.");
-    else if (!guard_knows_host(exchange->arena, request))
+    else if (!site_host_is_ours(exchange->arena, request, console->options.names))
         *ret_step = console_refuse(exchange, 421, "UnknownHost",
-                                   "Without TLS the console is asked as localhost or 127.0.0.1.");
+                                   "Without TLS the console is reached as localhost, 127.0.0.1 "
+                                   "or a name of --managementNames.");
     else if (!is_under(request, API_PATH) && !is_under(request, DATA_PATH))
         return true;
-    else if (!guard_is_own_page(request) || !guard_is_for_data(request))
+    else if (!site_is_own_page(request) || !guard_is_for_data(request))
         *ret_step =
             console_refuse(exchange, 403, "OtherSite", "Only pages of the console ask for this.");
     else
@@ -91,7 +94,7 @@ static enum http_step on_head(struct exchange *exchange)
     const struct request *request = &exchange->request;
     enum http_step step;
 
-    if (!check_request(exchange, &step))
+    if (!check_request(exchange, console, &step))
         return step;
     if (is_under(request, API_PATH))
         return api_head(exchange, console);
@@ -111,7 +114,7 @@ enum http_step console_serve(struct exchange *exchange, struct console *console)
 
     if (!is_under(&exchange->request, DATA_PATH))
         return exchange_pass_on(exchange, &application, console);
-    return check_request(exchange, &step) ? relay_request(exchange, console) : step;
+    return check_request(exchange, console, &step) ? relay_request(exchange, console) : step;
 }
 
 bool console_admits_operator(struct exchange *exchange, struct console *console,
@@ -119,7 +122,7 @@ bool console_admits_operator(struct exchange *exchange, struct console *console,
 {
     struct session session;
 
-    if (!check_request(exchange, ret_step))
+    if (!check_request(exchange, console, ret_step))
         return false;
     session = console_session(console, exchange, true);
     if (!api_has_token(&session, &exchange->request))

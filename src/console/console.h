@@ -8,7 +8,7 @@
  * (1) Who signs in is an operator, by a link that `lagra console` prints, or the holder of an account's key. Either
  *     has a session (sessions.h): a cookie, and a token that its pages send along.
  * (2) A request that another site's page makes is refused, and so is one by a name that a stranger's DNS may
- *     have pointed at this machine (guard.h).
+ *     have pointed at this machine (http/site.h).
  * (3) What the pages do to data they do by requests of the services with a shared access signature, as other
  *     clients do: nothing here decides what is allowed. decision: 550 */
 #ifndef LAGRA_CONSOLE_CONSOLE_H
@@ -21,6 +21,7 @@ struct console_options {
     struct http_server *const *servers; /* of the endpoints, in their order; NULL: not served */
     struct store *store;
     const struct accounts *accounts;
+    struct bytes names; /* further names of this host, separated by commas */
     bool
         has_faults; /* rules of faults are asked for at this port, and by anybody: admin/testing.h */
 };

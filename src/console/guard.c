@@ -1,7 +1,7 @@
 /* See guard.h. */
 #include "console/guard.h"
 
-#include "base/url.h"
+#include "http/site.h"
 
 /* Scripts come from here alone, and what makes HTML of text is the one function of the SDK that parses XML: names and
  * contents that clients have chosen are shown as text. source: W3C Content Security Policy 3, Trusted Types */
@@ -11,34 +11,6 @@
     "'none'; "                                                                                     \
     "require-trusted-types-for 'script'; trusted-types @azure/core-xml#xml.browser"
 #define POLICY_OF_DATA "default-src 'none'; sandbox; frame-ancestors 'none'"
-
-/* The URL that the request was sent to, but for its path. */
-static bool read_authority(struct arena *arena, const struct request *request, struct url *ret_url)
-{
-    return request->authority.ptr &&
-           url_parse(arena_printf(arena, "%s://%.*s/", request->secure ? "https" : "http",
-                                  BYTES_ARG(request->authority)),
-                     ret_url);
-}
-
-bool guard_knows_host(struct arena *arena, const struct request *request)
-{
-    struct url url;
-
-    return read_authority(arena, request, &url) && (request->secure || url_host_is_local(url.host));
-}
-
-bool guard_is_own_page(const struct request *request)
-{
-    struct bytes site = request_header(request, "sec-fetch-site");
-    struct bytes origin = request_header(request, "origin");
-    const char *scheme = request->secure ? "https://" : "http://";
-
-    if (site.ptr)
-        return bytes_is(site, "same-origin");
-    return bytes_has_prefix(origin, bytes_from_string(scheme)) &&
-           bytes_equal(bytes_from(origin, strlen(scheme)), request->authority);
-}
 
 bool guard_is_for_data(const struct request *request)
 {
@@ -83,7 +55,7 @@ struct bytes guard_cookie_name(struct arena *arena, const struct request *reques
     struct url url;
 
     return arena_printf(arena, "lagra_console_%u",
-                        read_authority(arena, request, &url) ? url.port : 0);
+                        site_read_authority(arena, request, &url) ? url.port : 0);
 }
 
 /* rfc: 6265 4.2.1 */

@@ -1,16 +1,10 @@
-/* What a request to the console must have before anything else of it counts, and what its answers say to browsers.
- * Inside of console/ only. decision: 551 */
+/* How browsers may use responses of the console, and its cookie. Which requests it takes: http/site.h. Inside of
+ * console/ only. decision: 551 */
 #ifndef LAGRA_CONSOLE_GUARD_H
 #define LAGRA_CONSOLE_GUARD_H
 
 #include "http/http.h"
 
-/* Whether the host that it names is this server's beyond doubt: over TLS, whose certificate says so, any; else a name or
- * address of this machine. A page of a stranger's name that was pointed here (DNS rebinding) names that name. */
-bool guard_knows_host(struct arena *arena, const struct request *request);
-/* Whether a page of the console makes it, by what the browser says (Sec-Fetch-Site), or else by its Origin. source: W3C
- * Fetch Metadata; rfc: 6454 7 */
-bool guard_is_own_page(const struct request *request);
 /* Whether it loads data: not a script, a style, a frame or the like, which what is stored must never be. */
 bool guard_is_for_data(const struct request *request);
 

@@ -112,6 +112,7 @@ bool management_start(const struct options *options, const struct certificate *c
     ret_port->management = *of;
     ret_port->management.started_s = (uint64_t)time(NULL);
     ret_port->management.has_smb = options->smb.wanted;
+    ret_port->management.names = bytes_from_string(options->management_names);
     ret_port->management.saved = &ret_port->saved;
     ret_port->saved.store = of->store;
     if (options->testing)
@@ -123,9 +124,9 @@ bool management_start(const struct options *options, const struct certificate *c
     if (!open_token(options, &ret_port->management.token))
         return false;
     if (wants_console(options, certificate))
-        ret_port->management.console = console_new(
-            &(struct console_options){ of->endpoints, of->servers, of->store, of->admin->accounts,
-                                       options->testing && !ret_port->management.token.ptr });
+        ret_port->management.console = console_new(&(struct console_options){
+            of->endpoints, of->servers, of->store, of->admin->accounts, ret_port->management.names,
+            options->testing && !ret_port->management.token.ptr });
     ret_port->server =
         http_start(&where, &limits, &management_application, &ret_port->management, &problem);
     if (!ret_port->server) {

@@ -32,6 +32,7 @@ const struct option_row option_rows[] = {
     { "managementPort",        0,  "PORT", "serve /metrics there (else not at all)",            MEMBER(management.port), SET_PORT },
     { "managementHost",        0,  "HOST", "address of that port (127.0.0.1); another one takes --managementToken", MEMBER(management.host), SET_TEXT },
     { "managementToken",       0,  "FILE", "who asks there sends what is in FILE: Authorization: Bearer", MEMBER(management_token_path), SET_FILE },
+    { "managementNames",       0,  "LIST", "host names, separated by commas, by which that port may be reached without TLS; localhost and IP addresses always may", MEMBER(management_names), SET_TEXT },
     { "console",               0,  "MODE", "off: no web console at that port; on: where it is on loopback or has a certificate (on; docs/console.md)", MEMBER(console), ON_OFF },
     { "seed",                  0,  "PATH", "have what the JSON in a file, or in the files of a folder, says before it is ready (docs/seeding.md)", MEMBER(seed.path), SET_FILE },
     { "containers",            0,  "LIST", "have these containers: names with commas between", MEMBER(seed.containers), SET_TEXT },

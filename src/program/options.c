@@ -204,10 +204,11 @@ static enum options_result check_management(const struct option_settings *settin
     options->management.wanted = settings_have(settings, "managementPort");
     if (options->management.wanted ||
         (!settings_have(settings, "managementHost") &&
-         !settings_have(settings, "managementToken") && !options->testing))
+         !settings_have(settings, "managementToken") &&
+         !settings_have(settings, "managementNames") && !options->testing))
         return OPTIONS_RUN;
-    fprintf(stderr, "lagra: --managementHost, --managementToken and --testing go with "
-                    "--managementPort\n");
+    fprintf(stderr, "lagra: --managementHost, --managementToken, --managementNames and --testing "
+                    "go with --managementPort\n");
     return OPTIONS_WRONG;
 }
 

@@ -50,7 +50,8 @@ struct options {
     struct listen_options listen[SERVICE_COUNT];
     struct listen_options management; /* admin/management.h */
     const char *management_token_path;
-    bool console; /* console/console.h, at the management port */
+    const char *management_names; /* further names of that host, or NULL */
+    bool console;                 /* console/console.h, at the management port */
     struct seed_options seed;
     bool testing;              /* admin/testing.h */
     struct listen_options smb; /* the SMB endpoint of the File service */

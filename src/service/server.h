@@ -49,4 +49,8 @@ struct endpoint {
 
 extern const struct http_application service_application;
 
+/* Returns whether the request is for /-/live or /-/ready, which service_application serves at every endpoint and
+ * without an account. */
+bool health_is_asked(const struct request *request);
+
 #endif

@@ -382,7 +382,6 @@ void request_is_over(struct flow *flow);
 
 /* ---- /-/live and /-/ready: health.c ---- */
 
-bool health_is_asked(const struct request *request);
 /* State HEALTH. returns RESPOND, WAITING */
 enum state health_find(struct flow *flow);
 

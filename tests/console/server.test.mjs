@@ -199,8 +199,9 @@ test('off means off; a port that others reach has it with a certificate alone; m
     const { code, errors } = await run(['console', '--location', off.server.location]);
     assert.equal(code, 1);
     assert.match(errors, /no console/);
-    const none = await startServer(t);
-    assert.equal((await new Visitor(none.url).fetch('/metrics', { headers: { Host: 'any.example' } })).status, 200);
+    const named = await startServer(t, { args: ['--managementNames', 'any.example'] });
+    for (const target of ['/metrics', '/console/'])
+        assert.deepEqual(await Promise.all(['any.example', 'other.example'].map((host) => getAs(named.port, host, target))), [200, 421]);
     assert.equal((await run(['serve', '--console', 'maybe'])).code, 2);
 });
 
