@@ -126,6 +126,14 @@ bool account_keep(const struct account *account, uint64_t bytes)
     return true;
 }
 
+bool account_is_full(const struct account *account)
+{
+    struct meter *meter = account->meter;
+    uint64_t limit = account_limit(account, LIMIT_CAPACITY);
+
+    return limit > 0 && atomic_load(&meter->kept_bytes) + atomic_load(&meter->came_bytes) >= limit;
+}
+
 bool account_usage_is_wanted(const struct account *account)
 {
     return atomic_load(&account->meter->was_full);

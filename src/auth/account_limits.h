@@ -58,6 +58,8 @@ void account_usage_found(const struct account *account, uint64_t bytes);
 /* So many bytes come that it is to keep. False: it has as many as it may keep, or would have more; what is refused is not
  * counted, and remembered for account_usage_is_wanted(). At the same moment several may each be let in. */
 bool account_keep(const struct account *account, uint64_t bytes);
+/* Returns whether the account has as many bytes as it may keep; counts and remembers nothing. */
+bool account_is_full(const struct account *account);
 /* Was somebody refused since the bytes were counted last? They may be fewer by now. */
 bool account_usage_is_wanted(const struct account *account);
 

@@ -138,6 +138,8 @@ enum error handle_set_length_attempt(struct decision *d, void *of)
     if (e)
         return e;
     state = file_state(d);
+    if (set->may_not_grow && !set->is_allocation && set->length > state->file.content.length)
+        return E_InsufficientAccountCapacity;
     differs = set->length != state->file.content.length;
     e = gate_change_data(gate, set->handle->id);
     if (set->is_allocation && set->length >= state->file.content.length)

@@ -52,6 +52,7 @@ struct handle_set_length {
     const struct held_handle *handle;
     uint64_t length;
     bool is_allocation;
+    bool may_not_grow; /* the account is full: E_InsufficientAccountCapacity */
 
     /* ---- what comes of it ---- */
     struct handle_times times;

@@ -261,6 +261,8 @@ static enum error open_new(struct decision *d, struct handle_open *open)
         return E_ReadOnlyAttribute;
     if (open->kind == OPEN_DIRECTORY && overwrites(open))
         return E_InvalidInput;
+    if (open->makes_no_file && kind_of_new(open) == TREE_FILE)
+        return E_InsufficientAccountCapacity;
     decision_move_subject(d, tree_directory_part(&state->tree, &state->place));
     e = handle_may_add(d, open->mount, kind_of_new(open));
     if (!e)

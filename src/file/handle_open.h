@@ -38,6 +38,7 @@ struct handle_open {
     uint8_t share;       /* ACCESS_* that others may have */
     uint32_t attributes; /* of what is made or overwritten: ATTRIBUTE_*, others are ignored */
     bool deletes;        /* FILE_DELETE_ON_CLOSE */
+    bool makes_no_file;  /* the account is full */
     /* Of what is made (SMB2_CREATE_SD_BUFFER): self-relative; ptr NULL: it inherits. */
     struct bytes descriptor;
     /* What it would like to cache: CACHING_*, and by which key. The key is one of all clients': of a lease
@@ -68,6 +69,7 @@ struct handle_open {
  *         E_ResourceNotFound                nothing has the name; the snapshot is not there
  *         E_ResourceAlreadyExists           OPEN_NEW
  *         E_ResourceTypeMismatch            it is of the other kind than OPEN_FILE or OPEN_DIRECTORY
+ *         E_InsufficientAccountCapacity     makes_no_file
  *         E_DeletePending                   of it, or of the directory where it would be made
  *         E_SharingViolation                by another open, or by a lease of the File REST API
  *         E_ReadOnlyAttribute               to be written, overwritten, or deleted on close

@@ -177,6 +177,7 @@ void message_answer(struct smb_request *request, enum nt_status status, smb_body
     write_header(request, status, credits, &w);
     body(request, &w);
     smb_count(request, status, message->answer.len - message->last_at);
+    smb_pay(request, message->answer.len - message->last_at);
     if (is_to_be_signed(request)) {
         message->last_signs = session_hold(request->session);
         message->last_signer = session_signer(request->session, connection);

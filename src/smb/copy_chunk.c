@@ -227,6 +227,8 @@ static enum smb_step stage_on(struct smb_request *request, struct ioctl *ioctl)
     enum store_result result =
         write_staging_go_on(&copy->staging, request_arm(request), &copy->body);
 
+    if (!result && !smb_may_keep(request, copy->chunks[copy->done].size))
+        return stop(request, ioctl, STATUS_DISK_FULL);
     if (result == STORE_WAIT)
         return STEP_WAIT;
     if (result)

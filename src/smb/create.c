@@ -178,6 +178,8 @@ enum smb_step smb_create_decided(struct smb_request *request)
         return reconnect_decided(request, create);
     if (create->is_again)
         return create_again_decided(request, create);
+    if (request->error == E_InsufficientAccountCapacity)
+        smb_refused_full(request);
     if (request->error)
         return smb_refuse(request, refusal(create, request->error));
     open->handle = create->open.handle;

@@ -51,6 +51,7 @@ enum smb_step create_anew(struct smb_request *request, struct create *create)
     create->open.client_address = request->message->connection->peer;
     if (durable->wants_2)
         open_set_create(request->open, &durable->create);
+    create->open.makes_no_file = smb_is_full(request);
     ask_caching(request->open, create);
     ask_persistence(request, create);
     return smb_decide(request, handle_open_attempt, &create->open);

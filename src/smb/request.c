@@ -95,7 +95,39 @@ static enum request_state admit(struct smb_request *request)
     }
     if (status)
         return refuse(request, status);
-    return request->header.command == SMB_CANCEL ? ANSWERED : BEGIN;
+    return request->header.command == SMB_CANCEL ? ANSWERED : PACED;
+}
+
+/* ---- PACED: its account has used up its rate ---- */
+
+/* How often a waiting request checks whether its connection has ended. */
+#define PACE_MAX_NS UINT64_C(500000000)
+
+/* Returns why the request cannot start any more. Its session, tree or file may have ended while it waited. */
+static enum nt_status what_ended(const struct smb_request *request)
+{
+    if (request->session->state != SESSION_VALID)
+        return STATUS_USER_SESSION_DELETED;
+    if (request->tree && request->tree->ends)
+        return STATUS_NETWORK_NAME_DELETED;
+    return request->open && !request->open->is_open ? STATUS_FILE_CLOSED : STATUS_SUCCESS;
+}
+
+static enum request_state pace(struct smb_request *request)
+{
+    bool is_free = request->message->is_own || connection_of(request)->ends;
+    uint64_t wait_ns = is_free ? 0 : smb_pace(request);
+    enum nt_status status;
+
+    if (wait_ns > 0) {
+        instant until = clock_now() + (wait_ns < PACE_MAX_NS ? wait_ns : PACE_MAX_NS) / 100 + 1;
+
+        request->was_paced = true;
+        if (waiting_hold(until, request_arm(request)))
+            return request_wait(request);
+    }
+    status = request->was_paced ? what_ended(request) : STATUS_SUCCESS;
+    return status ? refuse(request, status) : BEGIN;
 }
 
 static enum request_state begin(struct smb_request *request)
@@ -354,6 +386,8 @@ static enum request_state enter(struct smb_request *request)
     switch (request->state) {
     case ADMIT:
         return admit(request);
+    case PACED:
+        return pace(request);
     case BEGIN:
         return begin(request);
     case DECIDE:

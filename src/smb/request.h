@@ -18,6 +18,7 @@ struct smb_tree;
 
 enum request_state {
     ADMIT,          /* what every command needs: admit.c */
+    PACED,          /* waits until the rates of its account allow it */
     BEGIN,          /* its own function reads it */
     DECIDE,         /* an attempt */
     DECIDE_IN_POOL, /* something is not in memory */
@@ -75,6 +76,7 @@ struct smb_request {
         is_parked; /* an interim answer was sent, or is due: counts as one of connection->parked_count */
     bool is_cancelled;
     enum nt_status cancelled_with;
+    bool was_paced;           /* waited for the rate of its account */
     bool is_woken;            /* by request_wake() */
     uint64_t async_id;        /* once parked */
     enum smb_lasting lasting; /* the row's, unless it asks for more */
@@ -121,6 +123,19 @@ void request_over(struct smb_request *request);
 void smb_log(const struct smb_request *request, enum nt_status status);
 /* The same to Storage Analytics, where its account asked for metrics. answered: bytes of the answer */
 void smb_count(const struct smb_request *request, enum nt_status status, size_t answered);
+
+/* ---- limits of its account: account_limits.c ---- */
+
+/* Counts the request. Returns 0, or how long it has to wait before it may ask again, in ns. */
+uint64_t smb_pace(const struct smb_request *request);
+/* Counts the bytes of its response. */
+void smb_pay(const struct smb_request *request, size_t answered);
+/* Returns whether the account has room for the bytes, and counts them if so. */
+bool smb_may_keep(const struct smb_request *request, uint64_t bytes);
+/* Returns whether the account has reached its capacity. */
+bool smb_is_full(const struct smb_request *request);
+/* Requests a new count of the account's bytes, after a decision failed with E_InsufficientAccountCapacity. */
+void smb_refused_full(const struct smb_request *request);
 
 /* What a command's functions return. */
 static inline enum smb_step smb_refuse(struct smb_request *request, enum nt_status status)

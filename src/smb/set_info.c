@@ -78,6 +78,7 @@ static enum smb_step read_length(struct smb_request *request, struct set *set,
         .handle = &request->open->handle,
         .length = wire_u64(r),
         .is_allocation = kind == ALLOCATION,
+        .may_not_grow = smb_is_full(request),
     };
     if (request->open->handle.kind == TREE_DIRECTORY || set->length.length > INT64_MAX)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
@@ -294,6 +295,8 @@ enum smb_step smb_set_info_decided(struct smb_request *request)
     bool lasts =
         set->basic.lasts || set->length.lasts || set->rename.lasts || set->descriptor.lasts;
 
+    if (request->error == E_InsufficientAccountCapacity)
+        smb_refused_full(request);
     if (request->error)
         return smb_refuse(request, status_of(request));
     if (request->attempt == handle_set_basic_attempt)

@@ -43,6 +43,7 @@ static const enum nt_status answers[ERROR_COUNT] = {
     [E_DirectoryNotEmpty] = STATUS_DIRECTORY_NOT_EMPTY,
     [E_FileInvalidPermission] = STATUS_INVALID_SECURITY_DESCR,
     [E_FileLockConflict] = STATUS_FILE_LOCK_CONFLICT,
+    [E_InsufficientAccountCapacity] = STATUS_DISK_FULL,
     [E_InsufficientAccountPermissions] = STATUS_ACCESS_DENIED,
     [E_InsufficientStorage] = STATUS_DISK_FULL,
     [E_InternalError] = STATUS_UNEXPECTED_IO_ERROR,

@@ -48,6 +48,8 @@ enum smb_step smb_write_begin(struct smb_request *request, struct wire_reader *r
     };
     if (!write->write.at_end && offset > (uint64_t)INT64_MAX - length)
         return smb_refuse(request, STATUS_INVALID_PARAMETER);
+    if (!smb_may_keep(request, length))
+        return smb_refuse(request, STATUS_DISK_FULL);
     if (flags & (WRITE_THROUGH | WRITE_UNBUFFERED))
         request->lasting = LASTING;
     request->parameters = write;

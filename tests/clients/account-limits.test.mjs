@@ -1,11 +1,14 @@
 // What an account may use: who asks for more is refused with 503 ServerBusy, and when he may ask again.
 // docs/admin.md, "Limits"; decision: 460
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
-import { Server } from '../lib/server.mjs';
-import { sign } from '../lib/sign.mjs';
+import { freePorts, Server } from '../lib/server.mjs';
+import { DEVELOPMENT, sign } from '../lib/sign.mjs';
+import { SmbClient } from '../smb/smb_client.mjs';
 
 const MIB = 1 << 20;
 
@@ -165,6 +168,121 @@ test('an account that keeps what it may keep is refused what grows; deletions, l
     usage = await asked(server, 'usage');
     assert.deepEqual(usage.accounts.find(({ account, service }) => account === 'alpha' && service === 'blob'),
         { account: 'alpha', service: 'blob', objects: 0, bytes: MIB + 1, containers: 0 });
+});
+
+/** A server with SMB and a share, and a client of it. */
+async function startSmb(t, args) {
+    const [port] = await freePorts(1);
+    const server = await start(t, { args: ['--smbPort', `${port}`, ...args] });
+    const files = await client(t, server, 'file', DEVELOPMENT.account, DEVELOPMENT.key);
+    assert.equal((await files('PUT', '/smb?restype=share')).status, 201);
+    const smb = await SmbClient.start(port, 'smb');
+    t.after(() => smb.stop());
+    return { server, port, files, smb };
+}
+
+async function secondsOf(run) {
+    const began = performance.now();
+    await run();
+    return (performance.now() - began) / 1000;
+}
+
+const PIECE = 'x'.repeat(60000);
+const FULL = 'C000007F'; // STATUS_DISK_FULL. decision: 892
+
+test('SMB: an account that keeps what it may keep is refused what grows, as by REST; deletions are let in', async (t) => {
+    const { server, port, files, smb } = await startSmb(t, ['--accountCapacity', '4']);
+    const statuses = [];
+
+    await smb.open('a', 'a', { access: 'RW', isNew: true });
+    await smb.open('b', 'b', { access: 'RW', isNew: true });
+    await smb.open('d', 'd', { access: 'RWD', isNew: true });
+    await smb.must('write', { name: 'd', offset: 0, text: PIECE });
+    for (let i = 0; i < 100 && !statuses.includes(FULL); i++)
+        statuses.push((await smb.do('write', { name: 'a', offset: i * PIECE.length, text: PIECE })).status);
+    assert.equal(statuses.length, Math.floor(4 * MIB / PIECE.length)); // the last one, and those before it with that of d
+    assert.equal((await smb.do('write', { name: 'b', offset: 0, text: PIECE })).status, FULL);
+    assert.equal((await smb.do('copy', { source: 'a', name: 'b', size: PIECE.length })).status, FULL);
+
+    // By REST it is as full, and what REST has filled is full here: nothing of it was counted twice.
+    const room = 4 * MIB - statuses.length * PIECE.length;
+    const range = (path, size) => files('PUT', `/smb/${path}?comp=range`, { body: Buffer.alloc(size),
+        headers: [['x-ms-write', 'update'], ['x-ms-range', `bytes=0-${size - 1}`]] });
+    assert.equal((await range('a', room + 1)).status, 507);
+    assert.equal((await range('a', room)).status, 201);
+    assert.equal((await smb.do('write', { name: 'a', offset: 0, text: 'x' })).status, FULL);
+    assert.equal((await smb.tryOpen('c', 'c', { access: 'RW', isNew: true })).status, FULL);
+    assert.equal((await smb.do('length', { name: 'b', length: 10 })).status, FULL);
+    assert.throws(() => execFileSync('smbclient', ['//127.0.0.1/smb', '-p', `${port}`, '-U', `${DEVELOPMENT.account}%${DEVELOPMENT.key}`,
+        '--client-protection=encrypt', '--configfile=/dev/null', '-c', 'put /etc/hostname new'], { stdio: 'pipe' }),
+    ({ stdout, stderr }) => /NT_STATUS_DISK_FULL/.test(`${stdout}${stderr}`));
+
+    // Files that are there are read, cut, renamed and deleted; directories have no bytes.
+    assert.equal((await smb.must('read', { name: 'a', offset: 1000, length: 4 })).text, '\0'.repeat(4));
+    await smb.must('length', { name: 'a', length: 3 * MIB });
+    await smb.must('rename', { name: 'd', path: 'e' });
+    await smb.open('dir', 'dir', { directory: true, isNew: true });
+    await smb.must('disposition', { name: 'd', deletes: true });
+    await smb.must('close', { name: 'd' });
+    assert.equal((await smb.tryOpen('d', 'e')).status, 'C0000034');
+
+    // What was deleted is seen by the next count.
+    assert.equal((await smb.do('write', { name: 'b', offset: 0, text: PIECE })).status, FULL);
+    await asked(server, 'usage');
+    await smb.must('write', { name: 'b', offset: 0, text: PIECE });
+    await smb.must('copy', { source: 'a', name: 'b', size: PIECE.length });
+    await smb.open('c', 'c', { access: 'RW', isNew: true });
+    await smb.must('length', { name: 'c', length: 10 });
+});
+
+test('SMB: a refusal has what is kept counted again within seconds', async (t) => {
+    const { smb } = await startSmb(t, ['--accountCapacity', '1']);
+
+    await smb.open('a', 'a', { access: 'RWD', deletes: true, isNew: true });
+    for (let i = 0; i < 17; i++)
+        await smb.must('write', { name: 'a', offset: 0, text: PIECE }); // what comes counts, also over what is there
+    assert.equal((await smb.do('write', { name: 'a', offset: 0, text: PIECE })).status, FULL);
+    await smb.must('close', { name: 'a' });
+    await smb.open('b', 'b', { access: 'RW', isNew: true });
+    const began = Date.now();
+    while ((await smb.do('write', { name: 'b', offset: 0, text: PIECE })).status === FULL) {
+        assert.ok(Date.now() - began < 60000);
+        await delay(200);
+    }
+});
+
+test('SMB: commands and bytes count, by SMB and by REST, and wait until the rate allows them', async (t) => {
+    const { files, smb } = await startSmb(t, ['--accountRequests', '20']);
+
+    await smb.open('a', 'a', { access: 'RW', isNew: true });
+    // 20 a second, and one second's worth at once.
+    const took = await secondsOf(async () => {
+        for (let i = 0; i < 60; i++)
+            await smb.must('write', { name: 'a', offset: 0, text: 'x' });
+    });
+    assert.ok(took > 1.5 && took < 15, `${took}`);
+    // What SMB has used up is used up for REST.
+    refused(await files('GET', '/smb?restype=share'), 'Operations per second');
+    await until(200, () => files('GET', '/smb?restype=share'));
+});
+
+test('SMB: bytes wait each way; what ends something does not', async (t) => {
+    const { smb } = await startSmb(t, ['--accountBandwidth', '1']);
+
+    for (const name of ['a', 'b'])
+        await smb.open(name, name, { access: 'RW', isNew: true });
+    // 3.6 MB at 1 MiB a second, one second's worth at once.
+    const writes = await secondsOf(async () => {
+        for (let i = 0; i < 60; i++)
+            await smb.must('write', { name: 'a', offset: i * PIECE.length, text: PIECE });
+    });
+    assert.ok(writes > 1.5 && writes < 15, `${writes}`);
+    assert.ok(await secondsOf(() => smb.must('close', { name: 'b' })) < 0.4);
+    const reads = await secondsOf(async () => {
+        for (let i = 0; i < 60; i++)
+            await smb.must('read', { name: 'a', offset: i * PIECE.length, length: PIECE.length });
+    });
+    assert.ok(reads > 1.5 && reads < 15, `${reads}`);
 });
 
 test('an account has as many containers, queues, tables and shares as it may have, of each kind', async (t) => {

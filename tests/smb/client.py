@@ -148,6 +148,24 @@ class Client:
         body["Buffer"] = value
         return self.ask(smb3structs.SMB2_SET_INFO, body)[0], {}
 
+    def length(self, name, length):
+        return self.set(name, 20, struct.pack("<Q", length))
+
+    def ioctl(self, name, code, data, most):
+        body = struct.pack("<HHL16sLLLLLLLL", 57, 0, code, self.opens[name], 64 + 56, len(data), 0, 0, 0, most, 1, 0)
+        status, answer = self.ask(smb3structs.SMB2_IOCTL, body + (data or b"\0"))
+        if status:
+            return status, b""
+        at, count = struct.unpack_from("<LL", answer, 32)
+        return status, answer[at - 64:at - 64 + count]
+
+    def copy(self, source, name, size):
+        """Of the first bytes, by the server. ms-smb2: 2.2.31.1"""
+        status, key = self.ioctl(source, 0x00140078, b"", 32)
+        if status:
+            return status, {}
+        return self.ioctl(name, 0x001440F2, key[:24] + struct.pack("<LLQQLL", 1, 0, 0, 0, size, 0), 12)[0], {}
+
     def disposition(self, name, deletes):
         return self.set(name, 13, bytes([1 if deletes else 0]))
 
