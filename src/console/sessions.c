@@ -67,18 +67,70 @@ static void end_old(struct sessions *sessions, uint64_t now_ms)
     }
 }
 
+/* account: NULL for an operator's */
+static size_t count_sessions(const struct sessions *sessions, const struct account *account)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < SESSIONS_MAX; i++)
+        count += sessions->of[i].is_taken && sessions->of[i].account == account;
+    return count;
+}
+
+/* Returns the least recently used session of the account. It has one. */
+static struct session *oldest_session(struct sessions *sessions, const struct account *account)
+{
+    struct session *oldest = NULL;
+
+    for (size_t i = 0; i < SESSIONS_MAX; i++) {
+        struct session *session = &sessions->of[i];
+
+        if (session->is_taken && session->account == account &&
+            (!oldest || session->asked_ms < oldest->asked_ms))
+            oldest = session;
+    }
+    return oldest;
+}
+
+/* Returns the account with the most sessions, if all places of account holders are taken. */
+static const struct account *largest_account(const struct sessions *sessions)
+{
+    const struct account *largest = NULL;
+    size_t most = 0;
+
+    for (size_t i = OPERATOR_SESSIONS_MAX; i < SESSIONS_MAX; i++) {
+        size_t count = count_sessions(sessions, sessions->of[i].account);
+
+        if (count > most) {
+            largest = sessions->of[i].account;
+            most = count;
+        }
+    }
+    return largest;
+}
+
+/* Returns a free place, or else the session that makes room: sessions.h (2). */
+static struct session *find_place(struct sessions *sessions, const struct account *account)
+{
+    size_t first = account ? OPERATOR_SESSIONS_MAX : 0;
+    size_t end = account ? SESSIONS_MAX : OPERATOR_SESSIONS_MAX;
+
+    if (account && count_sessions(sessions, account) >= ACCOUNT_SESSIONS_MAX)
+        return oldest_session(sessions, account);
+    for (size_t i = first; i < end; i++) {
+        if (!sessions->of[i].is_taken)
+            return &sessions->of[i];
+    }
+    return oldest_session(sessions, account ? largest_account(sessions) : NULL);
+}
+
 struct session *signed_in_begin(struct sessions *sessions, const struct account *account,
                                 size_t key, uint64_t now_ms)
 {
-    struct session *place = &sessions->of[0];
+    struct session *place;
 
     end_old(sessions, now_ms);
-    for (size_t i = 1; i < SESSIONS_MAX && place->is_taken; i++) {
-        struct session *other = &sessions->of[i];
-
-        if (!other->is_taken || other->asked_ms < place->asked_ms)
-            place = other;
-    }
+    place = find_place(sessions, account);
     signed_in_end(place);
     *place = (struct session){ .is_taken = true, .account = account, .key = key };
     place->began_ms = place->asked_ms = now_ms;

@@ -3,7 +3,9 @@
  *
  * (1) A session ends when nothing was asked in it for SESSION_IDLE_MS, after SESSION_MAX_MS in any case, and when
  *     the key that it was begun with is a key of its account no longer.
- * (2) There are SESSIONS_MAX at most: one more ends that which was asked for the longest ago.
+ * (2) Operators and account holders have places of their own. One more session of operators than they have places ends the
+ *     least recently used of them. One more of an account than ACCOUNT_SESSIONS_MAX ends the least recently used of that account; if
+ *     all places of account holders are taken, the account with the most sessions loses one.
  * (3) Secrets are random, and compared in constant time, with all that there are. */
 #ifndef LAGRA_CONSOLE_SESSIONS_H
 #define LAGRA_CONSOLE_SESSIONS_H
@@ -11,12 +13,15 @@
 #include "auth/auth.h"
 #include "console/console.h"
 
-#define SESSIONS_MAX    64u
-#define SESSION_IDLE_MS (30u * 60000)
-#define SESSION_MAX_MS  (12u * 3600000)
-#define LINKS_MAX       8u
-#define LINK_MAX_MS     (5u * 60000)
-#define SECRET_SIZE     CONSOLE_LINK_SIZE /* in hexadecimal digits, and a NUL */
+#define OPERATOR_SESSIONS_MAX 16u
+#define HOLDER_SESSIONS_MAX   48u
+#define SESSIONS_MAX          (OPERATOR_SESSIONS_MAX + HOLDER_SESSIONS_MAX)
+#define ACCOUNT_SESSIONS_MAX  8u /* of one account */
+#define SESSION_IDLE_MS       (30u * 60000)
+#define SESSION_MAX_MS        (12u * 3600000)
+#define LINKS_MAX             8u
+#define LINK_MAX_MS           (5u * 60000)
+#define SECRET_SIZE           CONSOLE_LINK_SIZE /* in hexadecimal digits, and a NUL */
 
 struct session {
     bool is_taken;
@@ -34,7 +39,7 @@ struct link {
 };
 
 struct sessions {
-    struct session of[SESSIONS_MAX];
+    struct session of[SESSIONS_MAX]; /* the first OPERATOR_SESSIONS_MAX are operators' */
     struct link links[LINKS_MAX];
     size_t links_made;
 };

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -72,10 +73,10 @@ static void a_session_ends_though_it_is_asked_for(void **state)
 
 static void one_more_ends_the_one_asked_for_the_longest_ago(void **state)
 {
-    char cookies[SESSIONS_MAX][SECRET_SIZE], last[SECRET_SIZE];
+    char cookies[OPERATOR_SESSIONS_MAX][SECRET_SIZE], last[SECRET_SIZE];
 
     (void)state;
-    for (size_t i = 0; i < SESSIONS_MAX; i++)
+    for (size_t i = 0; i < OPERATOR_SESSIONS_MAX; i++)
         begin(cookies[i], NOW + i);
     signed_in_find(&sessions, bytes_from_string(cookies[0]), NOW)->asked_ms = NOW + 1000;
     begin(last, NOW + 1001);
@@ -83,6 +84,69 @@ static void one_more_ends_the_one_asked_for_the_longest_ago(void **state)
     assert_non_null(signed_in_find(&sessions, bytes_from_string(cookies[0]), NOW + 1001));
     assert_null(signed_in_find(&sessions, bytes_from_string(cookies[1]), NOW + 1001));
     assert_non_null(signed_in_find(&sessions, bytes_from_string(cookies[2]), NOW + 1001));
+}
+
+static bool is_signed_in(const char *cookie, uint64_t now_ms)
+{
+    return signed_in_find(&sessions, bytes_from_string(cookie), now_ms) != NULL;
+}
+
+/* Rule: sessions of account holders end none of an operator, and many of one account end none of another.
+ * sessions.h (2) */
+static void account_holders_end_their_own_sessions(void **state)
+{
+    char operator[SECRET_SIZE], other[SECRET_SIZE], first[SECRET_SIZE], last[SECRET_SIZE];
+    struct accounts *accounts = accounts_new();
+    const struct account *one, *two;
+    const char *problem;
+
+    (void)state;
+    assert_true(accounts_add_list(accounts, LISTED ";two:a2V5LWE=", &problem));
+    one = accounts_find(accounts, bytes_from_string("one"));
+    two = accounts_find(accounts, bytes_from_string("two"));
+    begin(operator, NOW);
+    memcpy(other, signed_in_begin(&sessions, two, 0, NOW)->cookie, SECRET_SIZE);
+    memcpy(first, signed_in_begin(&sessions, one, 0, NOW + 1)->cookie, SECRET_SIZE);
+    for (size_t i = 1; i < ACCOUNT_SESSIONS_MAX; i++)
+        assert_non_null(signed_in_begin(&sessions, one, 0, NOW + 2));
+    assert_true(is_signed_in(first, NOW + 2));
+    for (size_t i = 0; i < SESSIONS_MAX; i++)
+        memcpy(last, signed_in_begin(&sessions, one, 0, NOW + 3)->cookie, SECRET_SIZE);
+    assert_false(is_signed_in(first, NOW + 3));
+    assert_true(is_signed_in(last, NOW + 3));
+    assert_true(is_signed_in(operator, NOW + 3));
+    assert_true(is_signed_in(other, NOW + 3));
+    accounts_free(accounts);
+}
+
+/* Rule: once all places are taken, the account with the most sessions loses one. */
+static void the_account_with_the_most_sessions_loses_one(void **state)
+{
+    char single[HOLDER_SESSIONS_MAX][SECRET_SIZE], operator[SECRET_SIZE];
+    struct accounts *accounts = accounts_new();
+    const char *problem;
+
+    (void)state;
+    begin(operator, NOW);
+    for (size_t i = 0; i < HOLDER_SESSIONS_MAX; i++) {
+        char list[32];
+        size_t count = i == 1 ? 2 : 1; /* the second account has two sessions, not the oldest */
+
+        snprintf(list, sizeof list, "acc%zu:a2V5LWE=", i);
+        assert_true(accounts_add_list(accounts, list, &problem));
+        list[strcspn(list, ":")] = '\0';
+        for (size_t k = 0; k < count; k++)
+            memcpy(single[i],
+                   signed_in_begin(&sessions, accounts_find(accounts, bytes_from_string(list)), 0,
+                                   NOW + i)
+                       ->cookie,
+                   SECRET_SIZE);
+    }
+    /* The last one took the place of one of the two of the second account. */
+    for (size_t i = 0; i < HOLDER_SESSIONS_MAX; i++)
+        assert_true(i == 1 || is_signed_in(single[i], NOW + HOLDER_SESSIONS_MAX));
+    assert_true(is_signed_in(operator, NOW + HOLDER_SESSIONS_MAX));
+    accounts_free(accounts);
 }
 
 /* Whoever has signed in with a key that is exchanged because it was known too widely is out. sessions.h (1) */
@@ -142,6 +206,8 @@ int main(void)
         cmocka_unit_test_setup(a_session_ends_when_nothing_is_asked, setup),
         cmocka_unit_test_setup(a_session_ends_though_it_is_asked_for, setup),
         cmocka_unit_test_setup(one_more_ends_the_one_asked_for_the_longest_ago, setup),
+        cmocka_unit_test_setup(account_holders_end_their_own_sessions, setup),
+        cmocka_unit_test_setup(the_account_with_the_most_sessions_loses_one, setup),
         cmocka_unit_test_setup(a_session_ends_with_its_key, setup),
         cmocka_unit_test_setup(a_link_is_good_once_and_soon, setup),
         cmocka_unit_test_setup(the_oldest_of_many_links_is_forgotten, setup),
