@@ -266,6 +266,23 @@ test('SMB: commands and bytes count, by SMB and by REST, and wait until the rate
     await until(200, () => files('GET', '/smb?restype=share'));
 });
 
+test('SMB: clients leave and the server stops while commands wait', async (t) => {
+    const { server, port, smb } = await startSmb(t, ['--accountBandwidth', '1']);
+    const others = await Promise.all(Array.from({ length: 3 }, () => SmbClient.start(port, 'smb')));
+
+    await smb.open('a', 'a', { access: 'RW', isNew: true });
+    await Promise.all(others.map((other) => other.open('a', 'a', { access: 'RW' })));
+    // Three seconds' worth at once: the next commands wait that long.
+    for (let i = 0; i < 17; i++)
+        await smb.must('write', { name: 'a', offset: 0, text: PIECE });
+    const late = others.flatMap((other) => Array.from({ length: 4 }, () => other.do('write', { name: 'a', offset: 0, text: PIECE }).catch(() => {})));
+    await delay(500);
+    await Promise.all(others.slice(1).map((other) => other.stop()));
+    const last = others[0].do('write', { name: 'a', offset: 0, text: PIECE }).catch(() => {});
+    assert.ok(await secondsOf(() => server.stop({ keep: true })) < 8);
+    await Promise.all([last, ...late, others[0].stop()]);
+});
+
 test('SMB: bytes wait each way; what ends something does not', async (t) => {
     const { smb } = await startSmb(t, ['--accountBandwidth', '1']);
 
