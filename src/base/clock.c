@@ -18,7 +18,7 @@
 #define SLEW          16u
 /* How old the note of the lead may be. */
 #define NOTE_TICKS    TICKS_PER_SECOND
-/* Two clocks that are read further apart are read again, up to so many times. */
+/* Two clocks that are read further apart are read again, up to TRIES_MAX times. */
 #define AT_ONCE_TICKS (TICKS_PER_SECOND / 100000)
 #define TRIES_MAX     8u
 /* How often the same complaint about the wall clock is logged. */
@@ -197,7 +197,7 @@ static bool is_far(uint64_t a, uint64_t b)
 
 /* Returns the wall clock, and the time since boot just before it. A process may be stopped between two readings, so the
  * two that were closest together count. Whatever lies between them makes our time later, which it then makes up for
- * by lasting longer; a clock that is behind would make up for it by going faster, and end what is timed too early.
+ * by lasting longer; a clock that is behind would make up for it by going faster, and end timeouts too early.
  * decision: 893 */
 static uint64_t read_at_once(uint64_t *ret_boot)
 {

@@ -63,7 +63,7 @@ bool site_is_other_page(const struct request *request)
     struct bytes origin = request_header(request, "origin");
 
     /* "none": the user has entered the address. */
-    if (site.ptr && !bytes_is(site, "same-origin") && !bytes_is(site, "none"))
-        return true;
+    if (site.ptr)
+        return !bytes_is(site, "same-origin") && !bytes_is(site, "none");
     return origin.ptr && !is_own_origin(request, origin);
 }

@@ -1,5 +1,5 @@
 /* Requests that pages of other web sites have a browser send, perhaps under a name of their own that they have pointed
- * at this machine (DNS rebinding). Pure. Any thread. decision: 551 */
+ * at this machine (DNS rebinding). Pure functions. decision: 551 */
 #ifndef LAGRA_HTTP_SITE_H
 #define LAGRA_HTTP_SITE_H
 
@@ -9,7 +9,7 @@
 /* Returns whether the host that the request names is certainly this server's: any host over TLS, whose certificate
  * vouches for it; else a name or loopback address of this machine, or one of `names` ("a.example,b.example"). */
 bool site_host_is_ours(struct arena *arena, const struct request *request, struct bytes names);
-/* Returns whether that host is an IP address, which no DNS answer can point here. */
+/* Returns whether that host is an IP address, which DNS cannot point elsewhere. */
 bool site_host_is_address(struct arena *arena, const struct request *request);
 /* Reads the host and port that the request names. Returns false if it names none. */
 bool site_read_authority(struct arena *arena, const struct request *request, struct url *ret_url);

@@ -1,5 +1,5 @@
 /* The limits of an account (auth/account_limits.h) for SMB. A command beyond the rate waits until the rate allows it,
- * since SMB has no response that asks a client to come back later. decision: 892 */
+ * since no SMB response asks a client to retry later. decision: 892 */
 #include "auth/account_limits.h"
 #include "smb/message.h"
 #include "smb/service.h"

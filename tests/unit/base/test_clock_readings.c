@@ -1,6 +1,6 @@
-/* A process may be stopped between two readings of clocks, also between those from which the clock starts. No answer is
- * then behind the time of its call, and no interval is longer by the clock than it was: a message whose visibility
- * ends so many seconds later would come too early. Clocks are this program's own clock_gettime(). decision: 893 */
+/* A process may be stopped between two readings of clocks, also between those from which the clock starts. clock_now()
+ * then never returns less than the time of the call, and never measures more time than has passed: a message would
+ * become visible too early. Clocks are this program's own clock_gettime(). decision: 893 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -74,7 +74,8 @@ static void pages(void **state)
         { NULL, NULL, false, false }, /* no browser */
         { "same-origin", NULL, true, false },
         { "same-origin", "http://h:1", true, false },
-        { "none", NULL, false, false }, /* entered by the user */
+        { "same-origin", "null", true, false }, /* by a page without referrers */
+        { "none", NULL, false, false },         /* entered by the user */
         { "same-site", NULL, false, true },
         { "cross-site", NULL, false, true },
         { "anything", NULL, false, true },
