@@ -277,7 +277,7 @@ enum error delete_blob_permanently_decide(struct decision *d,
     if (result)
         return decision_fail_store(d, result);
     if (!retention.allows_permanent)
-        return E_PermanentDeleteNotEnabled;
+        return E_PermanentDeleteIsOff;
     if (blob_ref_is_base(blob_asked(d)->ref) || snapshot->deletion.at == 0)
         return E_BlobSnapshotNotSoftDeleted;
     result = snapshot_end(d, snapshot);

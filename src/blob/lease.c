@@ -8,7 +8,7 @@ enum error lease_blob_decide(struct decision *d, const struct lease_blob_paramet
                              struct lease_blob_result *r)
 {
     struct blob blob = blob_state(d)->blob;
-    enum error e = lease_perform(&blob.lease, &p->request, d->now, &r->lease);
+    enum error e = lease_perform(LEASE_OF_BLOB, &blob.lease, &p->request, d->now, &r->lease);
 
     if (e)
         return e;
@@ -21,7 +21,8 @@ enum error lease_container_decide(struct decision *d, const struct lease_contain
                                   struct lease_container_result *r)
 {
     struct container container = blob_state(d)->container;
-    enum error e = lease_perform(&container.lease, &p->request, d->now, &r->lease);
+    enum error e =
+        lease_perform(LEASE_OF_CONTAINER, &container.lease, &p->request, d->now, &r->lease);
 
     if (e)
         return e;

@@ -38,6 +38,8 @@ enum error get_page_ranges_decide(struct decision *d, const struct get_page_rang
 
     if (blob->type != BLOB_PAGE)
         return E_InvalidBlobType;
+    if (blob->copy.status == COPY_PENDING) /* azure-cli issue 28727; decision: 855 */
+        return E_PendingCopyOperation;
     r->length = blob->content.length;
     return range_list_find(d, &p->list, &source, &r->ranges);
 }

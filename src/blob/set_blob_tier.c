@@ -15,12 +15,14 @@ static enum error set_premium(struct decision *d, struct blob *blob, enum access
     return e;
 }
 
-/* An archived blob is on its way back, or begins it. The priority may become high on the way,
- * nothing else may change.
- * returns OK, E_BlobBeingRehydrated */
+/* Starts to rehydrate an archived blob, or is doing so already: then the priority may become high,
+ * nothing else may change. Snapshots and versions are not rehydrated, as recorded.
+ * returns OK, E_BlobBeingRehydrated, E_BlobOperationNotSupported */
 static enum error rehydrate(struct decision *d, const struct set_blob_tier_parameters *p,
                             struct blob *blob)
 {
+    if (!blob_ref_is_base(blob->ref))
+        return E_BlobOperationNotSupported;
     if (blob->rehydrates_to != TIER_NONE &&
         (p->tier != blob->rehydrates_to || (blob->is_rehydrated_fast && !p->rehydration.is_high)))
         return E_BlobBeingRehydrated;

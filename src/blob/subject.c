@@ -186,8 +186,13 @@ static enum error load_blob(struct decision *d, struct blob_ref ref)
     blob_keep_above(d, &state->blob);
     state->is_kept = state->blob.deletion.at > 0;
     state->found = !state->is_kept;
-    if (state->is_kept || state->blob.uncommitted)
+    if (state->is_kept)
         return OK;
+    if (state->blob.uncommitted) {
+        if (!blocks_expired(state->blob.modified, d->now))
+            d->subject.modified = state->blob.modified;
+        return OK;
+    }
     d->lease = state->blob.lease;
     d->subject = (struct subject){ .exists = true,
                                    .etag = state->blob.etag,
@@ -225,7 +230,7 @@ static enum error refuse_if_incremental(struct decision *d)
                : OK;
 }
 
-enum error blob_subject_shown(struct decision *d)
+static enum error find_blob(struct decision *d)
 {
     enum error e = load_blob(d, blob_asked(d)->ref);
 
@@ -234,9 +239,21 @@ enum error blob_subject_shown(struct decision *d)
     return d->subject.exists ? refuse_if_copying(d) : E_BlobNotFound;
 }
 
+enum error blob_subject_shown(struct decision *d)
+{
+    const struct blob_state *state = blob_state(d);
+    enum error e = find_blob(d);
+
+    /* As recorded of snapshots. decision: 856 */
+    if (e == E_BlobNotFound)
+        d->problem->is_soft_deleted = state->is_kept && state->blob.ref.kind == BLOB_SNAPSHOT &&
+                                      state->blob.deletion.expires > d->now;
+    return e;
+}
+
 enum error blob_subject(struct decision *d)
 {
-    enum error e = blob_subject_shown(d);
+    enum error e = find_blob(d);
 
     return e ? e : refuse_if_incremental(d);
 }

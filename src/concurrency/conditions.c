@@ -11,6 +11,7 @@ static void assert_conditions(const struct conditions *given)
     assert(!(given->given & IF_MATCH) || given->match);
     assert(!(given->given & IF_NONE_MATCH) || given->none_match);
     assert(!(given->given & IF_TAGS) || given->tags);
+    assert(!(given->given & given->unreadable));
 }
 
 /* ---- reading the headers ---- */
@@ -61,35 +62,37 @@ static enum error parse_list(struct arena *arena, struct bytes text, enum etag_f
     return OK;
 }
 
+static void parse_date(struct bytes text, unsigned bit, struct conditions *given, instant *ret_date)
+{
+    if (text.len == 0)
+        return;
+    if (instant_parse_http(text, ret_date))
+        given->given |= bit;
+    else
+        given->unreadable |= bit;
+}
+
 enum error conditions_parse(struct arena *arena, const struct condition_headers *headers,
                             struct conditions *ret_conditions)
 {
     struct conditions given = { 0 };
     enum error e;
 
-    if (headers->if_match.ptr) {
+    if (headers->if_match.len > 0) {
         e = parse_list(arena, headers->if_match, headers->form, &given.match);
         if (e)
             return e;
         given.given |= IF_MATCH;
     }
-    if (headers->if_none_match.ptr) {
+    if (headers->if_none_match.len > 0) {
         e = parse_list(arena, headers->if_none_match, headers->form, &given.none_match);
         if (e)
             return e;
         given.given |= IF_NONE_MATCH;
     }
-    if (headers->if_modified_since.ptr) {
-        if (!instant_parse_http(headers->if_modified_since, &given.modified_since))
-            return E_InvalidHeaderValue;
-        given.given |= IF_MODIFIED_SINCE;
-    }
-    if (headers->if_unmodified_since.ptr) {
-        if (!instant_parse_http(headers->if_unmodified_since, &given.unmodified_since))
-            return E_InvalidHeaderValue;
-        given.given |= IF_UNMODIFIED_SINCE;
-    }
-    if (headers->if_tags.ptr) {
+    parse_date(headers->if_modified_since, IF_MODIFIED_SINCE, &given, &given.modified_since);
+    parse_date(headers->if_unmodified_since, IF_UNMODIFIED_SINCE, &given, &given.unmodified_since);
+    if (headers->if_tags.len > 0) {
         struct tag_expression *tags = arena_alloc(arena, sizeof *tags);
         struct tag_syntax_error problem;
 
@@ -158,7 +161,7 @@ static const enum error answer[CLASSES][FAULTS] = {
     /*                                  PRECONDITION       UNCHANGED                EXISTS */
     [CONDITIONS_OF_READ]       = { OK, E_ConditionNotMet, E_ConditionNotMetOnRead, E_ConditionNotMetOnRead },
     [CONDITIONS_OF_OTHER_READ] = { OK, E_ConditionNotMet, E_ConditionNotMetOnRead, E_ConditionNotMetOnRead },
-    [CONDITIONS_OF_WRITE]      = { OK, E_ConditionNotMet, E_ConditionNotMet,       E_ConditionNotMet       },
+    [CONDITIONS_OF_WRITE]      = { OK, E_ConditionNotMet, E_ConditionNotMet,       OK                      },
     [CONDITIONS_OF_CREATE]     = { OK, E_ConditionNotMet, E_ConditionNotMet,       E_BlobAlreadyExists     },
     [CONDITIONS_OF_COPY]       = { OK, E_TargetConditionNotMet, E_TargetConditionNotMet, E_BlobAlreadyExists },
     [CONDITIONS_OF_ENTITY]     = { OK, E_UpdateConditionNotSatisfied, E_UpdateConditionNotSatisfied, E_UpdateConditionNotSatisfied },
@@ -194,12 +197,21 @@ static bool precondition_met(enum condition_class class, const struct conditions
     return !is_modified_since(subject, given->unmodified_since);
 }
 
+/* Returns true if If-None-Match: * does not count: on a write that cannot create, and next to the
+ * id of the active lease, which only what exists has. decisions: 4, 846 */
+static bool ignores_any(enum condition_class class, const struct subject *subject)
+{
+    return class == CONDITIONS_OF_WRITE ||
+           (class == CONDITIONS_OF_CREATE && subject->lease_is_held);
+}
+
 /* If-None-Match and If-Modified-Since: one that holds is enough on a read; on all else the first
  * decides. */
 static bool changed_condition_met(enum condition_class class, const struct conditions *given,
                                   const struct subject *subject)
 {
-    bool has_none_match = given->given & IF_NONE_MATCH;
+    bool has_none_match =
+        given->given & IF_NONE_MATCH && !(given->none_match->any && ignores_any(class, subject));
     bool has_date = given->given & IF_MODIFIED_SINCE;
 
     if (has_none_match && !holds_tag(given->none_match, subject->etag))
@@ -215,16 +227,34 @@ static bool tags_met(const struct conditions *given, const struct subject *subje
            tag_expression_holds(given->tags, bytes_of(NULL, 0), subject->tags);
 }
 
+/* Of what does not exist only blocks that were never committed may have a date. */
+static enum fault find_fault_of_missing(const struct conditions *given,
+                                        const struct subject *subject)
+{
+    bool has_date = subject->modified > 0;
+
+    if (given->given & (IF_MATCH | IF_TAGS) ||
+        (has_date && given->given & IF_UNMODIFIED_SINCE &&
+         is_modified_since(subject, given->unmodified_since)))
+        return FAULT_PRECONDITION;
+    if (has_date && given->given & IF_MODIFIED_SINCE && !(given->given & IF_NONE_MATCH) &&
+        !is_modified_since(subject, given->modified_since))
+        return FAULT_UNCHANGED;
+    return NO_FAULT;
+}
+
 static enum fault find_fault(enum condition_class class, const struct conditions *given,
                              const struct subject *subject)
 {
     if (!subject->exists)
-        return given->given & (IF_MATCH | IF_TAGS) ? FAULT_PRECONDITION : NO_FAULT;
+        return find_fault_of_missing(given, subject);
     if (!precondition_met(class, given, subject))
         return FAULT_PRECONDITION;
     if (changed_condition_met(class, given, subject))
         return tags_met(given, subject) ? NO_FAULT : FAULT_PRECONDITION;
-    return given->given & IF_NONE_MATCH && given->none_match->any ? FAULT_EXISTS : FAULT_UNCHANGED;
+    return given->given & IF_NONE_MATCH && given->none_match->any && !ignores_any(class, subject)
+               ? FAULT_EXISTS
+               : FAULT_UNCHANGED;
 }
 
 enum error conditions_check(enum condition_class class, const struct conditions *given,

@@ -27,7 +27,8 @@ struct etag_list {
 };
 
 struct conditions {
-    unsigned given; /* bits of the headers that were sent */
+    unsigned given;      /* bits of the headers that were sent, except empty ones */
+    unsigned unreadable; /* bits of the dates that cannot be read: not among `given` */
     const struct etag_list *match;
     const struct etag_list *none_match;
     instant modified_since; /* whole seconds */
@@ -41,9 +42,10 @@ enum condition_class {
     CONDITIONS_OF_READ,
     /* Get Blob Metadata, Get Block List...: combinations as of a write; 304 or 412. */
     CONDITIONS_OF_OTHER_READ,
-    /* 412; so does If-None-Match: * on what exists. */
+    /* 412; If-None-Match: * is ignored, since nothing can be created. decision: 4 */
     CONDITIONS_OF_WRITE,
-    /* Put Blob, Put Block List: as a write, but If-None-Match: * is 409 BlobAlreadyExists. */
+    /* Put Blob, Put Block List: like a write, but If-None-Match: * is 409 BlobAlreadyExists, unless
+     * the request has the id of the active lease. decisions: 4, 846 */
     CONDITIONS_OF_CREATE,
     /* Copy Blob, Copy Blob From URL: as these, but TargetConditionNotMet. semantics 4.2 */
     CONDITIONS_OF_COPY,
@@ -51,7 +53,8 @@ enum condition_class {
     CONDITIONS_OF_ENTITY,
 };
 
-/* Raw header values; ptr NULL for one that was not sent. */
+/* Raw header values; ptr NULL if absent. An empty value counts as absent.
+ * decision: 847 */
 struct condition_headers {
     enum etag_form form; /* of entity tags */
     struct bytes if_match;
@@ -62,12 +65,12 @@ struct condition_headers {
 };
 
 /* Parses the headers. Accepts any combination and any list; conditions_allowed() decides whether
- * the operation takes it.
+ * the operation takes it. Dates that cannot be read are noted: reads ignore them. decision: 848
  *
  * arena    holds the lists of tags
  * returns  OK
- *          E_InvalidHeaderValue  a malformed date; a malformed list of tags, or one of more than
- *                                CONDITION_TAGS_MAX; no expression over index tags */
+ *          E_InvalidHeaderValue  a malformed list of tags, or one of more than
+ *                                CONDITION_TAGS_MAX; not an expression over index tags */
 enum error conditions_parse(struct arena *arena, const struct condition_headers *headers,
                             struct conditions *ret_conditions);
 
@@ -84,8 +87,10 @@ enum error conditions_allowed(enum condition_class class, unsigned accepted,
 /* What the request is about, as it is now. */
 struct subject {
     bool exists;
+    bool lease_is_held; /* it is leased, and the request has the id */
     struct etag etag;
-    instant modified;  /* compared in whole seconds */
+    instant modified;  /* compared in whole seconds; of what does not exist: when its first blocks
+                          were written, 0 if none were. decision: 849 */
     struct bytes tags; /* index tags, encoded (tags.h) */
 };
 

@@ -89,6 +89,27 @@ static const enum error action_outcome[LEASE_ACTIONS][IDS][LEASE_STATES] = {
 };
 /* clang-format on */
 
+static const struct {
+    enum error mismatch, no_lease;
+} action_errors[LEASE_RESOURCES] = {
+    [LEASE_OF_BLOB] = { MISMATCH, NO_LEASE },
+    [LEASE_OF_CONTAINER] = { E_LeaseIdMismatchWithLeaseOperationOnContainer,
+                             E_LeaseNotPresentWithLeaseOperationOnContainer },
+    [LEASE_OF_FILE] = { E_LeaseIdMismatchWithLeaseOperationOnFile,
+                        E_LeaseNotPresentWithLeaseOperationOnFile },
+    [LEASE_OF_SHARE] = { E_LeaseIdMismatchWithLeaseOperationOnShare,
+                         E_LeaseNotPresentWithLeaseOperationOnShare },
+};
+
+/* Returns the error whose message names the resource. */
+static enum error naming(enum lease_resource of, enum error e)
+{
+    assert(of < LEASE_RESOURCES);
+    if (e == MISMATCH)
+        return action_errors[of].mismatch;
+    return e == NO_LEASE ? action_errors[of].no_lease : e;
+}
+
 static bool is_lease_id(const struct lease *lease, const struct guid *id)
 {
     return lease->kind != KIND_NONE && guid_equal(&lease->id, id);
@@ -212,7 +233,8 @@ static const struct lease_result success[LEASE_ACTIONS] = {
     [LEASE_BREAK] = { .status = 202, .has_time = true },
 };
 
-enum error lease_perform(struct lease *lease, const struct lease_request *request, instant now,
+enum error lease_perform(enum lease_resource of, struct lease *lease,
+                         const struct lease_request *request, instant now,
                          struct lease_result *ret_result)
 {
     enum error e;
@@ -220,7 +242,7 @@ enum error lease_perform(struct lease *lease, const struct lease_request *reques
     assert(request->action < LEASE_ACTIONS);
     e = action_outcome[request->action][action_ids(lease, request)][lease_state(lease, now)];
     if (e)
-        return e;
+        return naming(of, e);
 
     apply(lease, request, now);
     assert_performed(lease, request->action);
@@ -270,20 +292,26 @@ static const enum error use_error[][USES] = {
         [USE_MISMATCH] = E_LeaseIdMismatchWithFileOperation,
         [USE_LOST]     = E_LeaseLostOnFile,
     },
+    [LEASE_OF_SHARE] = {
+        [USE_NO_ID]    = E_LeaseIdMissingOnShare,
+        [USE_NO_LEASE] = E_LeaseNotPresentWithContainerOperationOnShare,
+        [USE_MISMATCH] = E_LeaseIdMismatchWithContainerOperationOnShare,
+        [USE_LOST]     = E_LeaseLostOnShare,
+    },
 };
 /* clang-format on */
 
 enum error lease_check_write(enum lease_resource of, const struct lease *lease,
                              const struct guid *given, instant now)
 {
-    assert(of <= LEASE_OF_FILE);
+    assert(of < LEASE_RESOURCES);
     return use_error[of][write_outcome[ids_of(lease, given)][lease_state(lease, now)]];
 }
 
 enum error lease_check_read(enum lease_resource of, const struct lease *lease,
                             const struct guid *given, instant now)
 {
-    assert(of <= LEASE_OF_FILE);
+    assert(of < LEASE_RESOURCES);
     return use_error[of][read_outcome[ids_of(lease, given)][lease_state(lease, now)]];
 }
 

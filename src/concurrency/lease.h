@@ -96,29 +96,37 @@ struct lease_headers {
 enum error lease_request_parse(struct arena *arena, const struct lease_headers *headers,
                                struct lease_request *ret_request, const char **ret_header);
 
+/* The resource that is leased: error codes and messages name it. Codes of a share are those of a
+ * container. decisions: 322, 857 */
+enum lease_resource {
+    LEASE_OF_BLOB,
+    LEASE_OF_CONTAINER,
+    LEASE_OF_FILE,
+    LEASE_OF_SHARE,
+    LEASE_RESOURCES
+};
+
 /* Carries the action out on *lease. On an error *lease is unchanged. That a resource was modified
  * since its lease expired needs no flag: the write dropped the lease (rule 10).
  *
  * returns  OK
  *          E_LeaseAlreadyPresent                  409: acquire; another one's, or breaking
  *          E_LeaseIsBreakingAndCannotBeAcquired   409: acquire with the id in force
- *          E_LeaseIdMismatchWithLeaseOperation    409: not the id in force, or none is
- *          E_LeaseNotPresentWithLeaseOperation    409: change, break; there is no lease
+ *          E_LeaseIdMismatchWithLeaseOperation..  409: not the id in force, or none is
+ *          E_LeaseNotPresentWithLeaseOperation..  409: change, break; there is no lease
  *          E_LeaseIsBreakingAndCannotBeChanged    409: change
  *          E_LeaseIsBrokenAndCannotBeRenewed      409: renew; breaking or broken */
-enum error lease_perform(struct lease *lease, const struct lease_request *request, instant now,
+enum error lease_perform(enum lease_resource of, struct lease *lease,
+                         const struct lease_request *request, instant now,
                          struct lease_result *ret_result);
-
-/* Which codes name the resource. */
-enum lease_resource { LEASE_OF_BLOB, LEASE_OF_CONTAINER, LEASE_OF_FILE };
 
 /* May a write go on with this x-ms-lease-id (NULL: none)? For containers only Delete is a write.
  *
  * returns  OK
- *          E_LeaseIdMissing, ...OnContainer, ...OnFile          412: locked, and no id given
+ *          E_LeaseIdMissing, ...OnContainer, ...                412: locked, and no id given
  *          E_LeaseNotPresentWith{Blob,Container,File}Operation  412: an id, but no lease
  *          E_LeaseIdMismatchWith{Blob,Container,File}Operation  412: another id than the last in force
- *          E_LeaseLost, ...OnContainer, ...OnFile               412: the id of a lease that has ended
+ *          E_LeaseLost, ...OnContainer, ...                     412: the id of a lease that has ended
  * semantics 3.3, 3.4, 3.5 */
 enum error lease_check_write(enum lease_resource of, const struct lease *lease,
                              const struct guid *given, instant now);

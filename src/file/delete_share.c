@@ -82,7 +82,7 @@ static enum error check_snapshots(const struct decision *d, enum delete_snapshot
     enum error e = snapshots->count > 0 && asked == SNAPSHOTS_REFUSED ? E_ShareHasSnapshots : OK;
 
     for (size_t i = 0; i < snapshots->count && !e && asked == SNAPSHOTS_DELETED; i++)
-        e = lease_check_write(LEASE_OF_CONTAINER, &snapshots->shares[i].lease, NULL, d->now);
+        e = lease_check_write(LEASE_OF_SHARE, &snapshots->shares[i].lease, NULL, d->now);
     return e;
 }
 

@@ -1,16 +1,6 @@
 /* Lease File. rest: Lease-File; semantics 3.5 */
 #include "file/file_operations.h"
 
-/* The codes are those of all leases; their texts say what is leased. */
-static enum error of_file(enum error e)
-{
-    if (e == E_LeaseIdMismatchWithLeaseOperation)
-        return E_LeaseIdMismatchWithLeaseOperationOnFile;
-    if (e == E_LeaseNotPresentWithLeaseOperation)
-        return E_LeaseNotPresentWithLeaseOperationOnFile;
-    return e;
-}
-
 /* A break may name the lease that it means. decision: 339 */
 static enum error check_named(struct decision *d, const struct lease_request *request)
 {
@@ -32,7 +22,7 @@ enum error lease_file_decide(struct decision *d, const struct lease_file_paramet
     enum error e = check_named(d, &p->request);
 
     if (!e)
-        e = of_file(lease_perform(&file.lease, &p->request, d->now, &r->lease));
+        e = lease_perform(LEASE_OF_FILE, &file.lease, &p->request, d->now, &r->lease);
     if (e)
         return e;
     file_write(d, state->part, &file);

@@ -131,7 +131,7 @@ enum error lease_share_decide(struct decision *d, const struct lease_share_param
                               struct lease_share_result *r)
 {
     struct share share = file_state(d)->share;
-    enum error e = lease_perform(&share.lease, &p->request, d->now, &r->lease);
+    enum error e = lease_perform(LEASE_OF_SHARE, &share.lease, &p->request, d->now, &r->lease);
 
     if (e)
         return e;

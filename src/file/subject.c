@@ -145,7 +145,7 @@ enum error share_subject(struct decision *d)
 
     if (result)
         return fail_no_share(d, result);
-    d->lease_resource = LEASE_OF_CONTAINER; /* decision: 322 */
+    d->lease_resource = LEASE_OF_SHARE;
     d->lease = share->lease;
     d->subject =
         (struct subject){ .exists = true, .etag = share->etag, .modified = share->modified };
@@ -162,7 +162,7 @@ enum error share_subject_deleted(struct decision *d)
     result = recent_deletion_find(d->before, d->arena, d->now);
     if (result)
         return fail_no_share(d, result);
-    d->lease_resource = LEASE_OF_CONTAINER;
+    d->lease_resource = LEASE_OF_SHARE;
     d->lease = (struct lease){ .kind = 0 };
     d->subject = (struct subject){ .exists = false };
     return OK;

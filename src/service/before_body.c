@@ -80,6 +80,13 @@ enum state operation_find_step(struct flow *flow)
     return faults_are_set() ? FAULT : operation_admit(flow);
 }
 
+/* Returns true if an existing blob is no reason to refuse yet: a wrong checksum of the source comes
+ * first, as recorded. decision: 851 */
+static bool may_still_mismatch(const struct call *call, enum error e)
+{
+    return e == E_BlobAlreadyExists && call->checks_source;
+}
+
 /* What can be refused before the body is read. Only an optimisation: decide checks all of it
  * again. */
 enum state early_check(struct flow *flow)
@@ -91,7 +98,7 @@ enum state early_check(struct flow *flow)
         return EARLY_CHECK;
     if (e == DECIDE_BLOCKING)
         return flow_awaits_fetch(flow) ? WAITING : flow_to_pool(flow, early_check);
-    if (!e)
+    if (!e || may_still_mismatch(&flow->work.call, e))
         return WANT_BODY;
     flow->work.error = e;
     return CORS;

@@ -52,6 +52,14 @@ enum error call_read_number(struct call *call, const char *name, uint64_t max, b
     return call_fail_header(call, E_InvalidHeaderValue, name, text);
 }
 
+enum error call_read_bound(struct call *call, const char *name, uint64_t max, bool *ret_has,
+                           uint64_t *ret_number)
+{
+    *ret_has = false;
+    return call_condition(call, name).ptr ? call_read_number(call, name, max, ret_has, ret_number)
+                                          : OK;
+}
+
 enum error call_read_flag(struct call *call, const char *name, bool *ret_flag)
 {
     struct bytes value = call_header(call, name);

@@ -48,6 +48,7 @@ struct call {
     bool wants_md5;                /* set by check(): input.body.md5 is needed */
     bool wants_crc64;              /* as above: input.body.crc64 */
     struct pool_owner gathers_for; /* set by check(), where the operation gathers */
+    bool checks_source;            /* set by check(): a checksum of the copy source was given */
     bool ignores_md5;              /* set by check(): Content-MD5 is not compared. decision: 16 */
     uint32_t inline_max;           /* bodies up to this stay in memory; check() may lower it */
     uint64_t rehydrates_ticks;     /* how long an archived blob takes to come back */
@@ -78,6 +79,13 @@ static inline struct bytes call_header(const struct call *call, const char *name
 {
     return call_find_header(call, bytes_from_string(name));
 }
+/* Value of a header that states a condition; ptr NULL when it is absent or empty. decision: 847 */
+static inline struct bytes call_condition(const struct call *call, const char *name)
+{
+    struct bytes value = call_header(call, name);
+
+    return value.len > 0 ? value : bytes_of(NULL, 0);
+}
 /* Is it a date as versions are, yyyy-mm-dd? Any date: a list of known ones would refuse each new
  * client. decision: 1 */
 bool call_version_is_valid(struct bytes text);
@@ -87,6 +95,9 @@ bool call_since(const struct call *call, const char *version);
 /* A header that is a whole number of at most `max`; *ret_has: was it sent. E_InvalidHeaderValue */
 enum error call_read_number(struct call *call, const char *name, uint64_t max, bool *ret_has,
                             uint64_t *ret_number);
+/* The same of a header that states a condition: an empty one counts as absent. */
+enum error call_read_bound(struct call *call, const char *name, uint64_t max, bool *ret_has,
+                           uint64_t *ret_number);
 /* One that is true or false; absent or empty: false. E_InvalidHeaderValue */
 enum error call_read_flag(struct call *call, const char *name, bool *ret_flag);
 

@@ -118,6 +118,8 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
         answer_u64(a, "x-ms-copy-source-status-code", (uint64_t)problem->source_status);
     if (problem->source_status != 0 && problem->source_code.ptr)
         answer_header(a, "x-ms-copy-source-error-code", problem->source_code);
+    if (problem->is_soft_deleted)
+        answer_string(a, "x-ms-is-soft-deleted", "true");
     if (problem->retry_after_s > 0)
         answer_u64(a, "Retry-After", problem->retry_after_s);
     if (e == E_NoAuthenticationInformation)

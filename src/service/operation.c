@@ -91,6 +91,8 @@ enum error operation_check(struct decision *d)
     e = check_lease_rule(d);
     if (e)
         return e;
+    d->subject.lease_is_held =
+        operation->lease == LEASE_RULE_WHEN_LEASED && d->input->lease_id != NULL;
     return conditions_check(operation->condition_class, given, &d->subject);
 }
 
@@ -214,6 +216,8 @@ static struct bytes part_given(struct bytes part, const struct call *call, struc
     bytes_cut(part, '=', &name, ret_wanted);
     if (name.ptr[0] == '?')
         return call_query(call, arena_string(call->arena, bytes_from(name, 1)));
+    if (bytes_has_prefix(name, bytes_from_string("if-")))
+        return call_condition(call, arena_string(call->arena, name));
     return call_find_header(call, name);
 }
 

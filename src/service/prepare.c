@@ -105,6 +105,8 @@ enum error prepare_head(struct call *call, struct decision *d)
 
     if (!e)
         e = call->service->check_names(call->input.resource);
+    if (!e)
+        e = conditions_refuse_unreadable(call);
     return e ? e : check(call, d);
 }
 

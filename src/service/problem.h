@@ -22,6 +22,7 @@ struct problem {
     struct bytes source_message; /* ptr NULL: that of the code */
     /* E_InvalidRange: how long the resource is that the range does not touch. */
     uint64_t length;
+    bool is_soft_deleted;   /* E_BlobNotFound: the snapshot is retained */
     unsigned retry_after_s; /* when the same may be asked again; 0: nothing is said of that */
 };
 

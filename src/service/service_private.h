@@ -307,6 +307,15 @@ enum error route_request(struct call *call);
  * the account's name, as in path style, or below it. decision: 61 */
 enum error route_part(struct call *part, const struct call *batch);
 
+/* ---- conditional headers: condition_headers.c ---- */
+
+/* Parses them into the call's input.
+ * returns  OK, E_InvalidHeaderValue; E_InvalidInput in the Table service */
+enum error route_conditions(struct call *call);
+/* Once the operation is known: a read ignores dates that cannot be read. decision: 848
+ * returns  OK, E_InvalidHeaderValue */
+enum error conditions_refuse_unreadable(struct call *call);
+
 /* ---- what a request is about: route_target.c ---- */
 
 /* Whose account, and whether it is a website's. Comes first, and refuses nothing: what its account's

@@ -16,8 +16,19 @@ static void add_header(struct copy_source *source, const char *name, struct byte
         };
 }
 
-/* Collects the headers of the read of the source. */
-static void read_headers(const struct call *call, struct copy_source *source)
+/* The date is of a write, so it must be readable. decision: 848 */
+static enum error check_date(struct call *call, const char *name)
+{
+    struct bytes text = call_condition(call, name);
+    instant date;
+
+    if (!text.ptr || instant_parse_http(text, &date))
+        return OK;
+    return call_fail_header(call, E_InvalidHeaderValue, name, text);
+}
+
+/* Collects the headers of the read of the source that state conditions. */
+static enum error read_conditions(struct call *call, struct copy_source *source)
 {
     static const char *const names[][2] = {
         { "x-ms-source-if-match", "if-match" },
@@ -25,6 +36,18 @@ static void read_headers(const struct call *call, struct copy_source *source)
         { "x-ms-source-if-modified-since", "if-modified-since" },
         { "x-ms-source-if-unmodified-since", "if-unmodified-since" },
         { "x-ms-source-if-tags", "x-ms-if-tags" },
+    };
+    enum error e = check_date(call, "x-ms-source-if-modified-since");
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        add_header(source, names[i][1], call_condition(call, names[i][0]));
+    return e ? e : check_date(call, "x-ms-source-if-unmodified-since");
+}
+
+/* Collects its other headers. */
+static void read_headers(const struct call *call, struct copy_source *source)
+{
+    static const char *const names[][2] = {
         { "x-ms-copy-source-authorization", "authorization" },
         { "x-ms-source-allow-trailing-dot", "x-ms-allow-trailing-dot" },
         { "x-ms-file-request-intent", "x-ms-file-request-intent" },
@@ -103,10 +126,13 @@ enum error copy_source_check(struct call *call, enum source_rule rule,
 
     if (source.text.len > URL_MAX || !url_parse(source.text, &source.url))
         return call_fail_header(call, E_InvalidHeaderValue, name, source.text);
+    e = read_conditions(call, &source);
     read_headers(call, &source);
-    e = read_range(call, &source);
+    if (!e)
+        e = read_range(call, &source);
     if (!e)
         e = read_sums(call, &source);
+    call->checks_source = source.expects_md5 || source.expects_crc64;
     call->gathers_for = source_owner(call->arena, call->account_name, &source.url,
                                      source_endpoint(call, &source) != NULL);
     *ret_source = source;

@@ -163,7 +163,8 @@ test('a sealed blob takes no more blocks; what else may change, may', async (t) 
     assert.equal(sealed._response.status, 200);
     assert.equal(sealed.isSealed, true);
     assert.notEqual(sealed.etag, etag);
-    await refused(blob.appendBlock('x', 1), 409, 'BlobIsSealed');
+    const refusal = await refused(blob.appendBlock('x', 1), 409, 'BlobIsSealed');
+    assert.match(refusal.message, /The blob is sealed and its contents cannot be modified\./); // recorded
     assert.equal((await blob.seal()).isSealed, true);
     assert.equal((await blob.getProperties()).isSealed, true);
     assert.equal((await blob.download()).isSealed, true);

@@ -2,11 +2,17 @@
 // request whose condition holds and one whose condition does not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BlobSASPermissions } from '@azure/storage-blob';
 import { raw, rawRefused } from './raw.mjs';
 import { blockId, md5, newBlob, newContainer, refused } from './setup.mjs';
 
 const OTHER = '"0x111111111111111"';
 const MINUTE = 60000;
+
+// A URL that reads the blob.
+const signed = (blob) => blob.generateSasUrl({
+    permissions: BlobSASPermissions.parse('rt'), expiresOn: new Date(Date.now() + 10 * MINUTE),
+});
 
 function conditionsOf({ etag, lastModified }) {
     const earlier = new Date(lastModified.getTime() - MINUTE);
@@ -152,6 +158,164 @@ test('If-None-Match * on Put Blob and Put Block List means: create only', async 
     const two = container.getBlockBlobClient('two');
     await two.stageBlock(blockId(1), 'x', 1);
     await two.commitBlockList([blockId(1)], { conditions });
+});
+
+test('If-None-Match * with the id of the active lease replaces the blob', async (t) => {
+    // Recorded 10 of 10; upload_blob(data, lease=..) of the Python client sends both. decision: 846
+    const lease = 'aaaaaaaa-0000-4000-8000-00000000000a';
+    const other = 'bbbbbbbb-0000-4000-8000-00000000000b';
+    const { container, blob } = await newBlob(t);
+    const path = `/${container.containerName}/blob`;
+    const source = await signed((await newBlob(t)).blob);
+    const create = (headers, body = '') => raw('PUT', path, { 'If-None-Match': '*', ...headers }, body);
+    const creates = {
+        'Put Blob': (headers) => create({ 'x-ms-blob-type': 'BlockBlob', ...headers }, 'new'),
+        'Put Blob From URL': (headers) => create({ 'x-ms-blob-type': 'BlockBlob',
+            'x-ms-copy-source': source, ...headers }),
+        'Put Block List': async (headers) => {
+            await blob.stageBlock(blockId(1), 'new', 3, { conditions: { leaseId: lease } });
+            return raw('PUT', `${path}?comp=blocklist`, { 'If-None-Match': '*', ...headers },
+                `<BlockList><Latest>${blockId(1)}</Latest></BlockList>`);
+        },
+        'Put Blob, append': (headers) => create({ 'x-ms-blob-type': 'AppendBlob', ...headers }),
+        'Put Blob, page': (headers) => create({ 'x-ms-blob-type': 'PageBlob', 'x-ms-blob-content-length': '512',
+            ...headers }),
+    };
+    await blob.getBlobLeaseClient(lease).acquireLease(-1);
+    for (const [name, operation] of Object.entries(creates)) {
+        await rawRefused(operation({}), 412, 'LeaseIdMissing');
+        await rawRefused(operation({ 'x-ms-lease-id': other }), 412, 'LeaseIdMismatchWithBlobOperation');
+        const made = await operation({ 'x-ms-lease-id': lease });
+        assert.equal(made.status, 201, `${name}: ${made.text}`);
+        // The date is a condition of its own.
+        const later = new Date(Date.now() + MINUTE).toUTCString();
+        await rawRefused(operation({ 'x-ms-lease-id': lease, 'If-Modified-Since': later }), 412, 'ConditionNotMet');
+    }
+    // A copy was never recorded so: it creates only.
+    await rawRefused(create({ 'x-ms-copy-source': source, 'x-ms-lease-id': lease }),
+        409, 'BlobAlreadyExists');
+    await blob.getBlobLeaseClient(lease).releaseLease();
+    await rawRefused(creates['Put Blob']({}), 409, 'BlobAlreadyExists');
+});
+
+test('If-None-Match * is ignored by writes that cannot create', async (t) => {
+    // The live service on DELETE (apache/opendal#8176) and Set Blob Properties (Azurite). decision: 4
+    const { container, blob, etag } = await newBlob(t);
+    const path = `/${container.containerName}/blob`;
+    const star = { 'If-None-Match': '*' };
+    const write = async (status, query, headers = {}) => {
+        const answer = await raw('PUT', `${path}?comp=${query}`, { ...star, ...headers });
+        assert.equal(answer.status, status, `${query}: ${answer.text}`);
+    };
+    await write(200, 'metadata', { 'x-ms-meta-a': '1' });
+    await write(200, 'properties');
+    await write(201, 'snapshot');
+    await write(201, 'lease', { 'x-ms-lease-action': 'acquire', 'x-ms-lease-duration': '15',
+        'x-ms-proposed-lease-id': 'aaaaaaaa-0000-4000-8000-00000000000a' });
+    await write(202, 'lease', { 'x-ms-lease-action': 'break', 'x-ms-lease-break-period': '0' });
+    const later = new Date(Date.now() + MINUTE).toUTCString();
+    await rawRefused(raw('PUT', `${path}?comp=metadata`, { ...star, 'If-Modified-Since': later }),
+        412, 'ConditionNotMet');
+    await rawRefused(raw('DELETE', path, { 'If-None-Match': (await blob.getProperties()).etag,
+        'x-ms-delete-snapshots': 'include' }), 412, 'ConditionNotMet');
+    assert.notEqual((await blob.getProperties()).etag, etag);
+    const deleted = await raw('DELETE', path, { ...star, 'x-ms-delete-snapshots': 'include' });
+    assert.equal(deleted.status, 202);
+    assert.equal(await blob.exists(), false);
+});
+
+test('empty conditional headers count as absent', async (t) => {
+    // botbuilder-azure-blobs sends an empty If-Match with every first write. decision: 847
+    const { container, blob } = await newBlob(t);
+    const path = `/${container.containerName}/blob`;
+    const empty = { 'If-Match': '', 'If-None-Match': '', 'If-Modified-Since': '', 'If-Unmodified-Since': '',
+        'x-ms-if-tags': '' };
+    const status = async (method, target, headers, body) => (await raw(method, target, headers, body)).status;
+
+    assert.equal(await status('GET', path, empty), 200);
+    assert.equal(await status('HEAD', path, empty), 200);
+    assert.equal(await status('PUT', path, { ...empty, 'x-ms-blob-type': 'BlockBlob' }, 'new'), 201);
+    assert.equal(await status('PUT', `${path}2`, { ...empty, 'x-ms-blob-type': 'BlockBlob' }, 'new'), 201);
+    assert.equal(await status('GET', `${path}?comp=tags`, { 'x-ms-blob-if-match': '',
+        'x-ms-blob-if-none-match': '', 'x-ms-blob-if-modified-since': '', 'x-ms-blob-if-unmodified-since': '' }), 200);
+    // Containers take none of the two that name an ETag.
+    assert.equal(await status('PUT', `/${container.containerName}?restype=container&comp=metadata`, empty), 200);
+    const url = await signed(blob);
+    const sources = { 'x-ms-source-if-match': '', 'x-ms-source-if-none-match': '', 'x-ms-source-if-modified-since': '',
+        'x-ms-source-if-unmodified-since': '', 'x-ms-source-if-tags': '' };
+    assert.equal(await status('PUT', `${path}3`, { 'x-ms-copy-source': url, ...sources }), 202);
+    assert.equal(await status('PUT', `${path}4`, { 'x-ms-copy-source': url, 'x-ms-requires-sync': 'true',
+        ...sources }), 202);
+    assert.equal(await status('PUT', `${path}5`, { 'x-ms-copy-source': url, 'x-ms-blob-type': 'BlockBlob',
+        ...sources }), 201);
+    const page = container.getPageBlobClient('page');
+    await page.create(1024);
+    const pages = { 'x-ms-if-sequence-number-le': '', 'x-ms-if-sequence-number-lt': '',
+        'x-ms-if-sequence-number-eq': '', 'x-ms-page-write': 'clear', 'x-ms-range': 'bytes=0-511' };
+    assert.equal(await status('PUT', `/${container.containerName}/page?comp=page`, pages), 201);
+    await container.getAppendBlobClient('log').create();
+    assert.equal(await status('PUT', `/${container.containerName}/log?comp=appendblock`,
+        { 'x-ms-blob-condition-appendpos': '', 'x-ms-blob-condition-maxsize': '' }, 'x'), 201);
+    // Conditions of other operations, which are refused where they say something.
+    assert.equal(await status('PUT', `${path}?comp=metadata`, { 'x-ms-if-sequence-number-le': '',
+        'x-ms-blob-condition-appendpos': '', 'x-ms-source-if-match': '' }), 200);
+    assert.equal(await status('DELETE', path, { ...empty, 'x-ms-access-tier-if-modified-since': '' }), 202);
+});
+
+test('a date that cannot be read is ignored on reads, and refused on writes', async (t) => {
+    // Azurite#2550 tells it of Get Blob. decision: 848
+    const { container, blob } = await newBlob(t);
+    const path = `/${container.containerName}/blob`;
+    const url = await signed(blob);
+    for (const date of ['null', 'yesterday', '2026-01-01T00:00:00Z']) {
+        for (const name of ['If-Modified-Since', 'If-Unmodified-Since']) {
+            const headers = { [name]: date };
+            assert.equal((await raw('GET', path, headers)).status, 200);
+            assert.equal((await raw('HEAD', path, headers)).status, 200);
+            assert.equal((await raw('GET', `${path}?comp=metadata`, headers)).status, 200);
+            assert.equal((await raw('GET', `${path}?comp=blocklist`, headers)).status, 200);
+            assert.equal((await raw('GET', `/${container.containerName}?restype=container&comp=list`, headers)).status,
+                200);
+            assert.equal((await raw('GET', `${path}?comp=tags`, { [`x-ms-blob-${name}`]: date })).status, 200);
+            // The others still count.
+            await rawRefused(raw('GET', path, { ...headers, 'If-Match': OTHER }), 412, 'ConditionNotMet');
+            for (const write of [raw('PUT', `${path}?comp=metadata`, headers), raw('DELETE', path, headers),
+                raw('PUT', path, { ...headers, 'x-ms-blob-type': 'BlockBlob' }, 'x'),
+                raw('PUT', `${path}?comp=tags`, { [`x-ms-blob-${name}`]: date }, '<Tags><TagSet/></Tags>'),
+                raw('PUT', `${path}2`, { [`x-ms-source-${name}`]: date, 'x-ms-copy-source': url })]) {
+                const answer = await rawRefused(write, 400, 'InvalidHeaderValue');
+                assert.match(answer.text, new RegExp(`<HeaderValue>${date}</HeaderValue>`));
+            }
+        }
+    }
+});
+
+test('blocks that are not committed have a date', async (t) => {
+    // Recorded: Put Block List with a date ahead, on a blob that has such blocks alone. decision: 849
+    const container = await newContainer(t);
+    const blob = container.getBlockBlobClient('staged');
+    const past = new Date(Date.now() - MINUTE);
+    const ahead = new Date(Date.now() + MINUTE);
+    await blob.stageBlock(blockId(1), 'x', 1);
+    const commit = (conditions) => blob.commitBlockList([blockId(1)], { conditions });
+    await refused(commit({ ifModifiedSince: ahead }), 412, 'ConditionNotMet');
+    await refused(commit({ ifUnmodifiedSince: past }), 412, 'ConditionNotMet');
+    await refused(commit({ ifMatch: '*' }), 412, 'ConditionNotMet');
+    await commit({ ifModifiedSince: past });
+});
+
+test('Append Block refuses an If-Match from before 1601', async (t) => {
+    // Recorded of a bare 0x111111111111111; 412 of other operations. decision: 850
+    const container = await newContainer(t);
+    const path = `/${container.containerName}/log?comp=appendblock`;
+    await container.getAppendBlobClient('log').create();
+    const append = (match) => raw('PUT', path, { 'If-Match': match }, 'x');
+    await rawRefused(append('0x111111111111111'), 400, 'OutOfRangeInput');
+    await rawRefused(append('0x8D2C9167D53FC2C'), 412, 'ConditionNotMet');
+    await rawRefused(append('"garbage"'), 412, 'ConditionNotMet');
+    await rawRefused(raw('PUT', `/${container.containerName}/log?comp=metadata`,
+        { 'If-Match': '0x111111111111111' }), 412, 'ConditionNotMet');
+    assert.equal((await raw('PUT', path, { 'If-None-Match': '0x111111111111111' }, 'x')).status, 201);
 });
 
 test('of 20 creators with If-None-Match * one wins', async (t) => {

@@ -198,6 +198,7 @@ test('a pending copy of a page blob is aborted, or goes on where it was after a 
     await until(async () => (await progress()) === `${4 * MIB}/${content.length}`);
     assert.equal((await target.downloadToBuffer()).toString(), 'o'.repeat(1024));
     await refused(target.uploadPages(Buffer.alloc(512), 0, 512), 409, 'PendingCopyOperation');
+    await refused(target.getPageRanges(), 409, 'PendingCopyOperation'); // decision: 855
     await target.abortCopyFromURL(copyId);
     const aborted = await target.getProperties();
     assert.deepEqual([aborted.copyStatus, aborted.contentLength, aborted.blobType], ['aborted', 0, 'PageBlob']);

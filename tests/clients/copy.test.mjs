@@ -150,9 +150,16 @@ test('the destination is judged before a source is looked at', async (t) => {
     const lease = source.getBlobLeaseClient();
     await lease.acquireLease(-1);
     await refused(source.syncUploadFromURL(await signed(container.getBlobClient('none'))), 412, 'LeaseIdMissing');
-    await refused(source.syncUploadFromURL(await signed(container.getBlobClient('none')),
-        { conditions: { leaseId: lease.leaseId, ifNoneMatch: '*' } }), 409, 'BlobAlreadyExists');
     await source.syncUploadFromURL(await signed(source), { conditions: { leaseId: lease.leaseId } });
+    await lease.releaseLease();
+    await refused(source.syncUploadFromURL(await signed(container.getBlobClient('none')),
+        { conditions: { ifNoneMatch: '*' } }), 409, 'BlobAlreadyExists');
+    // A wrong checksum of the source comes first, as recorded. decision: 851
+    await refused(source.syncUploadFromURL(await signed(source),
+        { conditions: { ifNoneMatch: '*' }, sourceContentMD5: md5('other') }), 400, 'Md5Mismatch');
+    await refused(source.syncUploadFromURL(await signed(source),
+        { conditions: { ifNoneMatch: '*' }, sourceContentMD5: md5(await source.downloadToBuffer()) }),
+    409, 'BlobAlreadyExists');
     const missing = (await newContainer(t)).getBlockBlobClient('x');
     await service.deleteContainer(missing.containerName);
     await refused(missing.syncUploadFromURL(await signed(source)), 404, 'ContainerNotFound');

@@ -146,7 +146,7 @@ test('what is missing or wrong in a request is refused', async (t) => {
     await rawRefused(put({ 'x-ms-page-write': 'clear' }), 400, 'InvalidHeaderValue');
     await rawRefused(put({ 'x-ms-source-range': 'bytes=0-' }), 400, 'InvalidHeaderValue');
     await rawRefused(put({ 'x-ms-source-range': 'bytes=0-1023' }), 416, 'InvalidPageRange');
-    await rawRefused(put({ 'x-ms-range': 'bytes=1-512' }), 416, 'InvalidPageRange');
+    await rawRefused(put({ 'x-ms-range': 'bytes=1-512' }), 400, 'InvalidHeaderValue');
     await rawRefused(put({ 'x-ms-blob-condition-appendpos': '0' }), 400, 'UnsupportedHeader');
     await rawRefused(put({ 'x-ms-source-lease-id': 'x' }), 400, 'UnsupportedHeader');
     const add = (more) => raw('PUT', `${path(append)}?comp=appendblock`, { 'x-ms-copy-source': url, ...more });

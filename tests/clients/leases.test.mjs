@@ -191,6 +191,29 @@ for (const [name, operation] of Object.entries({ ...writes, ...reads })) {
     });
 }
 
+test('messages name the resource that is leased', async (t) => {
+    // Live tests of other clients match them; the blob's were "container" and "blob/container". decision: 857
+    const { container, blob } = await newBlob(t);
+    for (const [client, word] of [[blob, 'blob'], [container, 'container']]) {
+        const lease = client.getBlobLeaseClient(A);
+        const other = client.getBlobLeaseClient(B);
+        const says = async (promise, status, code, message) => {
+            const error = await refused(promise, status, code);
+            assert.ok(error.message.startsWith(`${message}\n`), error.message);
+        };
+        const none = `There is currently no lease on the ${word}.`;
+        const mismatch = `The lease ID specified did not match the lease ID for the ${word}.`;
+        await says(lease.breakLease(0), 409, 'LeaseNotPresentWithLeaseOperation', none);
+        await says(lease.changeLease(B), 409, 'LeaseNotPresentWithLeaseOperation', none);
+        await says(lease.releaseLease(), 409, 'LeaseIdMismatchWithLeaseOperation', mismatch);
+        await lease.acquireLease(-1);
+        await says(other.renewLease(), 409, 'LeaseIdMismatchWithLeaseOperation', mismatch);
+        await says(client.delete(), 412, 'LeaseIdMissing',
+            `There is currently a lease on the ${word} and no lease ID was specified in the request.`);
+        await lease.releaseLease();
+    }
+});
+
 test('a leased blob is deleted with its id', async (t) => {
     // semantics 3.3
     const { blob } = await newBlob(t);

@@ -77,9 +77,15 @@ test('ranges that are no pages of the blob: 416 InvalidPageRange', async (t) => 
     const { blob, path } = await newPageBlob(t, 2048);
     const put = (range, body, write = 'update') => raw('PUT', `${path}?comp=page`,
         { 'x-ms-page-write': write, ...(range ? { 'x-ms-range': range } : {}) }, body);
-    for (const range of ['bytes=1-512', 'bytes=0-510', 'bytes=0-1023', 'bytes=2048-2559',
-        'bytes=1536-2559', 'bytes=0-'])
+    for (const range of ['bytes=0-1023', 'bytes=2048-2559', 'bytes=1536-2559'])
         await rawRefused(put(range, page('a')), 416, 'InvalidPageRange');
+    // Recorded of both kinds of write, with the header x-ms-range. decision: 853
+    for (const range of ['bytes=1-512', 'bytes=0-510', 'bytes=0-512', 'bytes=0-', 'bytes=0--1']) {
+        for (const refusal of [put(range, page('a')), put(range, '', 'clear')]) {
+            const { text } = await rawRefused(refusal, 400, 'InvalidHeaderValue');
+            assert.ok(text.includes(`<HeaderName>Range</HeaderName><HeaderValue>${range}</HeaderValue>`), text);
+        }
+    }
     await rawRefused(put('bytes=2048-2559', '', 'clear'), 416, 'InvalidPageRange');
     await rawRefused(put(undefined, page('a')), 400, 'MissingRequiredHeader');
     await rawRefused(put('bytes=511-0', page('a')), 400, 'InvalidHeaderValue');
@@ -161,6 +167,39 @@ test('sequence numbers: max, update, increment', async (t) => {
     await blob.setHTTPHeaders({ blobContentLanguage: 'de' });
     assert.equal((await blob.getProperties()).contentType, undefined);
     assert.equal((await blob.getProperties()).blobSequenceNumber, 1);
+});
+
+test('a condition on the sequence number that is not one', async (t) => {
+    // Recorded 10 of 10, with -1. decision: 852
+    const { path } = await newPageBlob(t, 512);
+    for (const name of ['le', 'lt', 'eq']) {
+        for (const value of ['-1', 'x', '9223372036854775808']) {
+            for (const [write, body] of [['update', page('a')], ['clear', '']]) {
+                const { text } = await rawRefused(raw('PUT', `${path}?comp=page`, { 'x-ms-page-write': write,
+                    'x-ms-range': 'bytes=0-511', [`x-ms-if-sequence-number-${name}`]: value }, body), 400, 'InvalidInput');
+                assert.match(text, /One of the request inputs is not valid\./);
+                assert.doesNotMatch(text, /HeaderName/);
+            }
+        }
+    }
+});
+
+test('lists of ranges are widened to pages', async (t) => {
+    // Recorded: bytes=0-1022 is listed up to 1023. decision: 854
+    const { blob, path } = await newPageBlob(t, 4096);
+    await blob.uploadPages(page('a', 8), 0, 4096);
+    const list = async (range, query = '') => {
+        const { text } = await raw('GET', `${path}?comp=pagelist${query}`, { 'x-ms-range': range });
+        return [...text.matchAll(/<Start>(\d+)<\/Start><End>(\d+)<\/End>/g)].map(([, start, end]) => `${start}-${end}`);
+    };
+    assert.deepEqual(await list('bytes=0-1022'), ['0-1023']);
+    assert.deepEqual(await list('bytes=513-513'), ['512-1023']);
+    assert.deepEqual(await list('bytes=600-'), ['512-4095']);
+    assert.deepEqual(await list('bytes=4095-9999'), ['3584-4095']);
+    await rawRefused(raw('GET', `${path}?comp=pagelist`, { 'x-ms-range': 'bytes=4096-4097' }), 416, 'InvalidRange');
+    const { snapshot } = await blob.createSnapshot();
+    await blob.clearPages(1024, 1024);
+    assert.deepEqual(await list('bytes=1025-1025', `&prevsnapshot=${encodeURIComponent(snapshot)}`), ['1024-1535']);
 });
 
 test('conditions on the sequence number', async (t) => {

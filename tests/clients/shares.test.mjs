@@ -98,6 +98,36 @@ test('Get Share Stats: an empty share takes no room; older versions have GiB', a
     assert.match(old.text, /<ShareStats><ShareUsage>0<\/ShareUsage><\/ShareStats>/);
 });
 
+test('Lease Share: messages say "file share", and a release has a time', async (t) => {
+    // Recorded: LeaseIdMissing 4, mismatch 4, the time 9 of 9, of a share and of its snapshot. decision: 857
+    const share = await newShare(t);
+    const { snapshot } = await share.createSnapshot();
+    const a = '00000000-0000-0000-0000-00000000000a', b = '00000000-0000-0000-0000-00000000000b';
+    for (const query of ['', `&sharesnapshot=${encodeURIComponent(snapshot)}`]) {
+        const path = `/${share.name}?restype=share${query}`;
+        const act = (action, headers) => rawFile('PUT', `${path}&comp=lease`, { 'x-ms-lease-action': action, ...headers });
+        const says = async (promise, status, code, message) => {
+            const { text } = await rawRefused(promise, status, code);
+            assert.ok(text.includes(`<Message>${message}\n`), text);
+        };
+        const none = 'There is currently no lease on the file share.';
+        const mismatch = 'The lease ID specified did not match the lease ID for the file share.';
+        await says(act('break'), 409, 'LeaseNotPresentWithLeaseOperation', none);
+        await says(act('release', { 'x-ms-lease-id': a }), 409, 'LeaseIdMismatchWithLeaseOperation', mismatch);
+        await says(rawFile('GET', path, { 'x-ms-lease-id': a }), 412, 'LeaseNotPresentWithContainerOperation', none);
+        await act('acquire', { 'x-ms-lease-duration': '-1', 'x-ms-proposed-lease-id': a });
+        await says(rawFile('DELETE', path), 412, 'LeaseIdMissing',
+            'There is currently a lease on the file share and no lease ID was specified in the request.');
+        await says(rawFile('DELETE', path, { 'x-ms-lease-id': b }), 412, 'LeaseIdMismatchWithContainerOperation', mismatch);
+        const released = await act('release', { 'x-ms-lease-id': a });
+        assert.deepEqual([released.status, released.headers.get('x-ms-lease-time')], [200, '0']);
+        await act('acquire', { 'x-ms-lease-duration': '-1', 'x-ms-proposed-lease-id': a });
+        await act('break');
+        await says(rawFile('DELETE', path, { 'x-ms-lease-id': a }), 412, 'LeaseLost',
+            'A lease ID was specified, but the lease for the file share has expired.');
+    }
+});
+
 test('Lease Share: five actions; a leased share is deleted with the id alone (semantics 3.5)', async (t) => {
     const share = await newShare(t);
     const { etag } = await share.getProperties();

@@ -51,6 +51,18 @@ test('an archived blob is described and refused, and rehydrated', async (t) => {
     await blob.delete();
 });
 
+test('an archived snapshot stays archived', async (t) => {
+    // Recorded. decision: 86
+    const { blob } = await newBlob(t, 'hello');
+    const { snapshot } = await blob.createSnapshot();
+    const taken = blob.withSnapshot(snapshot);
+    assert.equal((await taken.setAccessTier('Archive'))._response.status, 200);
+    for (const tier of ['Hot', 'Cool', 'Cold'])
+        await refused(taken.setAccessTier(tier), 409, 'BlobOperationNotSupported');
+    assert.equal((await taken.setAccessTier('Archive'))._response.status, 200);
+    assert.equal((await taken.getProperties()).archiveStatus, undefined);
+});
+
 test('--rehydrateSeconds: an archived blob comes back, also after a restart', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-tiers-'));
     t.after(() => rm(folder, { recursive: true, force: true }));

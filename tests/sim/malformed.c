@@ -15,7 +15,7 @@
 #define PAGES      (OP(PUT_PAGE) | OP(CLEAR_PAGE))
 #define METADATA   (OP(PUT_BLOB) | OP(SET_METADATA) | OP(PUT_BLOCK_LIST) | OP(CREATE_CONTAINER))
 #define SNAPSHOTED (OP(GET_BLOB) | OP(HEAD_BLOB) | OP(GET_METADATA) | OP(DELETE_BLOB))
-#define DATED      (OP(GET_BLOB) | OP(PUT_BLOB) | OP(DELETE_CONTAINER) | OP(SET_METADATA))
+#define DATED      (OP(SET_PROPERTIES) | OP(PUT_BLOB) | OP(DELETE_CONTAINER) | OP(SET_METADATA))
 
 #define HEADER(name, value, ops, acts, code)                                                       \
     {                                                                                              \
@@ -50,9 +50,9 @@ static const struct malformed rows[] = {
     QUERY("marker", "*", OP(LIST_BLOBS), "InvalidQueryParameterValue"),
     QUERY("snapshot", "now", SNAPSHOTED, "InvalidQueryParameterValue"),
     QUERY("blockid", "*", OP(PUT_BLOCK), "InvalidQueryParameterValue"),
-    { "range", "bytes=0-510", false, PAGES, 0, false, 416, "InvalidPageRange" },
-    { "range", "bytes=1-512", false, PAGES, 0, false, 416, "InvalidPageRange" },
-    HEADER("x-ms-if-sequence-number-le", "-1", PAGES, 0, "InvalidHeaderValue"),
+    HEADER("range", "bytes=0-510", PAGES, 0, "InvalidHeaderValue"),
+    HEADER("range", "bytes=1-512", PAGES, 0, "InvalidHeaderValue"),
+    HEADER("x-ms-if-sequence-number-le", "-1", PAGES, 0, "InvalidInput"),
     HEADER("x-ms-blob-condition-appendpos", "end", OP(APPEND_BLOCK) | OP(SEAL), 0, "InvalidHeaderValue"),
     HEADER("x-ms-sequence-number-action", "decrement", OP(SET_PROPERTIES), 0, "InvalidHeaderValue"),
     QUERY("prevsnapshot", "then", OP(PAGE_RANGES), "InvalidQueryParameterValue"),

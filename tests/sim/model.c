@@ -463,13 +463,32 @@ static bool has_index_tag(const struct run *run)
     return tag == run->ask->if_tag;
 }
 
+/* Blocks that were never committed have a date, which no response shows. Returns true if the
+ * conditions are met. */
+static bool check_condition_of_missing(struct run *run, unsigned given, const char *not_met)
+{
+    bool has_date = run->out->blob.staged_count > 0;
+    bool met = !(given & (IF_TAG | IF_INDEXED));
+
+    if (has_date && given & IF_OLDER)
+        met = met && !run->doubt.is_modified_too;
+    if (has_date && given & IF_NEWER && !(given & IF_NO_TAG))
+        met = met && run->doubt.is_modified;
+    if (!met)
+        rule_refuse(run, 412, not_met);
+    return met;
+}
+
 /* True: go on. Where a tag and a date of one pair are given, reads look at both, others at the
- * tag. */
+ * tag. If-None-Match: * is ignored by writes that cannot create, and next to the id of the lease. */
 static bool check_condition(struct run *run, bool exists, const struct stamp *stamp)
 {
     const struct ask *ask = run->ask;
     enum class class = conditions[ask->op].class;
-    unsigned given = conditions_of(ask);
+    bool ignores_any = class == WRITES || (class == CREATES && ask->lease_id > 0);
+    unsigned given =
+        conditions_of(ask) &
+        ~(exists && ignores_any && ask->condition == IF_NONE_MATCH_ANY ? IF_NO_TAG : 0u);
     bool any = ask->condition == IF_MATCH_ANY || ask->condition == IF_NONE_MATCH_ANY;
     bool tag, before = true, changed = true;
     const char *not_met =
@@ -477,11 +496,8 @@ static bool check_condition(struct run *run, bool exists, const struct stamp *st
     bool newer = exists && is_modified(stamp, ask->modified_since, run->doubt.is_modified);
     bool too_new = exists && is_modified(stamp, ask->unmodified_since, run->doubt.is_modified_too);
 
-    if (!exists) {
-        if (given & (IF_TAG | IF_INDEXED))
-            rule_refuse(run, 412, not_met);
-        return !(given & (IF_TAG | IF_INDEXED));
-    }
+    if (!exists)
+        return check_condition_of_missing(run, given, not_met);
     tag = any || fits(run, stamp);
     if (given & IF_TAG)
         before = tag;

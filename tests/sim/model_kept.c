@@ -60,7 +60,7 @@ void rule_delete_snapshot(struct run *run)
     if (!run->ask->is_permanent) {
         delete_one(run, b, i);
     } else if (!run->doubt.kept.allows_permanent) {
-        rule_refuse(run, 409, "PermanentDeleteNotEnabled");
+        rule_refuse(run, 409, "PermanentDeleteIsOff");
         return;
     } else if (b->snapshots[i].expires == 0) {
         rule_refuse(run, 409, "BlobSnapshotNotSoftDeleted");

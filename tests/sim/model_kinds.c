@@ -110,6 +110,10 @@ void rule_page_ranges(struct run *run)
 
     if (!rule_check_kind(run, KIND_PAGES))
         return;
+    if (!run->out->snapshot && b->copy == COPIES_STILL) {
+        rule_refuse(run, 409, "PendingCopyOperation");
+        return;
+    }
     if (ask->has_range && ask->range_from >= contents_length(contents)) {
         rule_refuse(run, 416, "InvalidRange");
         return;

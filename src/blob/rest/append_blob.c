@@ -38,17 +38,34 @@ static const struct size_limit limits[] = {
 static enum error parse_conditions(struct call *call, struct append_block_parameters *p)
 {
     enum error e =
-        call_read_number(call, position_header, INT64_MAX, &p->has_position, &p->position);
+        call_read_bound(call, position_header, INT64_MAX, &p->has_position, &p->position);
 
     return e ? e
-             : call_read_number(call, "x-ms-blob-condition-maxsize", INT64_MAX, &p->has_size_max,
-                                &p->size_max);
+             : call_read_bound(call, "x-ms-blob-condition-maxsize", INT64_MAX, &p->has_size_max,
+                               &p->size_max);
+}
+
+/* 1601-01-01 as an instant, where the file times of Windows start. */
+#define FILE_TIME_START UINT64_C(504911232000000000)
+
+/* Refuses a bare ETag from before 1601, as recorded of this operation only. decision: 850 */
+static enum error refuse_ancient(struct call *call)
+{
+    const struct conditions *given = &call->input.conditions;
+    const struct etag *tag = given->given & IF_MATCH ? given->match->tags : NULL;
+    struct bytes text = bytes_trim(call_header(call, "if-match"));
+
+    if (!tag || given->match->count != 1 || text.ptr[0] == '"' || tag->v == 0)
+        return OK;
+    return tag->v < FILE_TIME_START ? E_OutOfRangeInput : OK;
 }
 
 enum error append_block_check(struct call *call, struct append_block_parameters *p)
 {
     enum error e = blob_refuse_unbuilt(call, REQUEST_APPEND);
 
+    if (!e)
+        e = refuse_ancient(call);
     if (!e)
         e = body_check_size(call, limits, call->request->content_length);
     if (!e)
@@ -96,14 +113,14 @@ enum error append_block_from_url_gather(struct gathering *g, struct append_block
 
 enum error seal_append_blob_check(struct call *call, struct seal_append_blob_parameters *p)
 {
-    struct bytes size_max = call_header(call, "x-ms-blob-condition-maxsize");
+    struct bytes size_max = call_condition(call, "x-ms-blob-condition-maxsize");
     enum error e = blob_refuse_unbuilt(call, REQUEST_APPEND);
 
     if (e)
         return e;
     if (size_max.ptr)
         return call_fail_header(call, E_UnsupportedHeader, "x-ms-blob-condition-maxsize", size_max);
-    return call_read_number(call, position_header, INT64_MAX, &p->has_position, &p->position);
+    return call_read_bound(call, position_header, INT64_MAX, &p->has_position, &p->position);
 }
 
 /* rest: Append-Blob-Seal */

@@ -24,7 +24,8 @@ static void answer_ref(struct answer *a, const struct blob *blob)
             answer_lease(a, &blob->lease);
         return;
     }
-    if (blob->ref.kind == BLOB_SNAPSHOT && call_since(a->call, "2018-11-09")) {
+    /* In that version only, as recorded. decision: 32 */
+    if (blob->ref.kind == BLOB_SNAPSHOT && bytes_is(a->call->version, "2018-11-09")) {
         instant_format_iso(blob->ref.at, text);
         answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(text)));
     }

@@ -1,6 +1,7 @@
 /* Get Blob Tags and Set Blob Tags as requests and as answers. */
 #include "blob/rest/request.h"
 #include "blob/rest/tags_xml.h"
+#include "service/operation.h"
 #include "service/xml_body.h"
 #include "blob/tag_operations.h"
 
@@ -24,6 +25,8 @@ static enum error read_conditions(struct call *call)
 
         *fields[i] = call_header(call, names[i]);
         e = conditions_parse(call->arena, &headers, given);
+        if (!e && given->unreadable && call->operation->rights.effect == WRITES)
+            e = E_InvalidHeaderValue;
         if (e)
             return call_fail_header(call, e, names[i], *fields[i]);
     }

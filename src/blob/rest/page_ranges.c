@@ -54,6 +54,14 @@ static enum error read_previous(struct call *call, struct get_page_ranges_parame
     return OK;
 }
 
+/* The list is of whole pages, as recorded. decision: 854 */
+static void widen_to_pages(struct read_range *range)
+{
+    range->first -= range->first % PAGE_SIZE;
+    if (range->last < PAGE_BLOB_MAX)
+        range->last += PAGE_SIZE - 1 - range->last % PAGE_SIZE;
+}
+
 enum error get_page_ranges_check(struct call *call, struct get_page_ranges_parameters *p)
 {
     enum error e = blob_refuse_unbuilt(call, REQUEST_READ);
@@ -63,6 +71,7 @@ enum error get_page_ranges_check(struct call *call, struct get_page_ranges_param
     if (!e)
         e = read_previous(call, p);
     read_range_positions(call, &p->list.range);
+    widen_to_pages(&p->list.range);
     return e;
 }
 

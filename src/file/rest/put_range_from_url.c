@@ -33,7 +33,7 @@ static enum error check_source_range(struct call *call, const struct put_range_p
 
 static enum error read_crc64(struct call *call, const char *name, bool *ret_has, char sum[8])
 {
-    struct bytes text = call_header(call, name), decoded;
+    struct bytes text = call_condition(call, name), decoded;
 
     *ret_has = text.ptr != NULL;
     if (!text.ptr)

@@ -242,8 +242,9 @@ enum error lease_share_check(struct call *call, struct lease_share_parameters *p
 void lease_share_answer(struct answer *a, const struct lease_share_parameters *p,
                         const struct lease_share_result *r)
 {
-    (void)p;
     answer_lease_outcome(a, &r->lease, &r->id);
+    if (p->request.action == LEASE_RELEASE) /* as recorded of shares. decision: 857 */
+        answer_u64(a, "x-ms-lease-time", 0);
 }
 
 /* ---- Snapshot Share ---- */

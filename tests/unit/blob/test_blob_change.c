@@ -95,6 +95,9 @@ static void snapshot_keeps_the_blob(void **state)
     assert_ok(got, 200);
     assert_body(got, "before");
     assert_header(f, got, "ETag", base);
+    assert_no_header(f, got, "x-ms-snapshot");
+    got = askf(f, "x-ms-version: 2018-11-09", NULL, "GET /box/b?snapshot=%s",
+               time); /* decision: 32 */
     assert_header(f, got, "x-ms-snapshot", time);
     assert_header(f, got, "x-ms-meta-a", "1");
     assert_no_header(f, got, "x-ms-lease-state");

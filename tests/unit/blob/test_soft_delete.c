@@ -377,7 +377,7 @@ static void permanent_delete(void **state)
     put(f, "x");
     snapshot = take(f);
     assert_answer(askf(f, NULL, NULL, "DELETE /box/b?snapshot=%s&deletetype=permanent", snapshot),
-                  409, "PermanentDeleteNotEnabled");
+                  409, "PermanentDeleteIsOff");
     keep(f, 2, "<AllowPermanentDelete>true</AllowPermanentDelete>");
     assert_answer(askf(f, NULL, NULL, "DELETE /box/b?snapshot=%s&deletetype=permanent", snapshot),
                   409, "BlobSnapshotNotSoftDeleted");
@@ -386,6 +386,9 @@ static void permanent_delete(void **state)
     assert_answer(askf(f, NULL, NULL, "DELETE /box/b?snapshot=%s&deletetype=soft", snapshot), 400,
                   "InvalidQueryParameterValue");
     assert_ok(askf(f, NULL, NULL, "DELETE /box/b?snapshot=%s", snapshot), 202);
+    got = askf(f, NULL, NULL, "HEAD /box/b?snapshot=%s", snapshot); /* decision: 856 */
+    assert_answer(got, 404, "BlobNotFound");
+    assert_header(f, got, "x-ms-is-soft-deleted", "true");
     got = askf(f, NULL, NULL, "DELETE /box/b?snapshot=%s&deletetype=permanent", snapshot);
     assert_ok(got, 202);
     assert_header(f, got, "x-ms-delete-type-permanent", "true");

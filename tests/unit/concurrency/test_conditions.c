@@ -84,16 +84,17 @@ static enum error oracle_read(const struct given *g)
 }
 
 /* "None-Match decides", "Match decides"; ConditionNotMet for any that fails, but "If-None-Match: *
- * = create only: 409 BlobAlreadyExists if present". */
+ * = create only: 409 BlobAlreadyExists if present", and ignored where nothing is created. */
 static enum error oracle_write(enum condition_class class, const struct given *g)
 {
     bool creates = class == CONDITIONS_OF_CREATE || class == CONDITIONS_OF_COPY;
+    bool is_ignored = g->none_match == TAG_ANY && !creates;
 
     if (g->none_match == TAG_ANY && creates)
         return E_BlobAlreadyExists;
     if (g->match)
         return names_subject(g->match) ? OK : E_ConditionNotMet;
-    if (g->none_match)
+    if (g->none_match && !is_ignored)
         return names_subject(g->none_match) ? E_ConditionNotMet : OK;
     if (g->modified)
         return g->modified == DATE_BEFORE ? OK : E_ConditionNotMet;
@@ -214,7 +215,7 @@ static void recorded_cells(void **state)
         { CONDITIONS_OF_WRITE, { .none_match = TAG_OURS }, 412 },
         { CONDITIONS_OF_CREATE, { .none_match = TAG_OURS }, 412 },
         { CONDITIONS_OF_CREATE, { .none_match = TAG_ANY }, 409 },
-        { CONDITIONS_OF_WRITE, { .none_match = TAG_ANY }, 412 },
+        { CONDITIONS_OF_WRITE, { .none_match = TAG_ANY }, 200 },
     };
     struct arena *arena = arena_new(ARENA_CAP);
 
@@ -248,7 +249,7 @@ static void tags_are_a_condition(void **state)
         { CONDITIONS_OF_CREATE, NULL, NULL, "a='1'", false, 412 },
         { CONDITIONS_OF_CREATE, NULL, NULL, "a<>'1'", false, 412 },
         { CONDITIONS_OF_WRITE, NULL, NULL, "a='1", true, 400 },
-        { CONDITIONS_OF_WRITE, NULL, NULL, "", true, 400 },
+        { CONDITIONS_OF_WRITE, NULL, NULL, "", true, 200 },
         { CONDITIONS_OF_WRITE, NULL, NULL, "@container='1'", true, 400 },
     };
     struct arena *arena = arena_new(ARENA_CAP);
@@ -296,20 +297,71 @@ static void unaccepted_headers_are_refused(void **state)
     assert_int_equal(conditions_allowed(CONDITIONS_OF_WRITE, IF_HTTP4 | IF_TAGS, &tags), OK);
 }
 
-/* Rule: a value that is no tag list or no date is 400 InvalidHeaderValue. semantics 4.1 */
+/* Rule: next to the id of the active lease If-None-Match: * counts only where a copy is created.
+ * decision: 846 */
+static void held_leases_allow_any(void **state)
+{
+    const struct subject held = {
+        .exists = true, .lease_is_held = true, .etag = { OURS_V }, .modified = MODIFIED
+    };
+    static const struct etag_list any = { .any = true };
+    const struct conditions star = { .given = IF_NONE_MATCH, .none_match = &any };
+    const struct conditions dated = { .given = IF_NONE_MATCH | IF_MODIFIED_SINCE,
+                                      .none_match = &any,
+                                      .modified_since = MODIFIED };
+
+    (void)state;
+    assert_int_equal(conditions_check(CONDITIONS_OF_CREATE, &star, &held), OK);
+    assert_int_equal(conditions_check(CONDITIONS_OF_CREATE, &dated, &held), E_ConditionNotMet);
+    assert_int_equal(conditions_check(CONDITIONS_OF_COPY, &star, &held), E_BlobAlreadyExists);
+}
+
+/* Rule: blocks that were never committed have a date and no ETag. decision: 849 */
+static void uncommitted_blocks_have_a_date(void **state)
+{
+    const struct subject staged = { .modified = MODIFIED };
+    const struct conditions newer = { .given = IF_MODIFIED_SINCE, .modified_since = MODIFIED };
+    const struct conditions older = { .given = IF_UNMODIFIED_SINCE,
+                                      .unmodified_since = MODIFIED - TICKS_PER_SECOND };
+
+    (void)state;
+    assert_int_equal(conditions_check(CONDITIONS_OF_CREATE, &newer, &staged), E_ConditionNotMet);
+    assert_int_equal(conditions_check(CONDITIONS_OF_CREATE, &older, &staged), E_ConditionNotMet);
+}
+
+/* Rule: empty values count as absent, and dates that cannot be read are noted.
+ * decisions: 847, 848 */
+static void empty_and_unreadable_values(void **state)
+{
+    const struct condition_headers empty = { .if_match = BYTES(""),
+                                             .if_none_match = BYTES(""),
+                                             .if_modified_since = BYTES(""),
+                                             .if_unmodified_since = BYTES(""),
+                                             .if_tags = BYTES("") };
+    const struct condition_headers unreadable = {
+        .if_modified_since = BYTES("yesterday"),
+        .if_unmodified_since =
+            BYTES("Thu, 09 May 2019 00:53:10 GMT, Thu, 09 May 2019 00:53:11 GMT")
+    };
+    struct arena *arena = arena_new(ARENA_CAP);
+    struct conditions conditions;
+
+    (void)state;
+    assert_int_equal(conditions_parse(arena, &empty, &conditions), OK);
+    assert_int_equal(conditions.given | conditions.unreadable, 0);
+    assert_int_equal(conditions_parse(arena, &unreadable, &conditions), OK);
+    assert_int_equal(conditions.given, 0);
+    assert_int_equal(conditions.unreadable, IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE);
+    arena_free(arena);
+}
+
+/* Rule: a value that is not a list of tags is 400 InvalidHeaderValue. semantics 4.1 */
 static void malformed_values_are_refused(void **state)
 {
     static const struct condition_headers rows[] = {
-        { .if_match = BYTES("") },
-        { .if_match = BYTES(" , ") },
-        { .if_match = BYTES("\"a") },
-        { .if_match = BYTES("*, \"a\"") },
-        { .if_match = BYTES("\"a\" \"b\"") },
+        { .if_match = BYTES(" , ") },      { .if_match = BYTES("\"a") },
+        { .if_match = BYTES("*, \"a\"") }, { .if_match = BYTES("\"a\" \"b\"") },
         { .if_none_match = BYTES("a b") },
-        { .if_modified_since = BYTES("yesterday") },
-        { .if_modified_since = BYTES("") },
-        { .if_unmodified_since =
-              BYTES("Thu, 09 May 2019 00:53:10 GMT, Thu, 09 May 2019 00:53:11 GMT") },
     };
     struct arena *arena = arena_new(ARENA_CAP);
     struct conditions conditions;
@@ -351,6 +403,9 @@ int main(void)
         cmocka_unit_test(recorded_cells),
         cmocka_unit_test(tags_are_a_condition),
         cmocka_unit_test(unaccepted_headers_are_refused),
+        cmocka_unit_test(held_leases_allow_any),
+        cmocka_unit_test(uncommitted_blocks_have_a_date),
+        cmocka_unit_test(empty_and_unreadable_values),
         cmocka_unit_test(malformed_values_are_refused),
         cmocka_unit_test(lists_are_bounded),
     };

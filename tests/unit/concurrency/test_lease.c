@@ -170,7 +170,7 @@ static void run(size_t sample, const struct lease_request *request)
     struct lease after = before, expected = before;
     struct lease_result result = { .status = 999 };
     enum error wanted = oracle_error(state, request);
-    enum error e = lease_perform(&after, request, NOW, &result);
+    enum error e = lease_perform(LEASE_OF_BLOB, &after, request, NOW, &result);
 
     if (!wanted)
         expected = oracle_after(state, before, request);

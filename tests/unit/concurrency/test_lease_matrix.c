@@ -144,7 +144,7 @@ static void check_case(const struct cell *cell, const struct lease *before, cons
 {
     struct lease after = *before;
     struct lease_result result = { 0 };
-    enum error e = lease_perform(&after, request, NOW, &result);
+    enum error e = lease_perform(LEASE_OF_BLOB, &after, request, NOW, &result);
     bool is_right;
 
     if (code)
