@@ -2,6 +2,7 @@
 #include "auth/sas_make.h"
 
 #include "auth/sas_private.h"
+#include "base/url.h"
 
 /* Empty where the field is absent, or a date; *ret_date as it was then. */
 static bool read_date(struct bytes text, instant *ret_date)
@@ -20,13 +21,20 @@ static const char *check_dates(const struct sas_fields *fields)
     return expiry <= start || key_expiry <= key_start ? "It ends before it begins." : NULL;
 }
 
+/* Returns the name that requests are checked with. decision: 39 */
+static struct bytes stored_name(struct arena *arena, const struct sas_making *making)
+{
+    return making->service == 'b' && making->object.ptr ? url_normalize_path(arena, making->object)
+                                                        : making->object;
+}
+
 struct bytes sas_make_string(struct arena *arena, const struct sas_making *making,
                              struct bytes *ret_problem)
 {
     const struct auth_target target = { .service = making->service,
                                         .name = making->account,
                                         .container = making->container,
-                                        .object = making->object };
+                                        .object = stored_name(arena, making) };
     const struct request request = { .query = making->query };
     struct sas_fields fields;
     const char *problem = NULL;

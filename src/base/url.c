@@ -121,6 +121,57 @@ struct bytes url_without(struct arena *arena, struct bytes text, const char *nam
     return text_bytes(&out);
 }
 
+/* Returns true if a path may change: it has a '\\', or a segment that ends in a dot. */
+static bool is_unusual(struct bytes path)
+{
+    for (size_t i = 0; i < path.len; i++) {
+        bool ends = i + 1 == path.len || path.ptr[i + 1] == '/';
+
+        if (path.ptr[i] == '\\' || (path.ptr[i] == '.' && ends))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the length of a path without its last segment. */
+static size_t parent_length(const char *path, size_t length)
+{
+    if (length > 0)
+        length--; /* the '/' at the end of that segment */
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    return length;
+}
+
+struct bytes url_normalize_path(struct arena *arena, struct bytes path)
+{
+    char *to;
+    size_t length = 0;
+
+    if (!is_unusual(path))
+        return path;
+    to = arena_bytes(arena, path.len);
+    for (size_t at = 0, end; at < path.len; at = end + 1) {
+        size_t kept;
+
+        for (end = at; end < path.len && path.ptr[end] != '/' && path.ptr[end] != '\\';)
+            end++;
+        kept = end - at;
+        while (kept > 0 && path.ptr[at + kept - 1] == '.')
+            kept--;
+        if (kept == 0 && end > at) {
+            if (end - at == 2)
+                length = parent_length(to, length);
+            continue;
+        }
+        memcpy(to + length, path.ptr + at, kept);
+        length += kept;
+        if (end < path.len)
+            to[length++] = '/';
+    }
+    return bytes_of(to, length);
+}
+
 bool url_take_parameter(struct bytes *query, struct bytes *ret_name, struct bytes *ret_value)
 {
     struct bytes parameter;

@@ -24,6 +24,10 @@ struct bytes url_without(struct arena *arena, struct bytes text, const char *nam
 /* Takes the first parameter off a query: *ret_name before its '=', *ret_value behind it (ptr NULL: it has none). Neither is
  * decoded. Between "&&" is one of an empty name and no value, behind the last '&' is none. False: there are no more. */
 bool url_take_parameter(struct bytes *query, struct bytes *ret_name, struct bytes *ret_value);
+/* Returns a decoded path as the URI class of the Blob service normalizes it: '\\' is '/', segments lose
+ * the dots at their end, a segment of dots only is removed, and ".." removes the one before it too.
+ * The result is the path itself if nothing changes. decision: 39 */
+struct bytes url_normalize_path(struct arena *arena, struct bytes path);
 /* A loopback name or address: localhost, *.localhost, 127.0.0.0/8, ::1. Says nothing of what it
  * resolves to. */
 bool url_host_is_local(struct bytes host);

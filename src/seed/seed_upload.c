@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/encode.h"
+#include "base/url.h"
 #include "base/file.h"
 
 #define DEPTH_MAX    32u
@@ -100,6 +101,10 @@ static void upload_blob(const struct upload *u, struct bytes name, int fd, uint6
                                  .source = &file.source };
     struct own_answer answer;
 
+    if (!bytes_equal(url_normalize_path(u->s->arena, name), name)) { /* decision: 39 */
+        seed_fail(u->s, "%.*s is a name that the Blob service would change", BYTES_ARG(name));
+        return;
+    }
     if (seed_ask(u->s, "blob", &asked, E_BlobAlreadyExists, &answer) && !answer.error)
         u->s->made++;
 }

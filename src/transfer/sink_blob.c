@@ -7,6 +7,7 @@
 
 #include "base/encode.h"
 #include "base/md5.h"
+#include "base/url.h"
 #include "base/xml.h"
 
 #define BLOCK_BYTES     ((uint64_t)8 << 20)
@@ -238,6 +239,17 @@ static bool clear(struct worker *worker, struct bytes path)
     return sink_ask(worker, &request, NULL);
 }
 
+/* A server would store it under another name, and might overwrite the blob of that name.
+ * decision: 39 */
+static bool check_name(struct worker *worker, const struct item *item)
+{
+    struct bytes stored = url_normalize_path(worker->arena, item->name);
+
+    return bytes_equal(stored, item->name) ||
+           worker_problem(worker, "%.*s/%.*s: the Blob service would store it as %.*s",
+                          BYTES_ARG(item->parent), BYTES_ARG(item->name), BYTES_ARG(stored));
+}
+
 bool sink_put_blob(struct source *source, struct worker *worker, const struct item *item)
 {
     struct arena *arena = worker->arena;
@@ -248,7 +260,7 @@ bool sink_put_blob(struct source *source, struct worker *worker, const struct it
                                            .query = bytes_from_string("comp=snapshot"),
                                            .body = bytes_of("", 0) };
 
-    if (item->next && !clear(worker, path))
+    if (!check_name(worker, item) || (item->next && !clear(worker, path)))
         return false;
     for (; item; item = item->next) {
         struct arena_mark mark = arena_mark(arena);

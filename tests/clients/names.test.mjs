@@ -11,7 +11,7 @@ const NAMES = [
     'q?mark', 'hash#', 'plus+plus', 'amp&amp', 'semi;colon', 'eq=', 'at@', 'quote"', "apo'",
     '<tag>',
     'colon:', 'pipe|', 'star*', '{brace}', '[bracket]', 'caret^', 'tilde~', '`tick`',
-    'dots...', 'a.b.c', '.hidden', '...', 'ümläut', '中文/文件', 'Ελληνικά', 'עברית', '𝄞🎼', 'e\u0301',
+    '...dots', 'a.b.c', '.hidden', '..a/.b', 'ümläut', '中文/文件', 'Ελληνικά', 'עברית', '𝄞🎼', 'e\u0301',
     '\u00e9',
     'UPPER', 'upper', 'a'.repeat(1024), '€'.repeat(1024), 's/'.repeat(253) + 's',
 ];
@@ -33,19 +33,6 @@ test('every name is written, read, listed and deleted under itself', async (t) =
     for (const name of NAMES)
         await container.getBlobClient(name).delete();
     assert.deepEqual(await collect(container.listBlobsFlat()), []);
-});
-
-test('dot segments are taken as they come', async (t) => {
-    // Clients resolve "." and ".." before they sign; what reaches the server is the name.
-    const container = await newContainer(t);
-    const path = `/${container.containerName}`;
-    for (const name of ['a/./b', 'a/../b', '%2E%2E/x', './y']) {
-        const put = await raw('PUT', `${path}/${name}`, { 'x-ms-blob-type': 'BlockBlob' }, name);
-        assert.equal(put.status, 201, name);
-        assert.equal((await raw('GET', `${path}/${name}`)).text, name);
-    }
-    const listed = (await collect(container.listBlobsFlat())).map(({ name }) => name);
-    assert.deepEqual(listed, ['../x', './y', 'a/../b', 'a/./b']);
 });
 
 test('percent-encoding that is not needed means the same name', async (t) => {

@@ -139,6 +139,8 @@ test('a file with a fault ends the start, with its line and a reason, and change
     await mkdir(path.join(folder, 'linked'));
     await symlink('/etc/passwd', path.join(folder, 'linked/passwd'));
     await symlink('/etc', path.join(folder, 'etc'));
+    await mkdir(path.join(folder, 'dotted'));
+    await writeFile(path.join(folder, 'dotted/f.'), 'x');
     const lines = (...all) => all.join('\n');
     const faults = [
         ['', 1, /JSON/], ['[]', 1, /JSON|object/], ['{"containers":{"a":{}}', 1, /JSON/],
@@ -175,6 +177,7 @@ test('a file with a fault ends the start, with its line and a reason, and change
         [lines('{"containers": {', '"good": {},', '"Bad--Name": {}}}'), 3, /Bad--Name: InvalidResourceName/],
         [lines('{"tables": {"ttt": {', '"entities": [', '{"PartitionKey": "a"}]}}}'), 3, /PropertiesNeedValue/],
         [lines('{"containers": {', '"good": {"upload": "linked"}}}'), 2, /passwd cannot be read|neither a file/],
+        [lines('{"containers": {', '"good": {"upload": "dotted"}}}'), 2, /f\. is a name that the Blob service would change/],
     ]) {
         await writeFile(seed, text);
         const { code, errors } = await run(['--inMemoryPersistence', '--seed', seed, '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0']);

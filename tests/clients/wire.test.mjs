@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { BlobSASPermissions, ContainerSASPermissions } from '@azure/storage-blob';
 import { raw, rawRefused } from './raw.mjs';
-import { account, collect, newBlob, newContainer, refused, service } from './setup.mjs';
+import { account, collect, credential, newBlob, newContainer, refused, service } from './setup.mjs';
 
 const CHALLENGE = /^Bearer authorization_uri=https:\/\/login\.microsoftonline\.com\/[0-9a-f-]{36}\/oauth2\/authorize resource_id=https:\/\/storage\.azure\.com$/;
 
@@ -162,6 +163,75 @@ test('a backslash in a blob\'s name is a slash', async (t) => {
     await refused(container.getBlobClient('a').getProperties(), 404, 'BlobNotFound');
 });
 
+test('blob names lose the dots that the service\'s URI class drops', async (t) => {
+    // Seen at the live service: azure-sdk-for-rust#5275, Storage Explorer#8796, Connect_SDK#71. decision: 39
+    const container = await newContainer(t);
+    const path = `/${container.containerName}`;
+    const names = async () => (await collect(container.listBlobsFlat())).map(({ name }) => name);
+    const put = async (name, body = 'x') => {
+        const answer = await raw('PUT', `${path}/${name}`, { 'x-ms-blob-type': 'BlockBlob' }, body);
+        assert.equal(answer.status, 201, `${name}: ${answer.text}`);
+    };
+    for (const [sent, stored] of [['f.', 'f'], ['f..', 'f'], ['f%2E', 'f'], ['./f', 'f'], ['%2E/f', 'f'], ['.%2Ff', 'f'],
+        ['%2E%2Ff', 'f'], ['.../f', 'f'], ['d./f', 'd/f'], ['d.%5Cf.', 'd/f'], ['d/./f', 'd/f'], ['d/x/../f', 'd/f'],
+        ['d/x%2F%2E%2E%2Ff', 'd/f'], ['d//f', 'd//f'], ['.f', '.f'], ['..f', '..f'], ['a.b', 'a.b'],
+        ['f%252E', 'f%2E'], ['f.%20', 'f. ']]) {
+        await put(sent, sent);
+        assert.deepEqual(await names(), [stored], sent);
+        assert.equal((await raw('GET', `${path}/${sent}`)).text, sent);
+        assert.equal((await container.getBlobClient(stored).downloadToBuffer()).toString(), sent);
+        await container.getBlobClient(stored).delete();
+    }
+    // Only the path is a URL: prefixes are compared as they are sent.
+    await put('d./f');
+    assert.deepEqual(await collect(container.listBlobsFlat({ prefix: 'd.' })), []);
+    // The name of nothing but dots is the container's path.
+    for (const name of ['.', '...', 'x/..'])
+        await rawRefused(raw('PUT', `${path}/${name}`, { 'x-ms-blob-type': 'BlockBlob' }, 'x'), 400, 'InvalidUri');
+    // A slash that is encoded in the container's segment does not end it.
+    await rawRefused(raw('PUT', `${path}%2Ff`, { 'x-ms-blob-type': 'BlockBlob' }, 'x'), 400, 'InvalidUri');
+    await rawRefused(raw('PUT', '/..%2Fup-there?restype=container'), 400, 'InvalidUri');
+    // Out of the container, and never above the account.
+    const other = await newContainer(t);
+    await put(`../${other.containerName}/f`, 'out');
+    await put(`../../../../${other.containerName}/g`, 'out');
+    assert.deepEqual((await collect(other.listBlobsFlat())).map(({ name }) => name), ['f', 'g']);
+});
+
+test('rights are those to the name that is stored', async (t) => {
+    // decision: 39
+    const [container, other] = [await newContainer(t), await newContainer(t)];
+    await container.getBlockBlobClient('f').upload('mine', 4);
+    await other.getBlockBlobClient('f').upload('other', 5);
+    const sas = new URL(await container.generateSasUrl({ permissions: ContainerSASPermissions.parse('racwdl'),
+        expiresOn: new Date(Date.now() + 600000) })).search.slice(1);
+    const unsigned = (method, path, headers, body) => raw(method, `${path}?${sas}`, { 'x-ms-version': '2026-10-06', ...headers },
+        body, { signed: false });
+    assert.equal((await unsigned('GET', `/${container.containerName}/./f.`)).text, 'mine');
+    for (const path of [`/${container.containerName}/../${other.containerName}/f`,
+        `/${container.containerName}/x%2F..%2F..%2F${other.containerName}/f`])
+        await rawRefused(unsigned('GET', path), 403, 'AuthenticationFailed');
+    // A SAS of one blob is signed with the name that is stored, as the service does with backslashes.
+    const blob = container.getBlobClient('f');
+    const own = new URL(await blob.generateSasUrl({ permissions: BlobSASPermissions.parse('r'),
+        expiresOn: new Date(Date.now() + 600000) })).search;
+    const answer = await raw('GET', `/${container.containerName}/f.${own}`, { 'x-ms-version': '2026-10-06' }, '', { signed: false });
+    assert.equal(answer.text, 'mine');
+});
+
+test('the sources of copies and the parts of batches are named as URLs are', async (t) => {
+    // decision: 39
+    const container = await newContainer(t);
+    const source = container.getBlockBlobClient('d/f');
+    await source.upload('text', 4);
+    await (await container.getBlobClient('copy').beginCopyFromURL(`${container.url}/d./x/../f.`)).pollUntilDone();
+    assert.equal((await container.getBlobClient('copy').downloadToBuffer()).toString(), 'text');
+    const batch = container.getBlobBatchClient();
+    const answer = await batch.deleteBlobs([`${container.url}/./copy.`, `${container.url}/d/f.`], credential);
+    assert.deepEqual(answer.subResponses.map(({ status }) => status), [202, 202]);
+    assert.deepEqual(await collect(container.listBlobsFlat()), []);
+});
+
 test('the account of a host name has no case', async () => {
     // rfc: 9110 4.2.3
     const name = account.name.toUpperCase();
@@ -241,8 +311,8 @@ test('errors name what they are about', async (t) => {
         ['GET', `${path}?restype=container&comp=what`, 'comp', 'what'], ['GET', '/?comp=properties&restype=what', 'restype', 'what'],
         ['PUT', `${path}/blob?comp=what`, 'comp', 'what']])
         assert.match((await rawRefused(raw(method, target), 400, 'InvalidQueryParameterValue')).text, fields(name, value), target);
-    for (const [header, value] of [['If-Match', '"0x1'], ['If-None-Match', '"'], ['If-Modified-Since', 'yesterday'], ['If-Unmodified-Since', '']]) {
-        const answer = await rawRefused(raw('GET', `${path}/blob`, { [header]: value }), 400, 'InvalidHeaderValue');
+    for (const [header, value] of [['If-Match', '"0x1'], ['If-None-Match', '"'], ['If-Modified-Since', 'yesterday'], ['If-Unmodified-Since', 'null']]) {
+        const answer = await rawRefused(raw('PUT', `${path}/blob?comp=metadata`, { [header]: value }), 400, 'InvalidHeaderValue');
         assert.match(answer.text, new RegExp(`<HeaderName>${header}</HeaderName><HeaderValue( />|>${value.replaceAll('"', '&quot;')}</HeaderValue>)`));
     }
     const missing = await rawRefused(raw('PUT', `${path}/new`, {}, 'x'), 400, 'MissingRequiredHeader');

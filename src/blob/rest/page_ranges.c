@@ -35,7 +35,9 @@ static bool read_previous_url(const struct call *call, struct bytes text, instan
     if (!url_parse(text, &url) || !bytes_equal_nocase(url.authority, call->request->authority))
         return false;
     path = percent_decode(call->arena, url.path);
-    return path.ptr && bytes_equal(path, own_path) &&
+    return path.ptr && own_path.ptr &&
+           bytes_equal(url_normalize_path(call->arena, path),
+                       url_normalize_path(call->arena, own_path)) &&
            read_snapshot(call->arena, url.query, ret_previous);
 }
 

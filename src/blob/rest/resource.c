@@ -2,6 +2,7 @@
 #include "blob/rest/request.h"
 
 #include "base/encode.h"
+#include "base/url.h"
 
 /* Is the only segment of the path a container, or a blob of $root?
  * rest: Working-with-the-Root-Container */
@@ -10,26 +11,29 @@ static bool names_container(const struct call *call)
     return call_query(call, "restype").ptr || bytes_is(call_query(call, "comp"), "list");
 }
 
-/* Decodes in place; false when it is no text. */
-static bool decode_name(struct arena *arena, struct bytes *name)
+/* Decodes and normalizes a path in place: the names in it are those that are stored. Returns false
+ * if it is not text. decision: 39 */
+static bool decode_path(struct arena *arena, struct bytes *path)
 {
-    if (name->len == 0)
+    if (path->len == 0)
         return true;
-    *name = percent_decode(arena, *name);
-    return name->ptr && bytes_is_utf8(*name) && !memchr(name->ptr, '\0', name->len);
+    *path = percent_decode(arena, *path);
+    if (!path->ptr || !bytes_is_utf8(*path) || memchr(path->ptr, '\0', path->len))
+        return false;
+    *path = url_normalize_path(arena, *path);
+    return true;
 }
 
-/* A blob's name as it is stored: with '/' for each '\\'. decision: 39 */
-static struct bytes with_slashes(struct arena *arena, struct bytes name)
+/* Returns true if the first segment of a path has an encoded slash. It is not split, so that a
+ * request never means a container by accident. */
+static bool hides_slash(struct arena *arena, struct bytes path)
 {
-    char *text;
+    struct bytes first, rest;
 
-    if (name.len == 0 || !memchr(name.ptr, '\\', name.len))
-        return name;
-    text = arena_bytes(arena, name.len);
-    for (size_t i = 0; i < name.len; i++)
-        text[i] = name.ptr[i] == '\\' ? '/' : name.ptr[i];
-    return bytes_of(text, name.len);
+    bytes_cut(path, '/', &first, &rest);
+    first = first.len > 0 ? percent_decode(arena, first) : first;
+    return first.len > 0 &&
+           (memchr(first.ptr, '/', first.len) || memchr(first.ptr, '\\', first.len));
 }
 
 static enum error read_ref(struct call *call, struct blob_ref *ret_ref)
@@ -61,11 +65,11 @@ static enum error read_names(const struct call *call, struct bytes path,
 {
     struct bytes first, rest;
 
+    if (hides_slash(call->arena, path) || !decode_path(call->arena, &path))
+        return E_InvalidUri;
     bytes_cut(path, '/', &first, &rest);
     if (first.len == 0 && rest.len == 0)
         return OK;
-    if (!decode_name(call->arena, &first) || !decode_name(call->arena, &rest))
-        return E_InvalidUri;
     /* "/c/" without restype is neither a container's nor, since their names have no slash, a root
      * blob's. decision: 37 */
     if (rest.ptr && rest.len == 0 && !names_container(call))
@@ -73,11 +77,11 @@ static enum error read_names(const struct call *call, struct bytes path,
     if (rest.len > 0 || names_container(call)) {
         resource->base.level = rest.len > 0 ? LEVEL_BLOB : LEVEL_CONTAINER;
         resource->container = first;
-        resource->blob = rest.len > 0 ? with_slashes(call->arena, rest) : bytes_of(NULL, 0);
+        resource->blob = rest.len > 0 ? rest : bytes_of(NULL, 0);
     } else {
         resource->base.level = LEVEL_BLOB;
         resource->container = bytes_from_string("$root");
-        resource->blob = with_slashes(call->arena, first);
+        resource->blob = first;
     }
     return OK;
 }
@@ -87,7 +91,7 @@ static enum error read_page(const struct call *call, struct bytes path,
 {
     resource->base.level = LEVEL_WEBSITE;
     resource->blob = path.ptr ? path : bytes_from_string("");
-    return decode_name(call->arena, &resource->blob) ? OK : E_InvalidUri;
+    return decode_path(call->arena, &resource->blob) ? OK : E_InvalidUri;
 }
 
 enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
