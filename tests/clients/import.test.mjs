@@ -457,7 +457,8 @@ test('an import of a folder that lies', async (t) => {
     await symlink('../secret', path.join(folder, 'in', 'link'));
     execFileSync('mkfifo', [path.join(folder, 'in', 'pipe')]);
     const container = '{"kind":"container","parent":"ccc","states":[{}]}\n';
-    const blob = (file, size = 6) => JSON.stringify({ kind: 'blob', parent: 'ccc', name: 'b', states: [{ size, file, headers: { 'x-ms-blob-type': 'BlockBlob' } }] });
+    await writeFile(path.join(folder, 'in', 'bytes'), 'secret');
+    const blob = (file, size = 6, name = 'b') => JSON.stringify({ kind: 'blob', parent: 'ccc', name, states: [{ size, file, headers: { 'x-ms-blob-type': 'BlockBlob' } }] });
     const cases = [
         [blob('../secret'), /Invalid argument/],
         [blob('/etc/passwd'), /Invalid argument/],
@@ -465,6 +466,10 @@ test('an import of a folder that lies', async (t) => {
         [blob('pipe'), /Invalid argument/],
         [blob('a/./b'), /No such file|Invalid argument/],
         [blob('none'), /No such file/],
+        // The service would store each under another name. decision: 39
+        [blob('bytes', 6, 'f.'), /ccc\/f\.: the Blob service would store it as f/],
+        [blob('bytes', 6, 'a/../b'), /would store it as b/],
+        [blob('bytes', 6, 'a\\b'), /would store it as a\/b/],
         ['{"kind":"blob"', /line 1: it is no object/],
         ['{"kind":"what","parent":"p","states":[]}', /kind is not known/],
         ['{"kind":"blob","parent":"","states":[{}]}', /no parent/],
