@@ -11,7 +11,7 @@ static bool names_container(const struct call *call)
     return call_query(call, "restype").ptr || bytes_is(call_query(call, "comp"), "list");
 }
 
-/* Decodes and normalizes a path in place: the names in it are those that are stored. Returns false
+/* Decodes and normalizes a path in place: the result has the stored names. Returns false
  * if it is not text. decision: 39 */
 static bool decode_path(struct arena *arena, struct bytes *path)
 {
