@@ -115,6 +115,19 @@ struct bytes tags_value(struct bytes encoded, struct bytes name)
     return bytes_of(NULL, 0);
 }
 
+/* Insertion sort, because there are at most TAGS_MAX and most clients send them in order. */
+void tags_sort(struct tags *tags)
+{
+    for (size_t i = 1; i < tags->count; i++) {
+        struct tag tag = tags->items[i];
+        size_t at = i;
+
+        for (; at > 0 && bytes_compare(tag.name, tags->items[at - 1].name) < 0; at--)
+            tags->items[at] = tags->items[at - 1];
+        tags->items[at] = tag;
+    }
+}
+
 size_t tags_count(struct bytes encoded)
 {
     struct decoder in;

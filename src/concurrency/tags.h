@@ -39,6 +39,8 @@ struct bytes tags_encode(struct arena *arena, const struct tags *tags);
 bool tags_decode(struct bytes encoded, struct tags *ret_tags);
 /* Value of the tag of that name; ptr NULL: none. */
 struct bytes tags_value(struct bytes encoded, struct bytes name);
+/* Sorts by name, in the order of bytes, as the service returns tags (recorded). */
+void tags_sort(struct tags *tags);
 /* How many; of an encoded run that tags_decode() takes. */
 size_t tags_count(struct bytes encoded);
 

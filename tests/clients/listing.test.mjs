@@ -241,3 +241,13 @@ test('more than 5,000 results come in pages of 5,000 at most', async (t) => {
     assert.deepEqual(pages.map((p) => p.segment.blobItems.length), [5000, 3]);
     assert.deepEqual(pages.flatMap((p) => namesOf(p.segment.blobItems)), names);
 });
+
+test('Content-CRC64 is in lists since 2019-02-02, OrMetadata since 2019-12-12', async (t) => {
+    // recorded: 33 entries of 2019-02-02 with the first; decision: 43
+    const { container } = await newBlob(t);
+    for (const [version, crc64, orMetadata] of [
+        ['2018-11-09', false, false], ['2019-02-02', true, false], ['2019-07-07', true, false], ['2019-12-12', true, true]]) {
+        const { text } = await raw('GET', listPath(container), {}, '', { version });
+        assert.deepEqual([/<Content-CRC64 \/>/.test(text), /<OrMetadata \/>/.test(text)], [crc64, orMetadata], version);
+    }
+});

@@ -7,7 +7,8 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { Server } from '../lib/server.mjs';
-import { collect, credential, newBlob, once, refused } from './setup.mjs';
+import { raw } from './raw.mjs';
+import { collect, credential, newBlob, newContainer, once, refused } from './setup.mjs';
 
 test('a tier is set, and leaves ETag and content', async (t) => {
     // rest: Set-Blob-Tier; recorded
@@ -113,4 +114,17 @@ test('Copy Blob is a way back from the archive: the copy is archived until it is
     await target.delete();
     await begin();
     assert.equal((await target.getProperties()).archiveStatus, 'rehydrate-pending-to-hot');
+});
+
+test('append and page blobs have no tier since 2019-02-02', async (t) => {
+    // recorded, about 180 times at 2019-02-02; decision: 76
+    const container = await newContainer(t);
+    await container.getAppendBlobClient('append').create();
+    await container.getPageBlobClient('page').create(512);
+    for (const name of ['append', 'page']) {
+        for (const [version, tier] of [['2018-11-09', 'Hot'], ['2019-02-02', undefined], ['2019-07-07', undefined], ['2020-02-10', undefined]]) {
+            const { headers } = await raw('HEAD', `/${container.containerName}/${name}`, {}, '', { version });
+            assert.deepEqual([headers.get('x-ms-access-tier') ?? undefined, headers.get('x-ms-access-tier-inferred') ?? undefined], [tier, tier && 'true'], `${name} ${version}`);
+        }
+    }
 });

@@ -82,11 +82,10 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
 }
 
 /* Snapshots have tiers of their own since 2019-12-12; recorded answers of earlier versions have
- * none. Append and page blobs were recorded with a tier in 2018-11-09 and without in 2020-02-10 and
- * later. */
+ * none. Append and page blobs have none since 2019-02-02. decision: 76 */
 void blob_answer_tier(struct answer *a, const struct blob *blob)
 {
-    if (blob->type != BLOB_BLOCK && blob->tier == TIER_NONE && call_since(a->call, "2020-02-10"))
+    if (blob->type != BLOB_BLOCK && blob->tier == TIER_NONE && call_since(a->call, "2019-02-02"))
         return;
     if (!call_since(a->call, blob_ref_is_base(blob->ref) ? "2017-04-17" : "2019-12-12"))
         return;

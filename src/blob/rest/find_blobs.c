@@ -14,7 +14,8 @@ struct tagged_page {
     struct tagged_sink sink;
     const struct call *call;
     const struct tag_expression *where;
-    bool all_tags; /* since 2020-04-08; the value of one before */
+    struct listing listing; /* marker and maxresults, as sent */
+    bool all_tags;          /* since 2020-04-08; the value of one before */
     struct text out;
     bool has_entry;
 };
@@ -97,7 +98,11 @@ static void begin_page(struct tagged_sink *sink)
     text_add_string(&page->out, "<EnumerationResults ServiceEndpoint=\"");
     xml_escape(&page->out, page->call->url_prefix);
     text_add_string(&page->out, "/\">");
+    if (page->listing.marker.ptr)
+        xml_element(&page->out, "Marker", page->listing.marker);
     xml_element(&page->out, "Where", call_query(page->call, "where"));
+    if (page->listing.max_given)
+        xml_element_u64(&page->out, "MaxResults", page->listing.max);
 }
 
 static void add_entry(struct tagged_sink *sink, struct bytes container, struct bytes name,
@@ -122,8 +127,8 @@ static void add_entry(struct tagged_sink *sink, struct bytes container, struct b
 
 static enum error check(struct call *call, struct find_blobs *asked)
 {
-    struct listing listing = { 0 };
     struct bytes marker = listing_query(call, "marker");
+    struct listing listing = { .marker = marker };
     struct tagged_page *page = arena_alloc(call->arena, sizeof *page);
     enum error e = read_where(call, asked);
 
@@ -138,6 +143,7 @@ static enum error check(struct call *call, struct find_blobs *asked)
     page->sink = (struct tagged_sink){ .begin = begin_page, .add = add_entry };
     page->call = call;
     page->where = asked->where;
+    page->listing = listing;
     page->all_tags = call_since(call, "2020-04-08");
     asked->sink = &page->sink;
     return OK;

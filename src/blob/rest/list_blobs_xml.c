@@ -186,10 +186,10 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
     add_word(out, "<BlobType>", blob_type_text(blob->type), "</BlobType>");
     if (tier && (blob->type == BLOB_BLOCK || blob->tier != TIER_NONE))
         add_tier(out, view, blob);
-    if (is_base && is_deleted)
-        text_add(out, bytes_from_string("<LeaseStatus />"));
-    else if (is_base)
+    if (is_base && !is_deleted)
         lease_xml(out, &blob->lease, view->now);
+    else if (is_base && view->deleted_lease)
+        text_add(out, bytes_from_string("<LeaseStatus />"));
     if (view->copy && blob->copy.status != COPY_NONE)
         add_copy(out, &blob->copy);
     if (blob->incremental.is_one)

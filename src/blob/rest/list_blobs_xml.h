@@ -12,13 +12,15 @@ struct blob_view {
     bool tags;
     bool tag_count; /* since 2019-12-12 */
     bool copy;
-    bool creation_time;      /* since 2017-11-09 */
-    bool tier;               /* since 2017-04-17 */
-    bool snapshot_tier;      /* since 2019-12-12 */
-    bool crc64, or_metadata; /* empty elements, since 2019-12-12; decision: 43 */
-    bool sealed;             /* since 2019-12-12 */
-    bool versions;           /* since 2019-12-12 */
-    bool versions_only;      /* blobs without a current version are shown as what they were */
+    bool creation_time; /* since 2017-11-09 */
+    bool tier;          /* since 2017-04-17 */
+    bool snapshot_tier; /* since 2019-12-12 */
+    bool crc64;         /* empty element, since 2019-02-02; decision: 43 */
+    bool or_metadata;   /* empty element, since 2019-12-12; decision: 43 */
+    bool deleted_lease; /* empty LeaseStatus of deleted blobs, up to 2019-02-02; decision: 43 */
+    bool sealed;        /* since 2019-12-12 */
+    bool versions;      /* since 2019-12-12 */
+    bool versions_only; /* blobs without a current version are shown as what they were */
     bool
         deleted_first; /* Deleted before Snapshot: recorded since 2020-02-10, the other way in 2018-11-09 */
 };

@@ -24,6 +24,7 @@ static void add_tags(struct text *out, struct bytes encoded, const struct tag_ex
         text_add_string(out, "<Tags><TagSet/></Tags>"); /* recorded */
         return;
     }
+    tags_sort(&tags);
     text_add_string(out, "<Tags><TagSet>");
     for (size_t i = 0; i < tags.count; i++) {
         if (where && !names(where, tags.items[i].name))
