@@ -26,6 +26,7 @@ struct xml_node {
     struct xml_node *first_child;
     struct xml_node *next; /* sibling */
     size_t ended;          /* elements of the document that have ended with its end */
+    bool is_empty_tag;     /* of the root only: the document has <root /> */
 };
 
 struct xml_limits {

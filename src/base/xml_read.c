@@ -108,6 +108,8 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
     frame->node->ended = ++b->ended_count;
     if (frame->text.ptr)
         frame->node->text = text_bytes(&frame->text);
+    if (b->depth == 0) /* the end of an empty-element tag is an event without bytes */
+        b->root->is_empty_tag = XML_GetCurrentByteCount(b->parser) == 0;
 }
 
 /* Against names that are made to share one place of a hash table. Expat would ask the kernel and the

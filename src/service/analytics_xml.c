@@ -56,6 +56,16 @@ enum error xml_refuse_child_when_off(struct call *call, const struct xml_node *n
     return xml_fail(call, node, arena_string(call->arena, reason));
 }
 
+/* The text with "only " was reported of the service; that without it follows it. decision: 266 */
+static enum error fail_days(struct call *call, const struct xml_node *node, const char *only)
+{
+    struct bytes reason =
+        arena_printf(call->arena, "Element Days is %sexpected when %.*s is enabled.", only,
+                     BYTES_ARG(node->name));
+
+    return xml_fail(call, node, arena_string(call->arena, reason));
+}
+
 enum error retention_read(struct call *call, const struct xml_node *node, uint32_t *ret_days)
 {
     static const char *const parts[] = { "Enabled", "Days", "AllowPermanentDelete", NULL };
@@ -72,10 +82,12 @@ enum error retention_read(struct call *call, const struct xml_node *node, uint32
     e = xml_bool(call, node, "Enabled", &enabled);
     if (e)
         return e;
+    if (!enabled && days.ptr)
+        return fail_days(call, node, "only ");
     if (!enabled)
-        return xml_refuse_child_when_off(call, node, "Days");
+        return OK;
     if (!days.ptr)
-        return xml_fail_missing(call, "Days");
+        return fail_days(call, node, "");
     if (!bytes_parse_u64(days, RETENTION_DAYS_MAX, &count) || count == 0)
         return xml_fail(call, node,
                         "Retention days must be greater than 0 and less than or equal to 365 "

@@ -331,6 +331,8 @@ enum error set_service_properties_parse(struct call *call,
     const struct xml_node *root;
     enum error e = xml_body(call, "StorageServiceProperties", &root);
 
+    if (!e && root->is_empty_tag)
+        e = xml_fail_empty_root(call);
     return e ? e : read_sections(call, root, p);
 }
 

@@ -58,31 +58,28 @@ static enum error read_date(struct call *call, const struct xml_node *policy, co
     return OK;
 }
 
-static enum error check_permission(struct call *call, const char *permissions,
-                                   struct bytes permission)
+/* Returns true if the letters are known, each given once, and in order where that counts. */
+static bool permission_is_valid(const struct policy_letters *letters, struct bytes permission)
 {
-    struct bytes known = bytes_from_string(permissions);
+    struct bytes known = bytes_from_string(letters->known);
+    struct bytes ordered = bytes_from_string(letters->ordered ? letters->ordered : "");
+    size_t last = 0; /* place in ordered, from 1 */
 
     for (size_t i = 0; i < permission.len; i++) {
         char c = permission.ptr[i];
+        const char *at = memchr(ordered.ptr, c, ordered.len);
 
         if (!memchr(known.ptr, c, known.len) || memchr(permission.ptr, c, i))
-            return xml_fail_whole(call);
+            return false;
+        if (at && (size_t)(at - ordered.ptr) + 1 < last)
+            return false;
+        if (at)
+            last = (size_t)(at - ordered.ptr) + 1;
     }
-    return OK;
+    return true;
 }
 
-/* Characters of UTF-8. */
-static size_t count_characters(struct bytes text)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < text.len; i++)
-        count += ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
-    return count;
-}
-
-static enum error read_policy(struct call *call, const char *permissions,
+static enum error read_policy(struct call *call, const struct policy_letters *letters,
                               const struct xml_node *node, struct policy *ret_policy)
 {
     static const char *const parts[] = { "Id", "AccessPolicy", NULL };
@@ -94,10 +91,8 @@ static enum error read_policy(struct call *call, const char *permissions,
     e = xml_expect_children(call, node, parts);
     if (e)
         return e;
-    if (!policy.id.ptr)
-        return xml_fail_missing(call, "Id");
-    if (count_characters(policy.id) > POLICY_ID_MAX)
-        return xml_fail_value(call, "Id", policy.id, "Longer than 64 characters.");
+    if (!policy.id.ptr || xml_count_characters(policy.id) > POLICY_ID_MAX)
+        return xml_fail_whole(call);
     access = xml_child(node, "AccessPolicy");
     if (access) {
         e = xml_expect_children(call, access, policy_parts);
@@ -112,7 +107,7 @@ static enum error read_policy(struct call *call, const char *permissions,
         policy.permission = xml_text(access, "Permission");
     }
     *ret_policy = policy;
-    return check_permission(call, permissions, policy.permission);
+    return permission_is_valid(letters, policy.permission) ? OK : xml_fail_whole(call);
 }
 
 static bool id_is_taken(const struct policies *policies, struct bytes id)
@@ -124,7 +119,16 @@ static bool id_is_taken(const struct policies *policies, struct bytes id)
     return false;
 }
 
-enum error signed_identifiers_read(struct call *call, const char *permissions,
+static size_t count_children(const struct xml_node *root)
+{
+    size_t count = 0;
+
+    for (const struct xml_node *node = root ? root->first_child : NULL; node; node = node->next)
+        count++;
+    return count;
+}
+
+enum error signed_identifiers_read(struct call *call, const struct policy_letters *letters,
                                    struct policies *ret_policies)
 {
     struct policies policies = { .count = 0 };
@@ -136,18 +140,18 @@ enum error signed_identifiers_read(struct call *call, const char *permissions,
         if (e)
             return e;
     }
+    if (count_children(root) > POLICIES_MAX)
+        return xml_fail_whole(call);
     for (const struct xml_node *node = root ? root->first_child : NULL; node; node = node->next) {
         struct policy policy;
 
         if (!bytes_is(node->name, "SignedIdentifier"))
             return xml_fail(call, node, "Only SignedIdentifier elements are expected here.");
-        if (policies.count == POLICIES_MAX)
-            return xml_fail_whole(call);
-        e = read_policy(call, permissions, node, &policy);
+        e = read_policy(call, letters, node, &policy);
         if (e)
             return e;
         if (id_is_taken(&policies, policy.id))
-            return xml_fail_value(call, "Id", policy.id, "The id is given twice.");
+            return xml_fail_whole(call);
         policies.items[policies.count++] = policy;
     }
     *ret_policies = policies;

@@ -11,13 +11,15 @@
 /* The whole document. */
 void signed_identifiers_xml(struct text *out, const struct policies *policies);
 
-/* The call's body; no body: no policies.
+struct policy_letters {
+    const char *known;   /* letters that a policy may have */
+    const char *ordered; /* letters with a fixed order, in that order, or NULL. decision: 860 */
+};
+/* Reads the call's body; no body means no policies.
  *
- * permissions  letters that a policy may have
- * returns      OK, E_InvalidXmlDocument (also more than POLICIES_MAX), E_InvalidXmlNodeValue (a
- *              date, permissions, an id of more than 64 characters or given twice),
- *              E_MissingRequiredXmlNode (Id) */
-enum error signed_identifiers_read(struct call *call, const char *permissions,
+ * returns  OK, E_InvalidXmlDocument (also for more than POLICIES_MAX, wrong permissions, an id that
+ *          is missing, given twice or longer than 64 characters), E_InvalidXmlNodeValue (a date) */
+enum error signed_identifiers_read(struct call *call, const struct policy_letters *letters,
                                    struct policies *ret_policies);
 
 #endif

@@ -35,6 +35,31 @@ enum error xml_fail_whole(struct call *call)
     return fail_at(call, 0, 0, "");
 }
 
+size_t xml_count_characters(struct bytes text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        count += ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
+    return count;
+}
+
+enum error xml_fail_empty_root(struct call *call)
+{
+    struct bytes last = call->input.body.inline_bytes;
+    unsigned long line = 1, position;
+    struct bytes reason;
+
+    for (const char *end; last.len > 0 && (end = memchr(last.ptr, '\n', last.len)); line++)
+        last = bytes_from(last, (size_t)(end - last.ptr) + 1);
+    position = xml_count_characters(last) + 1;
+    reason = arena_printf(call->arena,
+                          "Error parsing Xml content: 'None' is an invalid XmlNodeType. Line %lu, "
+                          "position %lu.",
+                          line, position);
+    return fail_at(call, line, position, arena_string(call->arena, reason));
+}
+
 enum error xml_fail_value(struct call *call, const char *name, struct bytes value,
                           const char *reason)
 {

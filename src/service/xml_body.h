@@ -13,6 +13,9 @@ enum error xml_body(struct call *call, const char *root, const struct xml_node *
 /* E_InvalidXmlDocument with Reason in the body; node: the element that the fault is in, whose
  * LineNumber and LinePosition are given, or NULL. */
 enum error xml_fail(struct call *call, const struct xml_node *node, const char *reason);
+/* E_InvalidXmlDocument as the service reports a root that is an empty-element tag: its reader looks
+ * for the end tag up to the end of the document (recorded). */
+enum error xml_fail_empty_root(struct call *call);
 /* E_InvalidXmlDocument as the service says it where a document breaks a rule that it looks at only
  * once the document is read: LineNumber and LinePosition 0, Reason empty (recorded). */
 enum error xml_fail_whole(struct call *call);
@@ -30,6 +33,8 @@ enum error xml_expect_children(struct call *call, const struct xml_node *node,
 /* "true" / "false", any case. returns OK, E_MissingRequiredXmlNode, E_InvalidXmlNodeValue */
 enum error xml_bool(struct call *call, const struct xml_node *parent, const char *name,
                     bool *ret_value);
+/* Characters of UTF-8: bytes that do not continue one. */
+size_t xml_count_characters(struct bytes text);
 /* Trimmed text of a child; ptr NULL when there is no such child, or an empty one. */
 struct bytes xml_text(const struct xml_node *parent, const char *name);
 

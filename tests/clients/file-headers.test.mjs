@@ -71,7 +71,7 @@ const REQUESTS = {
     File_listHandles: () => ofFile('GET', 'comp=listhandles'),
     File_forceCloseHandles: () => ofFile('PUT', 'comp=forceclosehandles', { 'x-ms-handle-id': '*' }),
     File_rename: (at) => ({ method: 'PUT', path: '/new?comp=rename', headers: { 'x-ms-file-rename-source': source(at, 'f') } }),
-    Service_setProperties: () => ofService('PUT', 'restype=service&comp=properties', '<StorageServiceProperties />'),
+    Service_setProperties: () => ofService('PUT', 'restype=service&comp=properties', '<StorageServiceProperties></StorageServiceProperties>'),
     Service_getProperties: () => ofService('GET', 'restype=service&comp=properties'),
     Service_listSharesSegment: () => ofService('GET', 'comp=list'),
     Share_create: (at) => ({ ...ofShare('PUT', ''), share: `${at.share}-new` }),

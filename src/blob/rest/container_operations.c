@@ -7,7 +7,8 @@
 #include "service/signed_identifiers.h"
 #include "store/space.h"
 
-#define POLICY_PERMISSIONS "racwdxyltfmeopi"
+static const struct policy_letters policy_letters = { .known = "racwdxyltfmeopi",
+                                                      .ordered = "racwdxltmeop" };
 
 /* ---- public access ---- */
 
@@ -188,7 +189,7 @@ enum error set_container_acl_check(struct call *call, struct set_container_acl_p
 
 enum error set_container_acl_parse(struct call *call, struct set_container_acl_parameters *p)
 {
-    return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
+    return signed_identifiers_read(call, &policy_letters, &p->policies);
 }
 
 OPERATION_ANSWERS_NOTHING(set_container_acl)

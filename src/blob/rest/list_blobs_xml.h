@@ -20,7 +20,7 @@ struct blob_view {
     bool deleted_lease; /* empty LeaseStatus of deleted blobs, up to 2019-02-02; decision: 43 */
     bool sealed;        /* since 2019-12-12 */
     bool versions;      /* since 2019-12-12 */
-    bool versions_only; /* blobs without a current version are shown as what they were */
+    bool versions_only; /* blobs without a current version are shown in their last one */
     bool
         deleted_first; /* Deleted before Snapshot: recorded since 2020-02-10, the other way in 2018-11-09 */
 };

@@ -9,7 +9,7 @@
 #include "service/signed_identifiers.h"
 #include "store/space.h"
 
-#define POLICY_PERMISSIONS "rcwdl"
+static const struct policy_letters policy_letters = { .known = "rcwdl" };
 
 /* ---- properties ---- */
 
@@ -227,7 +227,7 @@ enum error set_share_acl_check(struct call *call, struct set_share_acl_parameter
 
 enum error set_share_acl_parse(struct call *call, struct set_share_acl_parameters *p)
 {
-    return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
+    return signed_identifiers_read(call, &policy_letters, &p->policies);
 }
 
 OPERATION_ANSWERS_NOTHING(set_share_acl)

@@ -50,7 +50,7 @@ OPERATION_ANSWERS_NOTHING(set_queue_metadata)
 
 /* ---- Get and Set Queue ACL ---- */
 
-#define POLICY_PERMISSIONS "raup"
+static const struct policy_letters policy_letters = { .known = "raup" };
 
 OPERATION_CHECKS_NOTHING(get_queue_acl)
 
@@ -69,7 +69,7 @@ OPERATION_CHECKS_NOTHING(set_queue_acl)
 
 enum error set_queue_acl_parse(struct call *call, struct set_queue_acl_parameters *p)
 {
-    return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
+    return signed_identifiers_read(call, &policy_letters, &p->policies);
 }
 
 OPERATION_ANSWERS_NOTHING(set_queue_acl)

@@ -87,7 +87,7 @@ void delete_table_answer(struct answer *a, const struct delete_table_parameters 
 
 /* ---- Get and Set Table ACL ---- */
 
-#define POLICY_PERMISSIONS "raud"
+static const struct policy_letters policy_letters = { .known = "raud" };
 
 OPERATION_CHECKS_NOTHING(get_table_acl)
 
@@ -106,7 +106,7 @@ OPERATION_CHECKS_NOTHING(set_table_acl)
 
 enum error set_table_acl_parse(struct call *call, struct set_table_acl_parameters *p)
 {
-    return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
+    return signed_identifiers_read(call, &policy_letters, &p->policies);
 }
 
 OPERATION_ANSWERS_NOTHING(set_table_acl)

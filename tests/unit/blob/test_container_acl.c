@@ -80,20 +80,25 @@ static void wrong_policies_are_refused(void **state)
     } wrong[] = {
         { "<SignedIdentifier><Id>a", "InvalidXmlDocument" },
         { "<Other />", "InvalidXmlDocument" },
-        { "<SignedIdentifier></SignedIdentifier>", "MissingRequiredXmlNode" },
-        { "<SignedIdentifier><Id></Id></SignedIdentifier>", "MissingRequiredXmlNode" },
+        { "<SignedIdentifier></SignedIdentifier>", "InvalidXmlDocument" },
+        { "<SignedIdentifier><Id></Id></SignedIdentifier>", "InvalidXmlDocument" },
         { "<SignedIdentifier><Id>a</Id><Id>b</Id></SignedIdentifier>", "InvalidXmlDocument" },
         { POLICY("a", "<Start>yesterday</Start>"), "InvalidXmlNodeValue" },
         { POLICY("a", "<Expiry>2026-13-01</Expiry>"), "InvalidXmlNodeValue" },
         { POLICY("a", "<Permission>rq</Permission>"), "InvalidXmlDocument" },
         { POLICY("a", "<Permission>rr</Permission>"), "InvalidXmlDocument" },
         { POLICY("a", "<Other>r</Other>"), "InvalidXmlDocument" },
-        { POLICY("a", "") POLICY("a", ""), "InvalidXmlNodeValue" },
+        { POLICY("a", "<Permission>wrld</Permission>"), "InvalidXmlDocument" },
+        { POLICY("a", "<Permission>lr</Permission>"), "InvalidXmlDocument" },
+        { POLICY("a", "") POLICY("a", ""), "InvalidXmlDocument" },
+        { POLICY("a", "<Start>yesterday</Start>") POLICY("b", "") POLICY("c", "") POLICY("d", "")
+              POLICY("e", "") POLICY("f", ""),
+          "InvalidXmlDocument" },
         { POLICY("a", "") POLICY("b", "") POLICY("c", "") POLICY("d", "") POLICY("e", "")
               POLICY("f", ""),
           "InvalidXmlDocument" },
         { POLICY("0123456789012345678901234567890123456789012345678901234567890123x", ""),
-          "InvalidXmlNodeValue" },
+          "InvalidXmlDocument" },
     };
     struct fixture *f = *state;
     struct reply before = ask(f, "GET " ACL, NULL, NULL), after;

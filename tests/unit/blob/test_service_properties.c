@@ -278,7 +278,7 @@ static void wrong_bodies_are_refused(void **state)
           "</Enabled><Days>366</Days></RetentionPolicy></MinuteMetrics>",
           "InvalidXmlDocument" },
         { "<DeleteRetentionPolicy><Enabled>true</Enabled></DeleteRetentionPolicy>",
-          "MissingRequiredXmlNode" },
+          "InvalidXmlDocument" },
         { "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>0</Days></DeleteRetentionPolicy>",
           "InvalidXmlDocument" },
         { "<StaticWebsite><Enabled>false</Enabled><IndexDocument>i</IndexDocument></StaticWebsite>",
