@@ -366,7 +366,7 @@ enum error abort_copy_blob_decide(struct decision *d, const struct abort_copy_bl
     (void)r;
     if (copy->status != COPY_PENDING)
         return E_NoPendingCopyOperation;
-    if (!p->is_guid || !guid_equal(&copy->id, &p->id))
+    if (!guid_equal(&copy->id, &p->id))
         return E_CopyIdMismatch;
     result = pending_copy_read(d->before, d->arena, &pending);
     if (result)

@@ -39,7 +39,6 @@ OPERATION_DECLARE_GATHERED(copy_blob_from_url, copy_blob);
 
 struct abort_copy_blob_parameters {
     struct parameters base;
-    bool is_guid;
     struct guid id;
 };
 OPERATION_NO_RESULT(abort_copy_blob);

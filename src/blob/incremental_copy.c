@@ -6,6 +6,7 @@
 
 #include "blob/create_blob.h"
 #include "blob/keep_blob.h"
+#include "blob/version.h"
 
 /* So many snapshots has a page blob ever had. */
 #define EPOCH_MAX (UINT32_MAX - 2)
@@ -62,6 +63,21 @@ static enum error make_target(struct decision *d, const struct incremental_copy_
     return e;
 }
 
+/* A new destination is a version where versions are on, and stays this one: what later copies write
+ * over is in its snapshots (recorded: the id of the first). decision: 100 */
+static enum error version_first(struct decision *d, struct blob *blob)
+{
+    struct retention retention;
+    struct version_change change;
+    enum store_result result = retention_find(d, d->input->account, &retention);
+    enum error e =
+        result ? decision_fail_store(d, result) : version_plan(d, &retention, BLOB_PAGE, &change);
+
+    if (!e)
+        version_give(d, &change, blob);
+    return e;
+}
+
 enum error incremental_copy_blob_decide(struct decision *d,
                                         const struct incremental_copy_blob_parameters *p,
                                         struct incremental_copy_blob_result *r)
@@ -76,12 +92,15 @@ enum error incremental_copy_blob_decide(struct decision *d,
     struct blob blob;
     enum error e = check_destination(d, p);
 
-    (void)r;
     if (!e)
         e = make_target(d, p, &pending.target);
     if (e)
         return e;
     blob = exists ? *was : pending.target;
+    if (!exists)
+        e = version_first(d, &blob);
+    if (e)
+        return e;
     blob.etag = pending.target.etag;
     blob.modified = pending.target.modified;
     if (!exists)
@@ -99,6 +118,7 @@ enum error incremental_copy_blob_decide(struct decision *d,
         return e;
     blob_write(d->changes, d->arena, &blob);
     copy_defer(d, &pending);
+    r->version = blob_version_id(&blob);
     return OK;
 }
 
@@ -117,6 +137,7 @@ void incremental_copy_complete(struct decision *d, const struct blob *target)
     snapshot.content = content_snapshot(d->changes, &base.content);
     snapshot.ref = blob_snapshot_ref(d->now);
     snapshot.lease = (struct lease){ .kind = 0 };
+    snapshot.is_version = false;
     blob_write(d->changes, d->arena, &snapshot);
     blob_write(d->changes, d->arena, &base);
 }

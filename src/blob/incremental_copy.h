@@ -15,7 +15,10 @@ struct incremental_copy_blob_parameters {
     struct bytes shown;      /* its URL without a signature */
     struct pending_source pending;
 };
-OPERATION_NO_RESULT(incremental_copy_blob);
+struct incremental_copy_blob_result {
+    struct result base;
+    instant version; /* 0 if the blob has no versions */
+};
 OPERATION_DECLARE(incremental_copy_blob);
 OPERATION_DECLARE_GATHER(incremental_copy_blob);
 

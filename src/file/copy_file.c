@@ -101,7 +101,7 @@ enum error abort_copy_file_decide(struct decision *d, const struct abort_copy_fi
     (void)r;
     if (copy->status != COPY_PENDING)
         return E_NoPendingCopyOperation;
-    if (!p->is_guid || !guid_equal(&copy->id, &p->id))
+    if (!guid_equal(&copy->id, &p->id))
         return E_CopyIdMismatch;
     return pending_file_abort(d);
 }

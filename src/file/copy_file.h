@@ -39,7 +39,6 @@ OPERATION_DECLARE_GATHER(copy_file);
 
 struct abort_copy_file_parameters {
     struct parameters base;
-    bool is_guid; /* else it is no copy's id */
     struct guid id;
 };
 OPERATION_NO_RESULT(abort_copy_file);

@@ -29,6 +29,13 @@ static struct bytes message_of(enum error e, const struct problem *problem)
                : bytes_from_string(error_message(e));
 }
 
+/* Returns true if the response reports the source's status: versions since 2024-08-04 have it.
+ * decision: 52 */
+static bool shows_source(const struct answer *a, const struct problem *problem)
+{
+    return problem->source_status != 0 && call_since(a->call, "2024-08-04");
+}
+
 static void source_xml(struct text *out, const struct problem *problem)
 {
     xml_element_u64(out, "CopySourceStatusCode", (uint64_t)problem->source_status);
@@ -85,7 +92,7 @@ static void error_xml(struct answer *a, enum error e, const struct problem *prob
         xml_element_string(&out,
                            e == E_AuthenticationFailed ? "AuthenticationErrorDetail" : "Reason",
                            problem->detail);
-    if (problem->source_status != 0)
+    if (shows_source(a, problem))
         source_xml(&out, problem);
     xml_close(&out, "Error");
     answer_status(a, status_of(e, problem));
@@ -107,16 +114,17 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
                       arena_printf(a->arena, "bytes */%" PRIu64, problem->length));
     if (status_of(e, problem) == 304 || a->call->request->method == METHOD_HEAD) {
         answer_status(a, status_of(e, problem)); /* headers alone, as recorded */
-        if (a->call->operation && a->call->operation->types_304)
+        if (a->call->operation && a->call->operation->types_304 &&
+            !call_since(a->call, "2020-10-02"))
             answer_string(a, "Content-Type", "application/xml");
         answer_code(a, e);
     } else if (!a->call->service->answer_error || !a->call->service->answer_error(a, e, problem)) {
         error_xml(a, e, problem);
         answer_code(a, e);
     }
-    if (problem->source_status != 0)
+    if (shows_source(a, problem))
         answer_u64(a, "x-ms-copy-source-status-code", (uint64_t)problem->source_status);
-    if (problem->source_status != 0 && problem->source_code.ptr)
+    if (shows_source(a, problem) && problem->source_code.ptr)
         answer_header(a, "x-ms-copy-source-error-code", problem->source_code);
     if (problem->is_soft_deleted)
         answer_string(a, "x-ms-is-soft-deleted", "true");

@@ -199,7 +199,7 @@ struct operation {
     bool listed;         /* may be a part of its service's batch of operations */
     const char
         *logged_as; /* by Storage Analytics, where that is not its name without the spaces; NULL */
-    bool types_304; /* its 304 says the type of the body that it does not have, as recorded */
+    bool types_304; /* its 304 has a Content-Type before 2020-10-02. decision: 861 */
     subject_fn *subject; /* may be NULL: no lease, no conditions */
     const struct operation_functions
         *functions; /* NULL: known, not built yet: 501 NotImplemented */

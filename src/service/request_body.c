@@ -42,8 +42,11 @@ enum error body_read_sums(struct call *call, enum body_sums_rule rule, struct bo
     ret_sums->md5 = rule == SUMS_OF_BLOB || rule == SUMS_MD5 || md5_sent || !crc64_known;
     /* Beside an MD5 that was sent only since 2026-10-06. */
     ret_sums->crc64 = rule != SUMS_MD5 && crc64_known &&
-                      (rule == SUMS_OF_BLOB || !md5_sent || call_since(call, "2026-10-06"));
+                      (rule == SUMS_OF_BLOB || rule == SUMS_OF_LIST || !md5_sent ||
+                       call_since(call, "2026-10-06"));
     call->wants_md5 = ret_sums->md5;
+    if (rule == SUMS_OF_LIST && crc64_known && !call_since(call, "2026-10-06"))
+        ret_sums->md5 = false;
     call->wants_crc64 = ret_sums->crc64 || crc64_sent;
     return OK;
 }

@@ -32,7 +32,8 @@ enum error body_check_block(struct call *call, const struct size_limit *limits);
  * E_BothCrc64AndMd5HeaderPresent */
 enum body_sums_rule {
     SUMS_OF_BLOB,    /* Put Blob: always both */
-    SUMS_OF_PART,    /* Put Block, Put Block List: MD5 if it was sent, else CRC-64 */
+    SUMS_OF_PART,    /* Put Block: MD5 if it was sent, else CRC-64 */
+    SUMS_OF_LIST,    /* Put Block List: CRC-64, also if an MD5 was sent (recorded) */
     SUMS_MD5,        /* Put Range: always MD5 */
     SUMS_OF_NOTHING, /* there is no body: none */
 };

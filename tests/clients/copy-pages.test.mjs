@@ -85,7 +85,7 @@ test('types are not mixed, and page blobs are copied by Copy Blob alone', async 
     for (const [target, source] of [[block, blob], [blob, block], [log, block], [block, log], [blob, log], [log, blob]])
         await refused(target.beginCopyFromURL(source.url), 409, 'InvalidBlobType');
     for (const source of [blob, log])
-        await refused(container.getBlobClient('n').syncCopyFromURL(await signed(source)), 409, 'InvalidBlobType');
+        await refused(container.getBlobClient('n').syncCopyFromURL(await signed(source)), 409, 'CannotVerifyCopySource');
     const to = (headers) => raw('PUT', `/${container.containerName}/tier`, { 'x-ms-copy-source': blob.url, ...headers });
     await rawRefused(to({ 'x-ms-access-tier': 'Cool' }), 400, 'AccessTierNotSupportedForBlobType');
     await rawRefused(to({ 'x-ms-seal-blob': 'true' }), 400, 'InvalidHeaderValue');

@@ -254,8 +254,8 @@ test('conditions and leases of copies', async (t) => {
 test('Abort Copy Blob where nothing is pending', async (t) => {
     // rest: Abort-Copy-Blob; recorded
     const { container, blob } = await newBlob(t);
-    await refused(blob.abortCopyFromURL('ff'), 409, 'NoPendingCopyOperation');
-    await refused(container.getBlobClient('none').abortCopyFromURL('ff'), 404, 'BlobNotFound');
+    await refused(blob.abortCopyFromURL('11111111-1111-1111-1111-111111111111'), 409, 'NoPendingCopyOperation');
+    await refused(container.getBlobClient('none').abortCopyFromURL('11111111-1111-1111-1111-111111111111'), 404, 'BlobNotFound');
     await rawRefused(raw('PUT', `/${container.containerName}/blob?comp=copy`, { 'x-ms-copy-action': 'abort' }),
         400, 'MissingRequiredQueryParameter');
 });
@@ -308,4 +308,62 @@ test('tags of copies', async (t) => {
     await refused(target.beginCopyFromURL(source.url, { sourceConditions: { tagConditions: "a = '9'" } }),
         412, 'ConditionNotMet');
     await (await target.beginCopyFromURL(source.url, { sourceConditions: { tagConditions: "a = '1'" } })).pollUntilDone();
+});
+
+test('what a source answered is reported since 2024-08-04', async (t) => {
+    // recorded: none of 40 failures up to 2021-06-08; decision: 52
+    const container = await newContainer(t);
+    const none = await signed(container.getBlobClient('none'));
+    for (const [version, reports] of [['2019-02-02', false], ['2021-06-08', false], ['2024-05-04', false], ['2024-08-04', true], ['2026-10-06', true]]) {
+        const answer = await rawRefused(raw('PUT', `/${container.containerName}/to`,
+            { 'x-ms-copy-source': none, 'x-ms-requires-sync': 'true' }, '', { version }), 404, 'CannotVerifyCopySource');
+        assert.deepEqual([answer.headers.get('x-ms-copy-source-status-code') ?? null, answer.headers.get('x-ms-copy-source-error-code') ?? null,
+            /CopySourceStatusCode/.test(answer.text)], reports ? ['404', 'BlobNotFound', true] : [null, null, false], version);
+        assert.match(answer.text, /<Message>The specified blob does not exist\.\n/);
+    }
+});
+
+test('Copy Blob From URL of an append or page blob cannot verify its source', async (t) => {
+    // reported: azure-sdk-for-go issue 20942; decision: 99
+    const container = await newContainer(t);
+    await container.getAppendBlobClient('append').create();
+    await container.getPageBlobClient('page').create(512);
+    for (const name of ['append', 'page']) {
+        const answer = await rawRefused(raw('PUT', `/${container.containerName}/to`, {
+            'x-ms-copy-source': await signed(container.getBlobClient(name)), 'x-ms-requires-sync': 'true',
+        }), 409, 'CannotVerifyCopySource');
+        assert.match(answer.text, /<Message>The copy source must be a block blob\.\n/);
+    }
+});
+
+test('an id that is no GUID aborts no copy', async (t) => {
+    // recorded, 2 of 2
+    const { container } = await newBlob(t);
+    for (const name of ['blob', 'none'])
+        await rawRefused(raw('PUT', `/${container.containerName}/${name}?comp=copy&copyid=1`, { 'x-ms-copy-action': 'abort' }),
+            400, 'InvalidQueryParameterValue');
+});
+
+test('small answers of the service, as recorded', async (t) => {
+    const { container, blob } = await newBlob(t);
+    const path = `/${container.containerName}`;
+    // Snapshot Blob: only with metadata of its own something is encrypted
+    assert.equal((await raw('PUT', `${path}/blob?comp=snapshot`, { 'x-ms-meta-a': 'b' })).headers.get('x-ms-request-server-encrypted'), 'true');
+    assert.equal((await raw('PUT', `${path}/blob?comp=snapshot`)).headers.get('x-ms-request-server-encrypted'), 'false');
+    // Put Block List: CRC-64, also next to an MD5; since 2026-10-06 both
+    await blob.stageBlock('AAAA', 'x', 1);
+    const list = '<BlockList><Latest>AAAA</Latest></BlockList>';
+    for (const [version, hasMd5] of [['2021-06-08', false], ['2024-11-04', false], ['2026-10-06', true]]) {
+        const { status, headers } = await raw('PUT', `${path}/blob?comp=blocklist`, { 'Content-MD5': md5(list).toString('base64') }, list, { version });
+        assert.deepEqual([status, headers.get('content-md5') !== undefined && headers.get('content-md5') !== null, Boolean(headers.get('x-ms-content-crc64'))], [201, hasMd5, true], version);
+    }
+    await rawRefused(raw('PUT', `${path}/blob?comp=blocklist`, { 'Content-MD5': md5('other').toString('base64') }, list, { version: '2021-06-08' }),
+        400, 'Md5Mismatch');
+    // A 304 of Get Page Ranges has no type since 2020-10-02
+    const { etag } = await container.getPageBlobClient('page').create(512);
+    for (const [version, type] of [['2019-07-07', 'application/xml'], ['2020-10-02', null], ['2026-10-06', null]])
+        assert.equal((await raw('GET', `${path}/page?comp=pagelist`, { 'If-None-Match': etag }, '', { version })).headers.get('content-type') ?? null, type, version);
+    // Restore Container without a name
+    await rawRefused(raw('PUT', '/?restype=container&comp=undelete', { 'x-ms-deleted-container-name': '', 'x-ms-deleted-container-version': '1' }),
+        400, 'MissingRequiredHeader');
 });

@@ -71,7 +71,7 @@ test('Abort Copy File leaves an empty file with its metadata (rest: Abort-Copy-F
     await refused(target.clearRange(0, 512), 409, 'PendingCopyOperation');
     await refused(target.resize(5), 409, 'PendingCopyOperation');
     await refused(target.abortCopyFromURL('11111111-1111-1111-1111-111111111111'), 409, 'CopyIdMismatch');
-    await refused(target.abortCopyFromURL('x'), 409, 'CopyIdMismatch');
+    await refused(target.abortCopyFromURL('x'), 400, 'InvalidQueryParameterValue');
     const lease = target.getShareLeaseClient();
     const { leaseId } = await lease.acquireLease();
     await refused(target.abortCopyFromURL(copyId), 412, 'LeaseIdMissing');

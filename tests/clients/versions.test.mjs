@@ -238,3 +238,28 @@ test('tiers and tags of a version are its own', async (t) => {
     assert.equal((await blob.getProperties()).accessTier, 'Cool');
     assert.equal((await blob.getProperties()).versionId, second);
 });
+
+test('the destination of incremental copies is a version, where versions are on', async (t) => {
+    // recorded: x-ms-version-id of the copy, and of Get Blob Properties; decision: 100
+    const at = await open(t);
+    await at.switchTo(true);
+    const source = at.container.getPageBlobClient('disk'), target = at.container.getPageBlobClient('backup');
+    await source.create(1024);
+    const ids = [];
+    for (let n = 0; n < 2; n++) {
+        const { snapshot } = await source.createSnapshot();
+        const begun = await target.startCopyIncremental(source.withSnapshot(snapshot).url);
+        let now;
+        do
+            now = await target.getProperties();
+        while (now.copyStatus === 'pending');
+        assert.equal(now.copyStatus, 'success');
+        assert.equal(now.isCurrentVersion, true);
+        ids.push(begun._response.headers.get('x-ms-version-id'), now.versionId);
+    }
+    assert(ids[0]);
+    assert.deepEqual(new Set(ids).size, 1, ids.join(' '));
+    const states = await collect(at.container.listBlobsFlat({ prefix: 'backup', includeVersions: true, includeSnapshots: true }));
+    assert.deepEqual(states.map(({ snapshot, versionId, isCurrentVersion }) => [Boolean(snapshot), versionId ?? null, isCurrentVersion ?? null]),
+        [[true, null, null], [true, null, null], [false, ids[0], true]]);
+});

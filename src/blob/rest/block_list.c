@@ -52,7 +52,7 @@ static enum error check_sources(struct call *call, const struct block_choice *ch
 /* Content-Type and the like are of the list, not of the blob. rest: Put-Block-List */
 enum error put_block_list_check(struct call *call, struct put_block_list_parameters *p)
 {
-    return create_blob_check(call, STANDARD_IGNORED, SUMS_OF_PART, &p->create);
+    return create_blob_check(call, STANDARD_IGNORED, SUMS_OF_LIST, &p->create);
 }
 
 /* returns OK, E_InvalidXmlDocument, E_InvalidBlockId, E_InvalidBlockList, E_BlockListTooLong */

@@ -165,13 +165,21 @@ enum error copy_blob_from_url_check(struct call *call, struct copy_blob_paramete
     return OK;
 }
 
+/* rest: Copy-Blob-From-URL: a committed block blob. decision: 99 */
+static enum error fail_type(struct call *call)
+{
+    call->problem->source_status = error_status(E_InvalidBlobType);
+    call->problem->source_message = bytes_from_string("The copy source must be a block blob.");
+    return E_CannotVerifyCopySource;
+}
+
 enum error copy_blob_from_url_gather(struct gathering *g, struct copy_blob_parameters *p)
 {
     struct open_source source;
     enum error e = source_open(g, p->source, &source);
 
     if (!e && source_blob(&source).type != BLOB_BLOCK)
-        e = E_InvalidBlobType; /* rest: Copy-Blob-From-URL: a committed block blob */
+        e = fail_type(g->call);
     if (!e)
         e = take_facts(g, &source, p);
     if (!e)
@@ -190,7 +198,8 @@ enum error abort_copy_blob_check(struct call *call, struct abort_copy_blob_param
 
     if (id.len == 0)
         return call_fail_query(call, E_MissingRequiredQueryParameter, "copyid", id, NULL);
-    p->is_guid = guid_parse(id, &p->id);
+    if (!guid_parse(id, &p->id)) /* recorded */
+        return call_fail_query(call, E_InvalidQueryParameterValue, "copyid", id, "Not a GUID.");
     return OK;
 }
 

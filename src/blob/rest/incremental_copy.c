@@ -75,6 +75,6 @@ void incremental_copy_blob_answer(struct answer *a,
                                   const struct incremental_copy_blob_parameters *p,
                                   const struct incremental_copy_blob_result *r)
 {
-    (void)r;
     answer_copy_id(a, &p->id, COPY_PENDING);
+    blob_answer_version(a, r->version);
 }

@@ -11,6 +11,14 @@ static bool names_container(const struct call *call)
     return call_query(call, "restype").ptr || bytes_is(call_query(call, "comp"), "list");
 }
 
+/* Without a name it is the root container that Restore Container is about: so its headers are
+ * checked (recorded: MissingRequiredHeader). */
+static bool restores_container(const struct call *call)
+{
+    return bytes_is(call_query(call, "comp"), "undelete") &&
+           bytes_is(call_query(call, "restype"), "container");
+}
+
 /* Decodes and normalizes a path in place: the result has the stored names. Returns false
  * if it is not text. decision: 39 */
 static bool decode_path(struct arena *arena, struct bytes *path)
@@ -68,8 +76,10 @@ static enum error read_names(const struct call *call, struct bytes path,
     if (hides_slash(call->arena, path) || !decode_path(call->arena, &path))
         return E_InvalidUri;
     bytes_cut(path, '/', &first, &rest);
-    if (first.len == 0 && rest.len == 0)
+    if (first.len == 0 && rest.len == 0 && !restores_container(call))
         return OK;
+    if (first.len == 0 && rest.len == 0)
+        first = bytes_from_string("$root");
     /* "/c/" without restype is neither a container's nor, since their names have no slash, a root
      * blob's. decision: 37 */
     if (rest.ptr && rest.len == 0 && !names_container(call))

@@ -185,7 +185,8 @@ enum error abort_copy_file_check(struct call *call, struct abort_copy_file_param
 
     if (id.len == 0)
         return call_fail_query(call, E_MissingRequiredQueryParameter, "copyid", id, NULL);
-    p->is_guid = guid_parse(id, &p->id);
+    if (!guid_parse(id, &p->id)) /* recorded */
+        return call_fail_query(call, E_InvalidQueryParameterValue, "copyid", id, "Not a GUID.");
     return OK;
 }
 
