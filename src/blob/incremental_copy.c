@@ -133,11 +133,8 @@ void incremental_copy_complete(struct decision *d, const struct blob *target)
     base.incremental.is_whole = true;
     base.incremental.snapshot = d->now;
     base.without_snapshots = false;
-    snapshot = base;
+    snapshot = keep_record(&base, blob_snapshot_ref(d->now));
     snapshot.content = content_snapshot(d->changes, &base.content);
-    snapshot.ref = blob_snapshot_ref(d->now);
-    snapshot.lease = (struct lease){ .kind = 0 };
-    snapshot.is_version = false;
     blob_write(d->changes, d->arena, &snapshot);
     blob_write(d->changes, d->arena, &base);
 }
