@@ -22,16 +22,32 @@ static bool fail(struct parser *p, const char *reason)
     return false;
 }
 
+/* Without quotes a name has nothing else. */
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("_+-./:", c));
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 static void skip_blanks(struct parser *p)
 {
     while (p->at < p->text.len && strchr(" \t\r\n", p->text.ptr[p->at]) && p->text.ptr[p->at])
         p->at++;
+}
+
+/* Fails at the next word or character, which is quoted as the service does (reported). */
+static bool fail_unexpected(struct parser *p)
+{
+    size_t end;
+
+    skip_blanks(p);
+    if (p->at == p->text.len)
+        return fail(p, "unexpected end of query");
+    end = p->at + 1;
+    while (is_word(p->text.ptr[p->at]) && end < p->text.len && is_word(p->text.ptr[end]))
+        end++;
+    return fail(p, arena_printf(p->arena, "unexpected '%.*s'%c", (int)(end - p->at),
+                                p->text.ptr + p->at, '\0')
+                       .ptr);
 }
 
 static bool take(struct parser *p, const char *symbol)
@@ -77,10 +93,20 @@ static bool take_quoted(struct parser *p, char quote, struct bytes *ret_text)
         }
         text_add_char(&out, c);
     }
-    return fail(p, "A quoted text does not end.");
+    return fail(p, "unexpected end of query");
 }
 
 /* ---- comparisons ---- */
+
+/* Bytes of the character that starts there: those of UTF-8 after it continue it. */
+static size_t character_length(struct bytes text, size_t at)
+{
+    size_t end = at + 1;
+
+    while (end < text.len && ((unsigned char)text.ptr[end] & 0xC0) == 0x80)
+        end++;
+    return end - at;
+}
 
 /* A text that no tag can have is a mistake. In a condition its length is not looked at, as in the
  * service. decision: 265 */
@@ -88,14 +114,28 @@ static bool check_text(struct parser *p, struct bytes text, size_t max, const ch
 {
     for (size_t i = 0; i < text.len; i++) {
         if (!tags_may_have(text.ptr[i]))
-            return fail(p, "A character is not permitted in the name or value of a tag.");
+            return fail(p, arena_printf(p->arena, "'%.*s' not permitted in tag name or value%c",
+                                        (int)character_length(text, i), text.ptr + i, '\0')
+                               .ptr);
     }
     return p->grammar == TAG_CONDITION || text.len <= max || fail(p, too_long);
 }
 
 static bool check_name(struct parser *p, struct bytes name)
 {
-    return check_text(p, name, TAG_NAME_MAX, "The name of a tag has at most 128 characters.");
+    return check_text(p, name, TAG_NAME_MAX, "tag must be between 1 and 128 characters in length");
+}
+
+/* Words of the query language, in either case: as names they need quotes. decision: 78 */
+static bool is_reserved(struct bytes name)
+{
+    static const char *const words[] = { "and", "or", "not", "year", "month", "day" };
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (bytes_is_nocase(name, words[i]))
+            return true;
+    }
+    return false;
 }
 
 static bool take_name(struct parser *p, struct tag_comparison *to)
@@ -105,7 +145,8 @@ static bool take_name(struct parser *p, struct tag_comparison *to)
     if (take(p, "\"")) {
         if (!take_quoted(p, '"', &to->name))
             return false;
-        return to->name.len > 0 ? check_name(p, to->name) : fail(p, "The name of a tag is empty.");
+        return to->name.len > 0 ? check_name(p, to->name)
+                                : fail(p, "tag must be between 1 and 128 characters in length");
     }
     skip_blanks(p);
     begin = p->at;
@@ -114,11 +155,15 @@ static bool take_name(struct parser *p, struct tag_comparison *to)
     while (p->at < p->text.len && is_word(p->text.ptr[p->at]))
         p->at++;
     to->name = bytes_of(p->text.ptr + begin, p->at - begin);
-    if (to->name.len == 0)
-        return fail(p, "The name of a tag is expected.");
+    if (to->name.len == 0 || is_reserved(to->name)) {
+        p->at = begin;
+        return fail_unexpected(p);
+    }
     to->of_container = to->name.ptr[0] == '@';
     if (to->of_container && (p->grammar != TAG_SEARCH || !bytes_is(to->name, "@container")))
-        return fail(p, "No such name can be used here.");
+        return fail(
+            p, arena_printf(p->arena, "unsupported parameter '%.*s'%c", BYTES_ARG(to->name), '\0')
+                   .ptr);
     return to->of_container || check_name(p, to->name);
 }
 
@@ -139,10 +184,10 @@ static bool take_operator(struct parser *p, enum tag_operator *ret_operator)
             continue;
         *ret_operator = symbols[i].operator;
         if (p->grammar == TAG_SEARCH && *ret_operator == TAG_NOT_EQUAL)
-            return fail(p, "A search has no operator for what is not equal.");
+            return fail(p, "unexpected '<>'");
         return true;
     }
-    return fail(p, "An operator is expected.");
+    return fail_unexpected(p);
 }
 
 static bool is_lower_bound(enum tag_operator operator)
@@ -177,7 +222,7 @@ static bool fits_search(struct parser *p, const struct tag_comparison *added)
     bool is_new = !added->of_container;
 
     if (added->of_container && added->operator!= TAG_EQUAL)
-        return fail(p, "@container is compared by = alone.");
+        return fail(p, "@container can only be compared by =");
     for (size_t i = 0; i < p->out->count; i++) {
         const struct tag_comparison *other = &p->out->comparisons[i];
 
@@ -185,19 +230,21 @@ static bool fits_search(struct parser *p, const struct tag_comparison *added)
             continue;
         if (other->operator== TAG_EQUAL || added->operator== TAG_EQUAL ||
             is_lower_bound(other->operator) == is_lower_bound(added->operator))
-            return fail(p, "Several conditions on one tag have to be the two ends of a range.");
+            return fail(p, "can't have multiple conditions for a single tag unless they define a "
+                           "range");
         is_new = false;
     }
     if (is_new && count_tags(p->out) == TAG_OPERATIONS_MAX)
-        return fail(p, "There are more than 10 tags.");
+        return fail(p, "there can be at most 10 unique tags in a query");
     return true;
 }
 
 /* The name of a container may be anything: another one does not hold. */
 static bool check_value(struct parser *p, const struct tag_comparison *added)
 {
-    return added->of_container || check_text(p, added->value, TAG_VALUE_MAX,
-                                             "The value of a tag has at most 256 characters.");
+    return added->of_container ||
+           check_text(p, added->value, TAG_VALUE_MAX,
+                      "tag value must be between 0 and 256 characters in length");
 }
 
 static bool take_comparison(struct parser *p)
@@ -207,13 +254,13 @@ static bool take_comparison(struct parser *p)
     if (!take_name(p, &added) || !take_operator(p, &added.operator))
         return false;
     if (!take(p, "'"))
-        return fail(p, "A value in single quotes is expected.");
+        return fail_unexpected(p);
     if (!take_quoted(p, '\'', &added.value) || !check_value(p, &added))
         return false;
     if (p->grammar == TAG_SEARCH && !fits_search(p, &added))
         return false;
     if (p->grammar == TAG_CONDITION && p->out->count == TAG_OPERATIONS_MAX)
-        return fail(p, "There are more than 10 comparisons.");
+        return fail(p, "there can be at most 10 comparisons in a condition");
     assert(p->out->count < TAG_COMPARISONS_MAX);
     p->out->steps[p->out->step_count++] = (uint8_t)p->out->count;
     p->out->comparisons[p->out->count++] = added;
@@ -229,12 +276,12 @@ static bool take_term(struct parser *p)
     if (!take(p, "("))
         return take_comparison(p);
     if (p->depth == TAG_DEPTH_MAX)
-        return fail(p, "There are too many parentheses.");
+        return fail(p, "there are too many parentheses");
     p->depth++;
     if (!take_expression(p))
         return false;
     p->depth--;
-    return take(p, ")") || fail(p, "A closing parenthesis is expected.");
+    return take(p, ")") || fail_unexpected(p);
 }
 
 static bool take_conjunction(struct parser *p)
@@ -255,7 +302,7 @@ static bool take_expression(struct parser *p)
         return false;
     while (take_word(p, "or")) {
         if (p->grammar == TAG_SEARCH)
-            return fail(p, "A search has no OR.");
+            return fail(p, "unexpected 'or'");
         if (!take_conjunction(p))
             return false;
         p->out->steps[p->out->step_count++] = TAG_STEP_OR;
@@ -275,7 +322,7 @@ bool tag_expression_parse(struct arena *arena, struct bytes text, enum tag_gramm
         return false;
     skip_blanks(&p);
     if (p.at < text.len)
-        return fail(&p, "The expression has ended here.");
+        return fail_unexpected(&p);
     assert(expression.count > 0 && expression.step_count == 2 * expression.count - 1);
     assert(p.depth == 0);
     *ret_expression = expression;

@@ -5,11 +5,11 @@
  *   conjunction = term *( "AND" term )
  *   term        = "(" expression ")" | comparison
  *   comparison  = name operator value
- *   name        = '"' text '"' | 1*( letter | digit | one of "_+-./:" ) | "@container"
+ *   name        = '"' text '"' | 1*( letter | digit | "_" ) | "@container"
  *   operator    = "=" | "<>" | "!=" | ">" | ">=" | "<" | "<="
  *   value       = "'" text "'"
  *
- * AND and OR in either case; a quote inside a text is doubled, but no tag has one: names and values
+ * A reserved word (and, or, not, year, month, day) is a name only in quotes. AND and OR in either case; a quote inside a text is doubled, but no tag has one: names and values
  * have the characters that tags may have, and in a search their lengths. Values are compared as
  * bytes. No
  * comparison with a tag that the blob does not have holds, "<>" neither. A search has neither OR
@@ -58,8 +58,8 @@ struct tag_expression {
 enum tag_grammar { TAG_CONDITION, TAG_SEARCH };
 
 struct tag_syntax_error {
-    size_t position; /* byte of the text, from 0 */
-    const char *reason;
+    size_t position;    /* byte of the text, from 0 */
+    const char *reason; /* static or in the arena; as the service words it, without a full stop */
 };
 
 /* arena   texts of the expression lie there or in `text`

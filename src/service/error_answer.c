@@ -24,6 +24,8 @@ static int status_of(enum error e, const struct problem *problem)
 
 static struct bytes message_of(enum error e, const struct problem *problem)
 {
+    if (problem->message.ptr)
+        return problem->message;
     return e == E_CannotVerifyCopySource && problem->source_message.ptr
                ? problem->source_message
                : bytes_from_string(error_message(e));

@@ -16,6 +16,7 @@ struct problem {
         struct bytes value;
     } fields[PROBLEM_FIELDS_MAX];
     size_t field_count;
+    struct bytes message; /* replaces the code's unless ptr is NULL */
     /* E_CannotVerifyCopySource: what the source answered. 0: nothing is known of it. */
     int source_status;
     struct bytes source_code;    /* ptr NULL: none */

@@ -186,3 +186,34 @@ test('Put Blob From URL sets tags, or takes those of the source', async (t) => {
     await refused(copy.syncUploadFromURL(source,
         { sourceConditions: { tagConditions: "source = '2'" } }), 412, 'CannotVerifyCopySource');
 });
+
+test('a search that cannot be read is refused in the words of the service', async (t) => {
+    // reported: azure-cli issues 25596 and 21956, azure-sdk-for-net issues 18226, 27610 and 31963; decision: 78
+    const { container } = await newBlob(t);
+    const find = (where, path = '/?comp=blobs') => raw('GET', `${path}&where=${encodeURIComponent(where)}`);
+    for (const [where, words] of [
+        ["a-b='value1'", "at or near character position 2: unexpected '-'"],
+        ["Month='4'", "at or near character position 1: unexpected 'Month'"],
+        ["aaaaaaaaaaaa='12345' AND Year='2020'", "at or near character position 26: unexpected 'Year'"],
+        ['run = 1', "at or near character position 7: unexpected '1'"],
+        ['run = value', "at or near character position 7: unexpected 'value'"],
+        ["a = 'b' OR c = 'd'", "at or near character position 11: unexpected 'or'"],
+        ["@other = 'b'", "at or near character position 7: unsupported parameter '@other'"],
+        ["a = 'b", 'at or near character position 7: unexpected end of query'],
+    ]) {
+        const { text } = await rawRefused(find(where), 400, 'InvalidQueryParameterValue');
+        const plain = text.replaceAll('&apos;', "'");
+        assert(plain.includes(`<Message>Error parsing query ${words}\n`), `${where}: ${plain}`);
+        assert(plain.includes(`<QueryParameterName>where</QueryParameterName><QueryParameterValue>${where}</QueryParameterValue>` +
+            '<Reason>This query parameter value is invalid.</Reason>'), plain);
+    }
+    const both = await rawRefused(find("a='b' AND @container='c'", `/${container.containerName}?restype=container&comp=blobs`), 400, 'InvalidQueryParameterValue');
+    assert.match(both.text, /<Message>Error parsing query: Cannot have container in both uri and query\n/);
+    for (const where of ["\"a-b\"='v'", "\"Year\"='2020'", "my_tag1='v'"])
+        assert.equal((await find(where)).status, 200, where);
+    const path = `/${container.containerName}/blob`;
+    for (const where of ["a-b='v'", "Year='2020'", "a=1"]) {
+        await rawRefused(raw('GET', path, { 'x-ms-if-tags': where }), 400, 'InvalidHeaderValue');
+        assert.equal((await raw('PUT', `/${container.containerName}/copy`, { 'x-ms-copy-source': `${container.url}/blob`, 'x-ms-source-if-tags': where })).status, 400);
+    }
+});

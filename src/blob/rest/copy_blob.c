@@ -169,7 +169,7 @@ enum error copy_blob_from_url_check(struct call *call, struct copy_blob_paramete
 static enum error fail_type(struct call *call)
 {
     call->problem->source_status = error_status(E_InvalidBlobType);
-    call->problem->source_message = bytes_from_string("The copy source must be a block blob.");
+    call->problem->message = bytes_from_string("The copy source must be a block blob.");
     return E_CannotVerifyCopySource;
 }
 
