@@ -96,6 +96,38 @@ bool url_parse(struct bytes text, struct url *ret_url)
     return true;
 }
 
+/* Where path and query start; the length of the text if they do not. */
+static size_t authority_end(struct bytes text)
+{
+    struct bytes scheme, rest;
+
+    bytes_cut(text, ':', &scheme, &rest);
+    if (!bytes_has_prefix(rest, bytes_from_string("//")))
+        return text.len;
+    rest = bytes_from(rest, 2);
+    return text.len - rest.len + authority_length(rest);
+}
+
+struct bytes url_normal(struct arena *arena, struct bytes text)
+{
+    size_t start = authority_end(text);
+    bool in_query = false;
+    struct text out;
+
+    text_init(&out, arena, text.len);
+    text_add(&out, bytes_of(text.ptr, start));
+    for (size_t i = start; i < text.len; i++) {
+        char c = text.ptr[i];
+
+        in_query = in_query || c == '?';
+        if (c == ' ')
+            text_add_string(&out, "%20");
+        else
+            text_add_char(&out, c == '\\' && !in_query ? '/' : c);
+    }
+    return out.len > 0 ? text_bytes(&out) : text;
+}
+
 struct bytes url_without(struct arena *arena, struct bytes text, const char *name)
 {
     struct bytes before, query;

@@ -18,6 +18,9 @@ struct url {
 /* All parts point into text. False: not such a URL; a user name or a fragment in it; bytes other
  * than visible ASCII and those above it (which a host has not either). */
 bool url_parse(struct bytes text, struct url *ret_url);
+/* Returns the URL with a blank in its path or query as "%20", and a backslash in its path as '/': so
+ * .NET's Uri reads what clients write, and with it the service. Scheme and authority are unchanged. */
+struct bytes url_normal(struct arena *arena, struct bytes text);
 /* The URL without its parameters of this name (lower case; names in URLs may have any), the rest as
  * it is. */
 struct bytes url_without(struct arena *arena, struct bytes text, const char *name);

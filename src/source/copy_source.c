@@ -8,9 +8,10 @@
 
 /* ---- the headers ---- */
 
+/* An empty one counts as absent. */
 static void add_header(struct copy_source *source, const char *name, struct bytes value)
 {
-    if (value.ptr)
+    if (value.len > 0)
         source->headers[source->header_count++] = (struct http_header){
             .name = bytes_from_string(name), .value = value, .name_as_sent = bytes_from_string(name)
         };
@@ -121,11 +122,14 @@ enum error copy_source_check(struct call *call, enum source_rule rule,
                              struct copy_source *ret_source)
 {
     static const char name[] = "x-ms-copy-source";
-    struct copy_source source = { .rule = rule, .text = call_header(call, name) };
+    struct bytes sent = call_header(call, name);
+    struct copy_source source = { .rule = rule, .sent = sent, .text = sent };
     enum error e;
 
-    if (source.text.len > URL_MAX || !url_parse(source.text, &source.url))
-        return call_fail_header(call, E_InvalidHeaderValue, name, source.text);
+    if (sent.len <= URL_MAX)
+        source.text = url_normal(call->arena, sent);
+    if (sent.len > URL_MAX || !url_parse(source.text, &source.url))
+        return call_fail_header(call, E_InvalidHeaderValue, name, sent);
     e = read_conditions(call, &source);
     read_headers(call, &source);
     if (!e)

@@ -28,7 +28,8 @@ enum source_sum {
 /* The source, as the headers of the request describe it. */
 struct copy_source {
     enum source_rule rule;
-    struct bytes text; /* the URL as sent */
+    struct bytes sent; /* the URL as sent: x-ms-copy-source of the copy shows it so */
+    struct bytes text; /* that as url_normal() has it */
     struct url url;
     struct bytes range;                             /* x-ms-source-range; ptr NULL: all of it */
     struct http_header headers[SOURCE_HEADERS_MAX]; /* of the read: its authorization, conditions */

@@ -21,8 +21,7 @@ void source_close(struct open_source *open)
 }
 
 struct pending_source source_pending(const struct gathering *g, const struct copy_source *source,
-                                     const struct open_source *open, struct guid id,
-                                     struct bytes shown)
+                                     const struct open_source *open, struct guid id)
 {
     if (!open->is_own)
         return (struct pending_source){
@@ -32,7 +31,7 @@ struct pending_source source_pending(const struct gathering *g, const struct cop
                                     .is_own = true,
                                     .is_other =
                                         source_endpoint(g->call, source) != g->call->endpoint,
-                                    .url = shown,
+                                    .url = url_without(g->call->arena, source->text, "sig"),
                                     .account = inner_account(open->inner),
                                     .etag = open->etag };
 }

@@ -42,11 +42,10 @@ enum error source_gather(struct gathering *g, const struct copy_source *source,
                          struct open_source *open, uint64_t max, struct copied_bytes *ret_blocks,
                          struct source_watch *watch);
 void source_close(struct open_source *open);
-/* What a copy with this id needs to read it again later: whose it is, or what authorizes the read. shown: its URL
- * without a signature. Without `begun`. */
+/* What a copy with this id needs to read it again later: whose it is, or what authorizes the read.
+ * Without `begun`. */
 struct pending_source source_pending(const struct gathering *g, const struct copy_source *source,
-                                     const struct open_source *open, struct guid id,
-                                     struct bytes shown);
+                                     const struct open_source *open, struct guid id);
 
 /* The bytes of the source, as a block: it has a byte, and at most what the limits, the largest of
  * which is `max`, allow. Opens and closes it.

@@ -120,6 +120,25 @@ static enum error read_head(struct gathering *g, const struct endpoint *endpoint
     return E_ServerBusy;
 }
 
+/* A file's path as the service reads it: "%5C" separates names, too (recorded). Blobs' names have '/'
+ * for it anyway (decision 39). decision: 862 */
+static struct bytes own_path(struct arena *arena, const struct endpoint *endpoint,
+                             struct bytes path)
+{
+    struct text out;
+
+    if (strcmp(endpoint->service->name, "file") != 0)
+        return path;
+    text_init(&out, arena, path.len);
+    for (size_t i = 0; i < path.len; i++) {
+        bool is_backslash = path.len - i >= 3 && bytes_is_nocase(bytes_of(path.ptr + i, 3), "%5c");
+
+        text_add_char(&out, is_backslash ? '/' : path.ptr[i]);
+        i += is_backslash ? 2 : 0;
+    }
+    return text_bytes(&out);
+}
+
 enum error own_open(struct gathering *g, const struct endpoint *endpoint,
                     const struct copy_source *source, struct open_source *open)
 {
@@ -130,7 +149,7 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
                   !names_who_asks(source);
     const struct inner_request asked = {
         .host = source->url.authority,
-        .path = source->url.path,
+        .path = own_path(g->call->arena, endpoint, source->url.path),
         .query = source->url.query,
         .headers = source->headers,
         .header_count = source->header_count,

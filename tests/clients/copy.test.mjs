@@ -132,7 +132,7 @@ test('URLs that are none, and headers that have no effect, are refused', async (
     const path = `/${container.containerName}/copy`;
     const headers = { 'x-ms-blob-type': 'BlockBlob', 'x-ms-copy-source': source.url };
     for (const bad of ['', 'blob', 'ftp://host/b', 'http://', 'http://user@host/b', 'http://host:0/b',
-        'http://host:66000/b', 'http://host/a b', 'http://[::1/b', `http://host/${'x'.repeat(2048)}`])
+        'http://host:66000/b', 'http://ho st/b', 'http://[::1/b', `http://host/${'x'.repeat(2048)}`])
         await rawRefused(raw('PUT', path, { ...headers, 'x-ms-copy-source': bad }), 400, 'InvalidHeaderValue');
     await rawRefused(raw('PUT', path, { ...headers, 'x-ms-source-lease-id': 'x' }), 400, 'UnsupportedHeader');
     for (const query of ['?restype=account&comp=properties', `/${container.containerName}?restype=container`,

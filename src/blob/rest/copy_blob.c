@@ -72,7 +72,7 @@ static enum error take_facts(struct gathering *g, const struct open_source *sour
 {
     p->source_blob = source_blob(source);
     p->length = source->length;
-    p->shown = url_without(g->call->arena, p->source->text, "sig");
+    p->shown = url_without(g->call->arena, p->source->sent, "sig");
     if (p->source_blob.type == BLOB_PAGE)
         return check_pages(g, source);
     if (p->source_blob.type == BLOB_BLOCK && !p->source_blob.http.content_type.ptr)
@@ -133,7 +133,7 @@ enum error copy_blob_gather(struct gathering *g, struct copy_blob_parameters *p)
     if (!e)
         e = take_facts(g, &source, p);
     if (!e)
-        p->pending = source_pending(g, p->source, &source, p->id, p->shown);
+        p->pending = source_pending(g, p->source, &source, p->id);
     if (!e && source.is_own && p->source_blob.type == BLOB_PAGE)
         e = gather_pages(g, &source, p);
     else if (!e && source.is_own && source.length <= AT_ONCE_MAX)

@@ -64,8 +64,8 @@ enum error incremental_copy_blob_gather(struct gathering *g,
         e = check_source(&p->source_blob);
     if (!e) {
         p->path = p->source->url.path;
-        p->shown = url_without(g->call->arena, p->source->text, "sig");
-        p->pending = source_pending(g, p->source, &source, p->id, p->shown);
+        p->shown = url_without(g->call->arena, p->source->sent, "sig");
+        p->pending = source_pending(g, p->source, &source, p->id);
     }
     source_close(&source);
     return e;

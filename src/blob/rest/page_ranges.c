@@ -32,7 +32,8 @@ static bool read_previous_url(const struct call *call, struct bytes text, instan
     struct bytes path, own_path = percent_decode(call->arena, call->request->path);
     struct url url;
 
-    if (!url_parse(text, &url) || !bytes_equal_nocase(url.authority, call->request->authority))
+    if (!url_parse(url_normal(call->arena, text), &url) ||
+        !bytes_equal_nocase(url.authority, call->request->authority))
         return false;
     path = percent_decode(call->arena, url.path);
     return path.ptr && own_path.ptr &&

@@ -85,7 +85,7 @@ static enum error take_facts(struct gathering *g, const struct open_source *sour
 
     p->http = source->facts.http;
     p->source_metadata = source->facts.metadata;
-    p->shown = url_without(g->call->arena, p->source->text, "sig");
+    p->shown = url_without(g->call->arena, p->source->sent, "sig");
     p->is_file = file != NULL;
     if (file) {
         p->file = file->shown.file;
@@ -137,7 +137,7 @@ static enum error leave_pending(struct gathering *g, const struct open_source *s
         return source_cannot_verify(g, E_MissingRequiredHeader);
     p->is_pending = true;
     p->length = source->length;
-    p->pending = source_pending(g, p->source, source, p->id, p->shown);
+    p->pending = source_pending(g, p->source, source, p->id);
     return OK;
 }
 

@@ -68,7 +68,7 @@ static enum error read_written(struct call *call, bool *ret_keeps)
     struct bytes text = call_header(call, name);
 
     *ret_keeps = bytes_is_nocase(text, "preserve");
-    if (text.ptr && !*ret_keeps && !bytes_is_nocase(text, "now"))
+    if (text.len > 0 && !*ret_keeps && !bytes_is_nocase(text, "now"))
         return call_fail_header(call, E_InvalidHeaderValue, name, text);
     return OK;
 }

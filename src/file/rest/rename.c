@@ -47,7 +47,8 @@ static bool is_rename(struct bytes query)
 struct bytes rename_account(const struct call *call)
 {
     static const struct bytes nothing = { NULL, 0 };
-    struct bytes source = call_header(call, source_name), account, share, first, rest;
+    struct bytes source = url_normal(call->arena, call_header(call, source_name));
+    struct bytes account, share, first, rest;
     struct url url;
 
     if (!source.ptr || !is_rename(call->request->query) || !url_parse(source, &url) ||
@@ -81,6 +82,19 @@ static enum error check_signature(struct call *call, struct bytes query)
     return OK;
 }
 
+/* As in a copy's source a backslash separates names. decision: 862 */
+static struct bytes with_slashes(struct arena *arena, struct bytes path)
+{
+    char *text;
+
+    if (path.len == 0)
+        return path;
+    text = arena_bytes(arena, path.len);
+    for (size_t i = 0; i < path.len; i++)
+        text[i] = path.ptr[i] == '\\' ? '/' : path.ptr[i];
+    return bytes_of(text, path.len);
+}
+
 /* The source must be in the same share. rest: Rename-File "x-ms-file-rename-source" */
 static enum error read_source(struct call *call, struct rename *rename)
 {
@@ -91,13 +105,13 @@ static enum error read_source(struct call *call, struct rename *rename)
 
     if (!text.ptr)
         return call_fail_header(call, E_MissingRequiredHeader, source_name, text);
-    if (!url_parse(text, &url))
+    if (!url_parse(url_normal(call->arena, text), &url))
         return fail_source(call, "Not a URL.");
     path = own_path(call, &url);
     bytes_cut(path, '/', &share, &path);
     share = percent_decode(call->arena, share);
     if (path.ptr)
-        path = percent_decode(call->arena, path);
+        path = with_slashes(call->arena, percent_decode(call->arena, path));
     while (path.len > 0 && path.ptr[path.len - 1] == '/')
         path.len--;
     if (!share.ptr || !bytes_equal(share, source.share) || path.len == 0 || !bytes_is_utf8(path))

@@ -75,7 +75,7 @@ static enum error read_attributes(struct call *call, enum smb_default missing, e
     given->has_attributes = missing != SMB_OF_CHANGE;
     if (is_kept(missing, text)) {
         given->has_attributes = false;
-    } else if (text.ptr) {
+    } else if (text.len > 0) {
         bits = missing == SMB_OF_COPY ? 0 : bits;
         given->has_attributes = true;
         while (rest.ptr) {
@@ -101,7 +101,7 @@ static enum error read_time(struct call *call, const char *name, enum smb_defaul
     struct bytes text = call_header(call, name);
 
     *ret_time = (struct smb_time){ .kind = missing };
-    if (!text.ptr)
+    if (text.len == 0) /* an empty one counts as absent (recorded) */
         return OK;
     if (bytes_is_nocase(text, "now"))
         ret_time->kind = TIME_NOW;

@@ -81,6 +81,29 @@ static void test_refused(void **state)
     }
 }
 
+/* Rule: blanks and backslashes of a path are read as .NET's Uri reads them; scheme, authority and
+ * everything else are unchanged, and what is no URL stays none. decision: 862 */
+static void test_normal(void **state)
+{
+    static const char *const rows[][2] = {
+        { "http://h/a b/c?d=e f", "http://h/a%20b/c?d=e%20f" },
+        { "http://h/a\\b?c=\\d", "http://h/a/b?c=\\d" },
+        { "http://h/a%5Cb%20[]{}|", "http://h/a%5Cb%20[]{}|" },
+        { "http://h h/p", "http://h h/p" },
+        { "http://h\\p", "http://h\\p" },
+        { "http://h?a b", "http://h?a%20b" },
+        { "http: //h/a b", "http: //h/a b" },
+        { "a b\\c", "a b\\c" },
+        { "", "" },
+    };
+    struct arena *arena = arena_new(1 << 20);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_text(url_normal(arena, bytes_from_string(rows[i][0])), rows[i][1]);
+    arena_free(arena);
+}
+
 /* The source of a copy is shown without its signature. semantics 5, Copy */
 static void test_without(void **state)
 {
@@ -196,9 +219,10 @@ static void test_normalized(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parts),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_without), cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_local),   cmocka_unit_test(test_normalized),
+        cmocka_unit_test(test_parts),      cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_normal),     cmocka_unit_test(test_without),
+        cmocka_unit_test(test_parameters), cmocka_unit_test(test_local),
+        cmocka_unit_test(test_normalized),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
