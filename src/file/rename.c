@@ -33,18 +33,16 @@ static enum error find_source(struct decision *d, const struct rename *asked, en
     return read ? decision_fail_store(d, read == STORE_NOT_FOUND ? STORE_CORRUPT : read) : OK;
 }
 
-/* May the source be renamed, and a node that has the new name be replaced? Only files have leases and the
- * read-only attribute.
- * rest: Rename-File; semantics 8.1 */
+/* Checks whether the source may be renamed, and whether the node that has the new name may be replaced. Only
+ * files have leases and the read-only attribute.
+ * rest: Rename-File; semantics 8.1; decision: 329 */
 static enum error check_leases(struct decision *d, const struct rename *asked,
                                const struct file *source, bool replaces)
 {
     const struct file *over = &file_state(d)->file;
     enum error e = OK;
 
-    if (source->kind != TREE_FILE)
-        return OK;
-    if (replaces && !asked->ignores_read_only)
+    if (replaces && over->kind == TREE_FILE && !asked->ignores_read_only)
         e = file_refuse_read_only(over);
     if (!e)
         e = lease_check_write(d->lease_resource, &source->lease, asked->source_lease, d->now);
@@ -143,7 +141,7 @@ static enum error rename_node(struct decision *d, const struct rename *asked, en
     if (e)
         return e;
     replaces = state->place.exists && state->place.entry.id != from.entry.id && asked->replaces &&
-               state->file.kind == kind;
+               (kind == TREE_DIRECTORY || state->file.kind == TREE_FILE);
     e = check_leases(d, asked, &source, replaces);
     if (!e)
         e = pass(d, &from, &source, replaces);

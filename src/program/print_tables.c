@@ -30,6 +30,12 @@ static const char *const etag_names[] = {
     [ETAG_RETURNED] = "returned",
     [ETAG_CHANGED] = "changed",
 };
+static const char *const body_names[] = {
+    [BODY_REFUSED] = "refused",
+    [BODY_IGNORED] = "ignored",
+    [BODY_MEMORY] = "collected",
+    [BODY_STAGED] = "staged",
+};
 
 static const char *level_name(const struct service *service, const struct operation *row)
 {
@@ -160,9 +166,11 @@ static void print_json(const struct service *service, const char **separator)
         printf("],\"level\":\"%s\",\"selector\":\"%s\",\"variant\":\"%s\",\"ok\":[",
                level_name(service, row), selector_name(row), row->variant ? row->variant : "");
         print_statuses(row, ",");
-        printf("],\"effect\":\"%s\",\"etag\":\"%s\",\"lease\":\"%s\",\"built\":%s}",
+        printf("],\"effect\":\"%s\",\"etag\":\"%s\",\"lease\":\"%s\",\"body\":\"%s\","
+               "\"since\":\"%s\",\"built\":%s}",
                row->rights.effect == READS ? "reads" : "writes", etag_names[row->etag],
-               lease_names[row->lease], row->functions ? "true" : "false");
+               lease_names[row->lease], body_names[row->body], row->since,
+               row->functions ? "true" : "false");
         *separator = ",";
     }
 }

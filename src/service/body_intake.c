@@ -7,6 +7,7 @@
 
 #include "base/crc.h"
 #include "base/encode.h"
+#include "service/request_body.h"
 
 /* Asserts where the bytes that have come are. */
 static void assert_intake(const struct flow *flow)
@@ -15,8 +16,7 @@ static void assert_intake(const struct flow *flow)
 
     assert(intake->staged_bytes <= intake->memory.len && intake->memory.len <= intake->received);
     assert(intake->stage || intake->staged_bytes == 0);
-    assert(flow->work.call.operation->body == BODY_REFUSED ||
-           intake->received <= flow->work.call.operation->body_max);
+    assert(intake->received <= flow->work.call.operation->body_max);
 }
 
 void intake_init(struct flow *flow)
@@ -55,7 +55,7 @@ static enum body_taken from_stage(enum store_result result)
     case STORE_UNKNOWN:
         break;
     }
-    return BODY_STORE_FAILED;
+    return BODY_NOT_TAKEN;
 }
 
 /* What was collected before the stage was opened goes first. */
@@ -104,10 +104,14 @@ enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_ta
 {
     struct body_intake *intake = &flow->intake;
     const struct operation *operation = flow->work.call.operation;
-    bool keeps = operation->body != BODY_REFUSED;
+    bool keeps = operation->body != BODY_IGNORED;
 
     assert_intake(flow);
     *ret_taken = 0;
+    if (operation->body == BODY_REFUSED && data.len > 0) {
+        intake->failure = body_fail_length(&flow->work.call);
+        return BODY_NOT_TAKEN;
+    }
     if (keeps && data.len > operation->body_max - intake->received)
         return BODY_TOO_LARGE;
     if (operation->body == BODY_STAGED &&
@@ -169,7 +173,8 @@ enum error intake_check_sums(struct flow *flow)
     struct bytes crc = call_header(&flow->work.call, "x-ms-content-crc64");
     struct bytes sum;
 
-    if (flow->work.call.operation->body == BODY_REFUSED)
+    if (flow->work.call.operation->body == BODY_REFUSED ||
+        flow->work.call.operation->body == BODY_IGNORED)
         return OK; /* nothing was kept that they could be sums of */
     if (md5.ptr && !flow->work.call.ignores_md5) {
         if (!decode_sum(flow->work.call.arena, md5, sizeof body->md5, &sum))

@@ -462,7 +462,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
         return HTTP_WAIT;
     case BODY_TOO_LARGE:
         return refuse_body(flow, E_RequestBodyTooLarge);
-    case BODY_STORE_FAILED:
+    case BODY_NOT_TAKEN:
         return refuse_body(flow, flow->intake.failure);
     }
     return HTTP_CUT;

@@ -50,7 +50,8 @@ enum etag_rule {
 };
 
 enum body_rule {
-    BODY_REFUSED, /* a body is read and ignored, as Azure does */
+    BODY_REFUSED, /* must be empty. decision: 875 */
+    BODY_IGNORED, /* read and thrown away */
     BODY_MEMORY,  /* collected, at most body_max bytes */
     BODY_STAGED,  /* small ones in memory, others streamed to pieces; at most body_max */
 };

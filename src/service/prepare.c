@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "service/gather.h"
+#include "service/request_body.h"
 
 /* ---- the head ---- */
 
@@ -58,6 +59,19 @@ static enum error permit_unseen(struct call *call, enum error found)
     return e ? e : found;
 }
 
+/* Checks the length of the body, if it is known yet. decision: 875 */
+static enum error check_body(struct call *call)
+{
+    const struct operation *row = call->operation;
+    uint64_t length = call->request->content_length;
+
+    if (length == HTTP_LENGTH_UNKNOWN || row->body == BODY_IGNORED)
+        return OK;
+    if (row->body == BODY_REFUSED)
+        return length > 0 ? body_fail_length(call) : OK;
+    return length > row->body_max ? E_RequestBodyTooLarge : OK;
+}
+
 static enum error find_operation(struct call *call)
 {
     enum error e = OK;
@@ -74,11 +88,7 @@ static enum error find_operation(struct call *call)
         return call_fail(call, E_NotImplemented, "%s is not built yet.", call->operation->name);
     if (call->secondary && call->operation->rights.effect == WRITES)
         return E_WriteNotAllowed;
-    if (call->request->content_length != HTTP_LENGTH_UNKNOWN &&
-        call->operation->body != BODY_REFUSED &&
-        call->request->content_length > call->operation->body_max)
-        return E_RequestBodyTooLarge;
-    return OK;
+    return check_body(call);
 }
 
 /* The operation's own look at the head. */

@@ -17,6 +17,14 @@ enum error body_check_size(struct call *call, const struct size_limit *limits, u
     return E_RequestBodyTooLarge;
 }
 
+enum error body_fail_length(struct call *call)
+{
+    struct bytes length = call_header(call, "content-length");
+
+    return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
+                            length.ptr ? length : bytes_from_string("-1"));
+}
+
 enum error body_check_block(struct call *call, const struct size_limit *limits)
 {
     uint64_t length = call->input.body.length;

@@ -23,6 +23,9 @@ struct size_limit {
 /* length: HTTP_LENGTH_UNKNOWN passes, to be checked again when the body is complete.
  * returns OK, E_RequestBodyTooLarge */
 enum error body_check_size(struct call *call, const struct size_limit *limits, uint64_t length);
+/* Refuses the request because of the length of its body.
+ * returns E_InvalidHeaderValue, which names Content-Length; it is -1 for a body in chunks, as recorded of Put Blob */
+enum error body_fail_length(struct call *call);
 /* The body of the request as a block: it has a byte, and at most what the limits allow.
  * returns OK, E_InvalidHeaderValue, E_RequestBodyTooLarge */
 enum error body_check_block(struct call *call, const struct size_limit *limits);

@@ -104,7 +104,7 @@ struct body_intake {
     uint64_t received;
     uint64_t crc64;
     bool is_hashed;     /* body_hash() */
-    enum error failure; /* after BODY_STORE_FAILED */
+    enum error failure; /* after BODY_NOT_TAKEN */
 };
 
 /* ---- an exchange on its way: exchange.c ---- */
@@ -268,7 +268,7 @@ enum body_taken {
     BODY_TAKEN,
     BODY_PAUSED,       /* what *ret_taken says was taken; the pause is armed */
     BODY_TOO_LARGE,    /* longer than its operation takes */
-    BODY_STORE_FAILED, /* body_intake.failure says how */
+    BODY_NOT_TAKEN,    /* body_intake.failure says how */
 };
 void intake_init(struct flow *flow);
 enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_taken);

@@ -234,7 +234,8 @@ static enum tree_result may_rename(const struct tree_place *from, const struct t
         return TREE_OK;
     if (over == TREE_OVER_NOTHING)
         return TREE_EXISTS;
-    return to->entry.kind == from->entry.kind ? TREE_OK : TREE_KINDS_DIFFER;
+    return to->entry.kind == TREE_FILE || from->entry.kind == TREE_DIRECTORY ? TREE_OK
+                                                                             : TREE_KINDS_DIFFER;
 }
 
 /* Deletes the old name and updates the numbers of entries of both directories. */

@@ -154,7 +154,7 @@ struct tree_renamed {
     struct decision_part *replaced; /* with changes, where its service deletes the rest; or NULL */
 };
 /* Moves a node, with everything below it, to another name. It keeps its id. TREE_OVER_OTHERS: a file may
- * replace a file, a directory an empty directory. The two names may differ in case alone: the node then has
+ * replace a file, a directory a file or an empty directory. The two names may differ in case alone: the node then has
  * the name as given by `to`.
  * returns TREE_OK, TREE_NOT_FOUND, TREE_EXISTS, TREE_KINDS_DIFFER, TREE_NOT_EMPTY, TREE_INTO_ITSELF,
  *         TREE_IS_ROOT, TREE_FAILED */

@@ -1,6 +1,7 @@
 // Directories through the official SDK: create, properties, metadata, deletion.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FileSystemAttributes } from '@azure/storage-file-share';
 import { refused } from './setup.mjs';
 import { rawRefused } from './raw.mjs';
 import { atHost, newShare, rawFile, service, shareName } from './shares-setup.mjs';
@@ -123,7 +124,33 @@ test('Rename Directory: with all that is in it, never into itself', async (t) =>
     assert.equal((await share.getDirectoryClient('empty/inner').getFileClient('f').getProperties()).contentLength, 3);
     await share.createFile('file', 0);
     await refused(share.getDirectoryClient('file').rename('x'), 409, 'ResourceTypeMismatch');
-    await refused(share.getDirectoryClient('b').rename('file', { replaceIfExists: true }), 409, 'ResourceTypeMismatch');
+});
+
+test('Rename Directory over a file: its lease and its attribute are checked (recorded; decision 329)', async (t) => {
+    const share = atHost(await newShare(t));
+    const { directoryClient: d } = await share.createDirectory('d');
+    const { fileClient: file } = await share.createFile('f', 3, { fileAttributes: FileSystemAttributes.parse('ReadOnly') });
+    const id = '11111111-2222-3333-4444-555555555555';
+
+    await d.createFile('inner', 5);
+    await refused(d.rename('f'), 409, 'ResourceAlreadyExists');
+    await refused(d.rename('f', { replaceIfExists: true }), 409, 'ReadOnlyAttribute');
+    await file.setProperties({ fileAttributes: FileSystemAttributes.parse('None') });
+    await file.getShareLeaseClient(id).acquireLease(-1);
+    await refused(d.rename('f', { replaceIfExists: true }), 412, 'LeaseIdMissing');
+    const { destinationDirectoryClient: moved } =
+        await d.rename('f', { replaceIfExists: true, destinationLeaseAccessConditions: { leaseId: id } });
+    assert.equal((await moved.getFileClient('inner').getProperties()).contentLength, 5);
+    await refused(share.rootDirectoryClient.getFileClient('f').getProperties(), 409, 'ResourceTypeMismatch');
+    await share.createFile('g', 0, { fileAttributes: FileSystemAttributes.parse('ReadOnly') });
+    await moved.rename('g', { replaceIfExists: true, ignoreReadOnly: true });
+    assert.equal((await share.getStatistics()).shareUsageBytes, 5);
+    await refused(share.getDirectoryClient('e').rename('h', { destinationLeaseAccessConditions: { leaseId: id } }), 404, 'ResourceNotFound');
+    await refused(share.getDirectoryClient('g').rename('h', { destinationLeaseAccessConditions: { leaseId: id } }), 412,
+        'LeaseNotPresentWithFileOperation');
+    await share.createFile('file', 0);
+    await share.createDirectory('dir');
+    await refused(share.rootDirectoryClient.getFileClient('file').rename('dir', { replaceIfExists: true }), 409, 'ResourceTypeMismatch');
 });
 
 test('what stands in the way of each operation on directories is said, of the root too', async () => {

@@ -69,7 +69,7 @@ static struct fs_expected beside_name(const struct fs_state *state, const struct
 {
     unsigned parent = fs_find_parent(state, path);
 
-    return state->nodes[parent].is_delete_pending ? refusal(409, "SMBDeletePending")
+    return state->nodes[parent].is_delete_pending ? refusal(409, "DeletePending")
                                                   : (struct fs_expected){ .code = NULL };
 }
 
@@ -115,10 +115,9 @@ static struct fs_expected expect_rename(const struct fs_ask *ask, const struct f
     if (refused.code)
         return refused;
     replaces = to < FS_NODES && to != from && ask->replaces &&
-               state->nodes[to].is_directory == is_directory;
-    if (!is_directory)
-        refused = of_lease(&state->nodes[from].lease, ask->source_lease, true, true);
-    if (!is_directory && !refused.code)
+               (is_directory || !state->nodes[to].is_directory);
+    refused = of_lease(&state->nodes[from].lease, ask->source_lease, true, true);
+    if (!refused.code)
         refused = of_lease(replaces ? &state->nodes[to].lease : &no_lease, ask->lease, true, true);
     if (!refused.code && replaces)
         refused = pass(ask, state, to);
@@ -131,7 +130,7 @@ static struct fs_expected expect_rename(const struct fs_ask *ask, const struct f
     if (to < FS_NODES && to != from) {
         if (!ask->replaces)
             return refusal(409, "ResourceAlreadyExists");
-        if (state->nodes[to].is_directory != is_directory)
+        if (state->nodes[to].is_directory && !is_directory)
             return refusal(409, "ResourceTypeMismatch");
         if (fs_has_children(state, to))
             return refusal(409, "DirectoryNotEmpty");

@@ -431,7 +431,7 @@ unsigned fs_grant(const struct fs_state *state, uint64_t node, unsigned wants, b
 const char *fs_bar_code(enum fs_bar bar)
 {
     static const char *const codes[] = { [FS_NOTHING_BARS] = NULL,
-                                         [FS_DELETE_IS_PENDING] = "SMBDeletePending",
+                                         [FS_DELETE_IS_PENDING] = "DeletePending",
                                          [FS_IS_NOT_SHARED] = "SharingViolation",
                                          [FS_OTHERS_CACHE] = "ClientCacheFlushDelay" };
 

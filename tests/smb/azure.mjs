@@ -40,8 +40,8 @@ async function azureDeletedWhileOpen(context) {
     await smb.open('deletes', name, { access: 'D' });
     await smb.must('disposition', { name: 'deletes', deletes: true });
     await smb.must('close', { name: 'deletes' });
-    await refused(file.downloadToBuffer(), 409, 'SMBDeletePending');
-    await refused(file.uploadRange('refused', 0, 7), 409, 'SMBDeletePending');
+    await refused(file.downloadToBuffer(), 409, 'DeletePending');
+    await refused(file.uploadRange('refused', 0, 7), 409, 'DeletePending');
     await smb.must('close', { name: 'reads' });
     await refused(file.getProperties(), 404, 'ResourceNotFound');
     await refused(file.uploadRange('refused', 0, 7), 404, 'ResourceNotFound');

@@ -123,7 +123,7 @@ async function heldThenDeleted({ rest, smb, next }) {
     await answers(rest, file, 'Put Range', '201');
     await smb.open('a', file, { access: 'D' });
     await smb.must('disposition', { name: 'a', deletes: true });
-    await answers(rest, file, 'Get File', '409 SMBDeletePending');
+    await answers(rest, file, 'Get File', '409 DeletePending');
     await smb.must('close', { name: 'a' });
     await answers(rest, file, 'Get File', '404 ResourceNotFound');
 }
@@ -151,7 +151,7 @@ async function deletedWithTheLastHandle({ rest, smb, next }) {
     await smb.open('b', file, { access: 'D', deletes: true });
     await answers(rest, file, 'Get File', '200');
     await smb.must('close', { name: 'b' });
-    await answers(rest, file, 'Get File', '409 SMBDeletePending');
+    await answers(rest, file, 'Get File', '409 DeletePending');
     await smb.must('close', { name: 'a' });
     await answers(rest, file, 'Get File', '404 ResourceNotFound');
 }

@@ -14,7 +14,7 @@ enum error create_append_blob_check(struct call *call, struct create_append_blob
 
     if (!e && tier.ptr)
         e = call_fail_header(call, E_UnsupportedHeader, "x-ms-access-tier", tier);
-    return e ? e : create_empty_blob_check(call, &p->create);
+    return e ? e : create_blob_check(call, STANDARD_USED, SUMS_OF_NOTHING, &p->create);
 }
 
 /* rest: Put-Blob */

@@ -36,13 +36,3 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
     *ret_given = given;
     return OK;
 }
-
-/* rest: Put-Blob "Content-Length" */
-enum error create_empty_blob_check(struct call *call, struct create_blob *ret_given)
-{
-    struct bytes length = call_header(call, "content-length");
-
-    if (call->request->content_length != 0)
-        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length", length);
-    return create_blob_check(call, STANDARD_USED, SUMS_OF_NOTHING, ret_given);
-}

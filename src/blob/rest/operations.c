@@ -8,7 +8,7 @@
  *   lease       IGNORED; OPTIONAL: checked if an id is sent; WHEN_LEASED: an id is needed while
  *               leased; ACTION: the operation is the lease's own
  *   etag        NONE; RETURNED; CHANGED: returned, and newer than before
- *   body        REFUSED; MEMORY, STAGED with the most bytes it may have
+ *   body        REFUSED; IGNORED; MEMORY, STAGED with the most bytes it may have
  *   the last two: subject; the operation's functions, NULL: known, not built yet, 501;
  *               LISTED: may be a part of a Blob Batch
  *
@@ -115,7 +115,7 @@ OPERATION(set_blob_tier);
 static const struct operation operations[] = {
     /* ---- the static website, by a host of its own: of everybody, whatever the method ---- */
     ROW("Get Static Website Content", EVERY_METHOD, WEBSITE, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2018-03-28",
-        HTTP4, READ, IGNORED, RETURNED, REFUSED, 0, 200, 206,
+        HTTP4, READ, IGNORED, RETURNED, IGNORED, 0, 200, 206,
         NULL, LOGGED_AS("GetWebContent", &website_functions)),
 
     /* ---- service ---- */
@@ -147,7 +147,7 @@ static const struct operation operations[] = {
         NO_IF, WRITE, IGNORED, NONE, MEMORY, BLOB_BATCH_MAX, 202, 0,
         NULL, &blob_batch_functions),
     ROW("Preflight Blob Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2013-08-15",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NO_IF, OTHER_READ, IGNORED, NONE, IGNORED, 0, 200, 0,
         NULL, LOGGED_AS("BlobPreflightRequest", &preflight_functions)),
 
     /* ---- containers ---- */

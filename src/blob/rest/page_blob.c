@@ -32,7 +32,7 @@ enum error blob_refuse_page_headers(struct call *call)
 enum error create_page_blob_check(struct call *call, struct create_page_blob_parameters *p)
 {
     bool has;
-    enum error e = create_empty_blob_check(call, &p->create);
+    enum error e = create_blob_check(call, STANDARD_USED, SUMS_OF_NOTHING, &p->create);
 
     if (!e)
         e = blob_parse_page_length(call, &has, &p->length);
@@ -121,12 +121,8 @@ enum error put_page_check(struct call *call, struct put_page_parameters *p)
     return body_read_sums(call, SUMS_OF_PART, &p->sums);
 }
 
-/* rest: Put-Page "Content-Length" */
 enum error clear_page_check(struct call *call, struct clear_page_parameters *p)
 {
-    if (call->request->content_length != 0)
-        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
-                                call_header(call, "content-length"));
     return read_change(call, &p->range, &p->conditions, REQUEST_PAGES);
 }
 

@@ -34,16 +34,16 @@ static enum error read_length(struct call *call, uint64_t *ret_length)
     return OK;
 }
 
-/* Newer callers may send the first bytes. rest: Create-File "Content-Length" */
+/* Reads the length of the first bytes of the file, which a request may bring since 2026-02-06.
+ * rest: Create-File "Beginning with version 2026-02-06"; decision: 875 */
 static enum error read_content(struct call *call, struct create_file_parameters *p)
 {
     uint64_t length = call->request->content_length;
 
-    if (!call_since(call, "2026-10-06") || length == 0)
-        return OK; /* the body of an older caller is ignored */
-    if (length > p->length)
-        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
-                                call_header(call, "content-length"));
+    if (length == 0)
+        return OK;
+    if (!call_since(call, "2026-02-06") || length > p->length)
+        return body_fail_length(call);
     p->has_content = true;
     return body_read_sums(call, SUMS_MD5, &p->sums);
 }

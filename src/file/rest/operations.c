@@ -79,7 +79,7 @@ static const struct operation operations[] = {
     ROW("Get User Delegation Key", POST, SHARES, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", "", DELEGATION_KEY, PRIVATE), "2025-07-05",
         NO_IF, OTHER_READ, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, &get_user_delegation_key_functions),
     ROW("Preflight File Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, LOGGED_AS("FilePreflightRequest", &preflight_functions)),
+        NO_IF, OTHER_READ, IGNORED, NONE, IGNORED, 0, 200, 0, NULL, LOGGED_AS("FilePreflightRequest", &preflight_functions)),
 
     /* ---- shares ---- */
     ROW("Create Share", PUT, SHARE, "restype=share", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2014-02-14",

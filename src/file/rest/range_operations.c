@@ -90,17 +90,12 @@ enum error put_range_check(struct call *call, struct put_range_parameters *p)
     if (e)
         return e;
     if (call->request->content_length != p->length)
-        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
-                                call_header(call, "content-length"));
+        return body_fail_length(call);
     return body_read_sums(call, SUMS_MD5, &p->sums);
 }
 
-/* rest: Put-Range "Content-Length" */
 enum error clear_range_check(struct call *call, struct clear_range_parameters *p)
 {
-    if (call->request->content_length != 0)
-        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
-                                call_header(call, "content-length"));
     return range_read_change(call, &p->range);
 }
 

@@ -50,7 +50,7 @@ static const struct operation operations[] = {
     ROW("Get User Delegation Key", POST, QUEUES, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", "", DELEGATION_KEY, PRIVATE), "2025-07-05",
         NO_IF, OTHER_READ, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, &get_user_delegation_key_functions),
     ROW("Preflight Queue Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(RIGHTS_ANY, "*", "*", "", ANY, PRIVATE), "2013-08-15",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, LOGGED_AS("QueuePreflightRequest", &preflight_functions)),
+        NO_IF, OTHER_READ, IGNORED, NONE, IGNORED, 0, 200, 0, NULL, LOGGED_AS("QueuePreflightRequest", &preflight_functions)),
 
     /* ---- queues ---- */
     ROW("Create Queue", PUT, QUEUE, "", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",

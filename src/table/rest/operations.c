@@ -50,7 +50,7 @@ static const struct operation operations[] = {
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
         NULL, &get_service_stats_functions),
     ROW("Preflight Table Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2013-08-15",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NO_IF, OTHER_READ, IGNORED, NONE, IGNORED, 0, 200, 0,
         NULL, LOGGED_AS("TablePreflightRequest", &preflight_functions)),
 
     /* ---- tables ---- */

@@ -355,13 +355,13 @@ static void delete_pending(void **state)
     assert_int_equal(sets_pending(f, &first, true), OK);
     assert_true(shown(f, &second).is_delete_pending);
     assert_int_equal(run(f, handle_open_attempt, &third), E_DeletePending);
-    assert_answer(ask(f, "GET /sha/x", NULL, NULL), 409, "SMBDeletePending");
-    assert_answer(ask(f, "DELETE /sha/x", NULL, NULL), 409, "SMBDeletePending");
+    assert_answer(ask(f, "GET /sha/x", NULL, NULL), 409, "DeletePending");
+    assert_answer(ask(f, "DELETE /sha/x", NULL, NULL), 409, "DeletePending");
     assert_int_equal(sets_pending(f, &first, false), OK);
     assert_ok(ask(f, "GET /sha/x", NULL, NULL), 200);
     assert_int_equal(sets_pending(f, &first, true), OK);
     assert_false(closed(f, &first));
-    assert_answer(ask(f, "GET /sha/x", NULL, NULL), 409, "SMBDeletePending");
+    assert_answer(ask(f, "GET /sha/x", NULL, NULL), 409, "DeletePending");
     assert_true(closed(f, &second));
     assert_answer(ask(f, "GET /sha/x", NULL, NULL), 404, "ResourceNotFound");
     assert_int_equal(run(f, handle_open_attempt, &third), E_ResourceNotFound);
@@ -400,8 +400,8 @@ static void directories(void **state)
     assert_int_equal(sets_pending(f, &directory, true), OK);
     assert_int_equal(run(f, handle_open_attempt, &open), E_DeletePending);
     assert_answer(ask(f, "PUT /sha/x/b", "x-ms-type: file\nx-ms-content-length: 0", NULL), 409,
-                  "SMBDeletePending");
-    assert_answer(ask(f, "PUT /sha/x/b?restype=directory", NULL, NULL), 409, "SMBDeletePending");
+                  "DeletePending");
+    assert_answer(ask(f, "PUT /sha/x/b?restype=directory", NULL, NULL), 409, "DeletePending");
     assert_true(closed(f, &directory));
     assert_int_equal(ask(f, "GET /sha/x?restype=directory", NULL, NULL).status, 404);
 }

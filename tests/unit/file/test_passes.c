@@ -149,7 +149,7 @@ static void delete_pending(void **state)
     end(&at);
     for (size_t j = 0; j < REQUESTS; j++)
         assert_answer(ask(f, requests[j].target, requests[j].headers, requests[j].body), 409,
-                      "SMBDeletePending");
+                      "DeletePending");
     open_epoch_begin();
     assert_ok(ask(f, "GET /sha/f", NULL, NULL), 200);
 }

@@ -82,7 +82,7 @@ static enum tree_result rename_node(struct model *m, struct found from, struct f
     if (to.node >= 0 && to.node != from.node) {
         if (!over)
             return TREE_EXISTS;
-        if (m->nodes[to.node].kind != m->nodes[from.node].kind)
+        if (m->nodes[to.node].kind == TREE_DIRECTORY && m->nodes[from.node].kind == TREE_FILE)
             return TREE_KINDS_DIFFER;
         if (!is_empty(m, to.node))
             return TREE_NOT_EMPTY;
