@@ -266,9 +266,9 @@ void transaction_answer(struct work *work);
 /* What became of a run of the body. */
 enum body_taken {
     BODY_TAKEN,
-    BODY_PAUSED,       /* what *ret_taken says was taken; the pause is armed */
-    BODY_TOO_LARGE,    /* longer than its operation takes */
-    BODY_NOT_TAKEN,    /* body_intake.failure says how */
+    BODY_PAUSED,    /* what *ret_taken says was taken; the pause is armed */
+    BODY_TOO_LARGE, /* longer than its operation takes */
+    BODY_NOT_TAKEN, /* body_intake.failure says how */
 };
 void intake_init(struct flow *flow);
 enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_taken);

@@ -286,6 +286,17 @@ function guessedHeaders(exchange, later) {
 
 /* ---- bodies ---- */
 
+const WITH_BODY = ['acl', 'appendblock', 'batch', 'block', 'blocklist', 'page', 'range', 'tags', 'userdelegationkey'];
+
+/* A body that was not recorded is "*", also of operations that have none. */
+function hasBody({ svc, blob, parameter }) {
+    const comp = parameter('comp'), restype = parameter('restype');
+
+    if (comp)
+        return WITH_BODY.includes(comp) || (comp === 'properties' && restype === 'service');
+    return svc === 'table' || (Boolean(blob) && !restype);
+}
+
 function bodyOf(exchange, later) {
     const { reqBody, reqHeaders } = exchange;
     const length = reqHeaders ? Number(reqHeaders['content-length'] ?? 0)
@@ -300,7 +311,7 @@ function bodyOf(exchange, later) {
         return body ?? Buffer.from('<QueueMessage><MessageText>x</MessageText></QueueMessage>');
     }
     if (reqBody === '*' && !reqHeaders)
-        return Buffer.alloc(length, 'x');
+        return Buffer.alloc(hasBody(exchange) ? length : 0, 'x');
     if (typeof reqBody === 'object') {
         if (reqBody.base64)
             return Buffer.from(reqBody.base64, 'base64');
