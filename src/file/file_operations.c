@@ -10,7 +10,7 @@ struct file_shown file_show(const struct file_state *state)
     const struct tree_place *place = &state->place;
     uint64_t parent = tree_place_is_root(place) ? TREE_ROOT : tree_place_parent(place);
 
-    return (struct file_shown){ state->file, place->entry.id, parent };
+    return (struct file_shown){ state->file, place->entry.id, parent, state->tree.at != 0 };
 }
 
 /* rest: Get-File-Properties, Get-Directory-Properties */
@@ -43,9 +43,10 @@ enum error set_file_properties_decide(struct decision *d,
     struct file_state *state = file_state(d);
     struct file *file = &state->file;
     uint32_t changed = CHANGE_SET;
+    bool resizes = p->has_length && p->length != file->content.length;
     enum error e = refuse_kept_read_only(file, &p->smb);
 
-    if (!e && p->has_length && p->length != file->content.length) {
+    if (!e && resizes) {
         e = file_pass_write(d);
         if (!e)
             e = file_resize(d, file, p->length);
@@ -55,7 +56,10 @@ enum error set_file_properties_decide(struct decision *d,
         e = smb_apply(d, &p->smb, file);
     if (e)
         return e;
-    file->http = p->http;
+    if (resizes && p->resize_writes && p->smb.written.kind == TIME_KEPT) /* decision: 877 */
+        file->written = d->now;
+    if (!p->keeps_http)
+        file->http = p->http;
     file_write_modified(d, file);
     r->shown = file_show(state);
     return notify_change(d, &state->place, CHANGE_MODIFIED, changed);

@@ -13,6 +13,7 @@
 struct file_shown {
     struct file file;
     uint64_t id, parent;
+    bool is_of_snapshot; /* of its share: has no lease */
 };
 /* Of the node that the subject found. */
 struct file_shown file_show(const struct file_state *state);
@@ -83,7 +84,9 @@ struct set_file_properties_parameters {
     struct smb_given smb;
     struct http_properties http; /* all of them: one that was not sent is cleared */
     bool has_length;
-    uint64_t length; /* at most FILE_LENGTH_MAX */
+    bool keeps_http;    /* none of them was sent, only the length */
+    bool resize_writes; /* another length moves the last write time */
+    uint64_t length;    /* at most FILE_LENGTH_MAX */
 };
 struct set_file_properties_result {
     struct result base;

@@ -24,8 +24,9 @@ static enum error end_change(struct decision *d, const struct put_range_paramete
 {
     if (!range->keeps_written)
         file->written = d->now;
-    lease_forget_if_ended(&file->lease, d->now);
-    file_write_changed(d, file);
+    if (!range->keeps_changed)
+        file->changed = d->now;
+    file_write_modified(d, file);
     *ret_written = file->written;
     return notify_change(d, &file_state(d)->place, CHANGE_MODIFIED, CHANGE_LAST_WRITE);
 }

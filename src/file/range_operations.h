@@ -37,6 +37,7 @@ struct put_range_parameters {
     struct parameters base;
     uint64_t offset, length; /* length: 1 or more; of a body: its own */
     bool keeps_written;      /* x-ms-file-last-write-time: preserve */
+    bool keeps_changed;      /* and the change time: older versions */
     struct body_sums sums;
     struct copy_source *source; /* of Put Range From URL, as what follows: */
     struct crc64_conditions source_crc64;

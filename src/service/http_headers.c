@@ -48,6 +48,19 @@ static enum error read_md5(struct call *call, const char *name, struct http_prop
     return OK;
 }
 
+bool http_properties_are_sent(const struct call *call, enum http_header_names names)
+{
+    const struct property_names *const all[] = { &type_names,     &encoding_names,
+                                                 &language_names, &disposition_names,
+                                                 &cache_names,    &md5_names };
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (call_header(call, all[i]->of[names]).ptr)
+            return true;
+    }
+    return false;
+}
+
 enum error http_properties_read(struct call *call, enum http_header_names names,
                                 enum standard_headers standard, struct http_properties *ret_http)
 {

@@ -15,6 +15,9 @@ enum standard_headers { STANDARD_IGNORED, STANDARD_USED };
 enum error http_properties_read(struct call *call, enum http_header_names names,
                                 enum standard_headers standard, struct http_properties *ret_http);
 
+/* Returns true if any of those headers was sent, if only empty. They are set together. */
+bool http_properties_are_sent(const struct call *call, enum http_header_names names);
+
 /* All but the MD5; or what a service SAS sets in their place.
  * rest: Create-service-SAS "Specify query parameters to override response headers" */
 void answer_http_properties(struct answer *a, const struct http_properties *http);

@@ -115,10 +115,19 @@ test('Lease File: the texts of its errors are about the file', async (t) => {
     const missing = async (...request) => (await rawFile(...request)).text;
 
     assert.match((await act(path, 'break')).text, /There is currently no lease on the file\./);
+    assert.match((await change(A, B)(path)).text, /There is currently no lease on the file\./);
+    assert.match((await release(A)(path)).text, /The lease ID specified did not match the lease ID for the file\./);
+    assert.match(await missing('DELETE', path, { 'x-ms-lease-id': A }), /There is currently no lease on the file\./);
+    assert.match(await missing('GET', path, { 'x-ms-lease-id': A }), /There is currently no lease on the file\./);
     await inState(path, 'leased');
+    assert.match((await acquire(path, B)).text, /There is already a lease present\./);
+    assert.match((await change(B, C)(path)).text, /The lease ID specified did not match the lease ID for the file\./);
+    assert.match(await missing('GET', path, { 'x-ms-lease-id': B }), /The lease ID specified did not match the lease ID for the file\./);
     assert.match(await missing('DELETE', path), /There is currently a lease on the file and no lease ID was specified in the request\./);
     assert.match(await missing('DELETE', path, { 'x-ms-lease-id': B }), /The lease ID specified did not match the lease ID for the file\./);
     assert.match((await act(path, 'release', { 'x-ms-lease-id': B })).text, /did not match the lease ID for the file\./);
+    await act(path, 'break');
+    assert.match(await missing('DELETE', path, { 'x-ms-lease-id': A }), /A lease ID was specified, but the lease for the file has expired\./);
 });
 
 test('Lease File: without end alone, not renewed, not of snapshots, directories or what is not there', async (t) => {

@@ -87,6 +87,48 @@ test('Delete File', async (t) => {
 const at = (time) => new Date(Date.UTC(2001, 1, 3, 4, 5, 6, time));
 const attributes = (text) => ({ toString: () => text });
 
+test('Set File Properties: a length alone keeps what HTTP has (recorded; decision 877)', async (t) => {
+    const share = await newShare(t);
+    const { fileClient: file } = await share.createFile('f', 3, { fileHttpHeaders: { fileContentType: 'a/b', fileCacheControl: 'no-store' } });
+    const shown = async () => {
+        const { contentLength, contentType, cacheControl, contentLanguage } = await file.getProperties();
+        return [contentLength, contentType, cacheControl, contentLanguage];
+    };
+    await file.resize(5);
+    assert.deepEqual(await shown(), [5, 'a/b', 'no-store', undefined]);
+    await rawFile('PUT', `/${share.name}/f?comp=properties`, { 'x-ms-content-length': '6', 'x-ms-content-language': 'de' });
+    assert.deepEqual(await shown(), [6, undefined, undefined, 'de']);
+    await rawFile('PUT', `/${share.name}/f?comp=properties`, { 'x-ms-content-length': '7', 'x-ms-content-language': '' });
+    assert.deepEqual(await shown(), [7, undefined, undefined, undefined]);
+    await file.setHttpHeaders({ fileContentType: 'c/d' });
+    await rawFile('PUT', `/${share.name}/f?comp=properties`);
+    assert.deepEqual(await shown(), [7, undefined, undefined, undefined]);
+});
+
+test('Set File Properties: a length that changes moves the last write time, even if it is preserved (recorded; decision 877)', async (t) => {
+    const share = await newShare(t);
+    const { fileClient: file } = await share.createFile('f', 3);
+    const written = async () => (await file.getProperties()).fileLastWriteOn.getTime();
+    const resize = async (length, time) => {
+        await new Promise((resolve) => setTimeout(resolve, 2)); // the clock has moved
+        await file.resize(length, { lastWriteTime: time });
+        return written();
+    };
+    const first = await written();
+    const second = await resize(5, 'preserve');
+    assert.ok(second > first);
+    assert.equal(await resize(5, 'preserve'), second);
+    assert.ok(await resize(4) > second);
+    const early = await rawFile('PUT', `/${share.name}/f?comp=properties`, { 'x-ms-content-length': '9' }, '', { version: '2021-04-10' });
+    assert.equal(early.status, 200);
+    const kept = await written();
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    await rawFile('PUT', `/${share.name}/f?comp=properties`, { 'x-ms-content-length': '10', 'x-ms-file-last-write-time': 'preserve' }, '',
+        { version: '2019-02-02' });
+    assert.equal(await written(), kept);
+    assert.equal(await resize(6, at(0)), at(0).getTime());
+});
+
 test('Set File Properties: what HTTP has is set whole; attributes and times as given or as they are (semantics 8.1)', async (t) => {
     const share = await newShare(t);
     const { fileClient: file } = await share.createFile('f', 3, { fileAttributes: attributes('None') });

@@ -53,6 +53,35 @@ test('Put Range keeps the last write time if it is to', async (t) => {
     assert(now.fileLastWriteTime > first);
 });
 
+test('Put Range before 2021-06-08 moves no time of the file, unless it says so (recorded; decision 878)', async (t) => {
+    const share = await newShare(t);
+    const file = share.rootDirectoryClient.getFileClient('f');
+    await file.create(10);
+    const times = async () => {
+        await new Promise((resolve) => setTimeout(resolve, 2)); // the clock has moved
+        const { fileLastWriteOn, fileChangeOn, etag } = await file.getProperties();
+        return [fileLastWriteOn.getTime(), fileChangeOn.getTime(), etag];
+    };
+    const put = async (version, headers) => {
+        const answer = await rawFile('PUT', `/${share.name}/f?comp=range`, { 'x-ms-write': 'update', 'x-ms-range': 'bytes=0-0', ...headers },
+            'x', { version });
+        assert.equal(answer.status, 201, answer.text);
+    };
+    const clear = (version) => rawFile('PUT', `/${share.name}/f?comp=range`, { 'x-ms-write': 'clear', 'x-ms-range': 'bytes=0-0' }, '', { version });
+    const moved = async (change) => {
+        const before = await times();
+        await change();
+        return (await times()).map((time, i) => time !== before[i]);
+    };
+    assert.deepEqual(await moved(() => put('2020-02-10')), [false, false, true]);
+    assert.deepEqual(await moved(() => clear('2021-04-10')), [false, false, true]);
+    assert.deepEqual(await moved(() => put('2020-02-10', { 'x-ms-file-last-write-time': 'now' })), [true, true, true]);
+    assert.deepEqual(await moved(() => put('2021-06-08')), [true, true, true]);
+    assert.deepEqual(await moved(() => clear('2021-06-08')), [true, true, true]);
+    for (const version of ['2020-02-10', '2021-06-08'])
+        assert.deepEqual(await moved(() => put(version, { 'x-ms-file-last-write-time': 'preserve' })), [false, true, true]);
+});
+
 test('Put Range: what is refused', async (t) => {
     const { file, path: at } = await newFile(t, 1000);
     const put = (headers, body = 'abc') => rawFile('PUT', `${at}?comp=range`, headers, Buffer.from(body));

@@ -21,6 +21,22 @@ async function newFile(share, name, content, options) {
     return file;
 }
 
+test('a file of a snapshot has no headers of leases (recorded; decision 319)', async (t) => {
+    const share = await newShare(t);
+    const file = await newFile(share, 'f', 'text');
+    await file.getShareLeaseClient('11111111-2222-3333-4444-555555555555').acquireLease(-1);
+    const { date } = await take(share);
+    for (const method of ['GET', 'HEAD']) {
+        const leases = async (query) => {
+            const { status, headers } = await rawFile(method, `/${share.name}/f${query}`);
+            assert.equal(status, 200);
+            return ['x-ms-lease-status', 'x-ms-lease-state', 'x-ms-lease-duration'].map((name) => headers.get(name));
+        };
+        assert.deepEqual(await leases(''), ['locked', 'leased', 'infinite']);
+        assert.deepEqual(await leases(`?sharesnapshot=${encodeURIComponent(date)}`), [undefined, undefined, undefined]);
+    }
+});
+
 test('A snapshot shows files as they were, whatever is written later (rest: Snapshot-Share; semantics 8.1)', async (t) => {
     const share = await newShare(t);
     const file = await newFile(share, 'f', 'first state', { metadata: { m: '1' } });

@@ -95,6 +95,8 @@ test('Get Share Stats: an empty share takes no room; older versions have GiB', a
     const share = await newShare(t);
     assert.equal((await share.getStatistics()).shareUsageBytes, 0);
     const old = await rawFile('GET', `/${share.name}?restype=share&comp=stats`, {}, '', { version: '2016-05-31' });
+    for (const name of ['etag', 'last-modified']) // recorded; decision 877
+        assert.equal(old.headers.get(name), undefined);
     assert.match(old.text, /<ShareStats><ShareUsage>0<\/ShareUsage><\/ShareStats>/);
 });
 
@@ -152,7 +154,8 @@ test('Lease Share: five actions; a leased share is deleted with the id alone (se
     assert.deepEqual([renewed.status, renewed.headers.get('x-ms-lease-id')], [200, id]);
     const changed = (await lease.changeLease('00000000-0000-0000-0000-000000000002')).leaseId;
     await refused(share.getShareLeaseClient(id).releaseLease(), 409, 'LeaseIdMismatchWithLeaseOperation');
-    await share.getShareLeaseClient(changed).releaseLease();
+    const released = await act('release', { 'x-ms-lease-id': changed });
+    assert.deepEqual([released.status, released.headers.get('x-ms-lease-time')], [200, '0']); // recorded; decision 877
     await refused(share.getProperties({ leaseAccessConditions: { leaseId: changed } }), 412,
         'LeaseNotPresentWithContainerOperation');
     const forever = (await share.getShareLeaseClient().acquireLease(-1)).leaseId;
@@ -201,6 +204,10 @@ test('a leased snapshot stays, unless its share is deleted with leased ones (res
     await rawRefused(rawFile('DELETE', `${of}&sharesnapshot=${snapshot}`, { 'x-ms-delete-snapshots': 'include' }),
         400, 'InvalidHeaderValue');
     await rawRefused(rawFile('DELETE', of, { 'x-ms-delete-snapshots': 'some' }), 400, 'InvalidHeaderValue');
+    const released = await rawFile('PUT', `${of}&comp=lease&sharesnapshot=${snapshot}`,
+        { 'x-ms-lease-action': 'release', 'x-ms-lease-id': lease.leaseId });
+    assert.deepEqual([released.status, released.headers.get('x-ms-lease-time')], [200, '0']); // recorded; decision 877
+    await lease.acquireLease(-1);
     await share.delete({ deleteSnapshots: 'include-leased' });
 });
 

@@ -127,21 +127,6 @@ void get_blob_properties_answer(struct answer *a, const struct get_blob_properti
 
 /* ---- Set Blob Properties ---- */
 
-/* Was one of the properties sent that are set together? */
-static bool has_http_properties(const struct call *call)
-{
-    static const char *const names[] = {
-        "x-ms-blob-cache-control",    "x-ms-blob-content-type",     "x-ms-blob-content-md5",
-        "x-ms-blob-content-encoding", "x-ms-blob-content-language", "x-ms-blob-content-disposition",
-    };
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (call_header(call, names[i]).ptr)
-            return true;
-    }
-    return false;
-}
-
 static enum error read_action(struct call *call, enum sequence_action *ret_action)
 {
     static const char name[] = "x-ms-sequence-number-action";
@@ -195,7 +180,8 @@ enum error set_blob_properties_check(struct call *call, struct set_blob_properti
         e = read_sequence_number(call, p);
     if (e)
         return e;
-    p->keeps_http = (p->has_length || p->action != SEQUENCE_KEPT) && !has_http_properties(call);
+    p->keeps_http = (p->has_length || p->action != SEQUENCE_KEPT) &&
+                    !http_properties_are_sent(call, HTTP_HEADERS_OF_BLOB);
     return blob_parse_http_properties(call, STANDARD_IGNORED, &p->http);
 }
 

@@ -32,13 +32,16 @@ static enum error read_length(struct call *call, bool *ret_has, uint64_t *ret_le
     return OK;
 }
 
-/* The HTTP properties are replaced as a whole: those that were not sent are cleared, as recorded. */
+/* Replaces the HTTP properties as a whole, so that those that were not sent are cleared, as recorded; a request that
+ * changes the length keeps them if it has none of them. decision: 877 */
 enum error set_file_properties_check(struct call *call, struct set_file_properties_parameters *p)
 {
     enum error e = read_length(call, &p->has_length, &p->length);
 
     if (!e)
         e = smb_read(call, SMB_OF_CHANGE, TREE_FILE, &p->smb);
+    p->keeps_http = p->has_length && !http_properties_are_sent(call, HTTP_HEADERS_OF_FILE);
+    p->resize_writes = call_since(call, "2021-06-08");
     return e ? e : http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &p->http);
 }
 

@@ -103,7 +103,7 @@ static const struct operation operations[] = {
     ROW("Set Share ACL", PUT, SHARE, "comp=acl&restype=share", NULL, WRITES, MAY("c", "", "", "", CONTAINER_SET_ACL, PRIVATE), "2015-02-21",
         NO_IF, WRITE, OPTIONAL, CHANGED, MEMORY, XML_BODY_MAX, 200, 0, share_subject, LOGGED_AS("SetShareAcl", &set_share_acl_functions)),
     ROW("Get Share Stats", GET, SHARE, "comp=stats&restype=share", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, PRIVATE), "2015-02-21",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, &get_share_stats_functions),
+        NO_IF, OTHER_READ, OPTIONAL, NONE, REFUSED, 0, 200, 0, share_subject, &get_share_stats_functions),
     ROW("Create Permission", PUT, SHARE, "comp=filepermission&restype=share", NULL, WRITES, ALL_LETTERS(MAY("c", "w", "wd", "", FILE_PERMISSIONS, PRIVATE)), "2019-02-02",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 201, 0, share_subject, LOGGED_AS("PutFilePermission", &create_permission_functions)),
     ROW("Get Permission", GET, SHARE, "comp=filepermission&restype=share", NULL, READS, MAY("c", "r", "r", "", FILE_READ, PRIVATE), "2019-02-02",

@@ -61,14 +61,17 @@ static enum error read_range(struct call *call, struct put_range_parameters *p)
     return OK;
 }
 
-/* rest: Put-Range "x-ms-file-last-write-time" */
-static enum error read_written(struct call *call, bool *ret_keeps)
+/* Before 2021-06-08 a range that is written moves neither the last write time nor the change time, as recorded; the
+ * header, which came with that version, counts in every one.
+ * rest: Put-Range "x-ms-file-last-write-time"; decision: 878 */
+static enum error read_written(struct call *call, struct put_range_parameters *p)
 {
     static const char name[] = "x-ms-file-last-write-time";
     struct bytes text = call_header(call, name);
 
-    *ret_keeps = bytes_is_nocase(text, "preserve");
-    if (text.len > 0 && !*ret_keeps && !bytes_is_nocase(text, "now"))
+    p->keeps_changed = text.len == 0 && !call_since(call, "2021-06-08");
+    p->keeps_written = p->keeps_changed || bytes_is_nocase(text, "preserve");
+    if (text.len > 0 && !p->keeps_written && !bytes_is_nocase(text, "now"))
         return call_fail_header(call, E_InvalidHeaderValue, name, text);
     return OK;
 }
@@ -79,7 +82,7 @@ enum error range_read_change(struct call *call, struct put_range_parameters *p)
 
     if (!e)
         e = read_range(call, p);
-    return e ? e : read_written(call, &p->keeps_written);
+    return e ? e : read_written(call, p);
 }
 
 /* The body has the length of the range. decision: 302 */

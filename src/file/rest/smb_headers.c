@@ -202,7 +202,7 @@ void answer_file_properties(struct answer *a, const struct file_shown *shown)
     if (file->kind == TREE_FILE) {
         answer_http_properties(a, &file->http);
         answer_string(a, "x-ms-type", "File");
-        if (call_since(a->call, "2019-02-02"))
+        if (call_since(a->call, "2019-02-02") && !shown->is_of_snapshot)
             answer_lease(a, &file->lease);
         answer_copy(a, &file->copy);
     }
