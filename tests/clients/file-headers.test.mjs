@@ -11,6 +11,8 @@ import { account } from './setup.mjs';
 import { newShare, rawFile, shareName, url } from './shares-setup.mjs';
 
 const DEFINITIONS = JSON.parse(readFileSync(new URL('file-definitions.json', import.meta.url)));
+/* What a later version knows is not ignored in an earlier one: the first of the File service, and the newest. */
+const VERSIONS = ['2015-02-21', '2026-10-06'];
 const NONSENSE = 'nonsense';
 const A_GUID = 'aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa';
 /* ---- one request of each operation that succeeds ---- */
@@ -195,19 +197,25 @@ async function world(t, own) {
     return { share, ask, ...own };
 }
 
-async function send(at, request, { header, parameter }) {
+/** A request of the version: Create File has no content before 2026-02-06. */
+async function requestOf(name, at, version) {
+    const request = await REQUESTS[name](at);
+    return name === 'File_create' && version < '2026-02-06' ? { ...request, body: undefined } : request;
+}
+
+async function send(at, request, { header, parameter, version }) {
     const { method, share = at.share } = request;
     const path = request.path === null ? `/?${request.query}` : `/${share}${request.path}`;
     const without = path.replace(new RegExp(`&${parameter}=[^&]*`), '');
     const target = parameter ? `${without}${path.includes('?') ? '&' : '?'}${parameter}=${NONSENSE}` : path;
 
-    return rawFile(method, target, { ...request.headers, ...(header ? { [header.replace('*', NONSENSE)]: NONSENSE } : {}) }, request.body, at);
+    return rawFile(method, target, { ...request.headers, ...(header ? { [header.replace('*', NONSENSE)]: NONSENSE } : {}) }, request.body, { ...at, ...(version && { version }) });
 }
 
-/** How an operation takes a header or parameter. */
+/** How an operation takes a header or parameter in a version. */
 async function check(t, own, name, given) {
     const at = await world(t, own);
-    const request = await REQUESTS[name](at);
+    const request = await requestOf(name, at, given.version);
     const word = given.parameter ?? given.header;
     const answer = await send(at, request, given);
 
@@ -226,9 +234,11 @@ for (const [name, { parameters, headers }] of Object.entries(DEFINITIONS)) {
         const own = await serverOf(t, name), at = await world(t, own);
 
         await must(send(at, await REQUESTS[name](at), {}));
-        for (const parameter of parameters)
-            await check(t, own, name, { parameter });
-        for (const header of headers)
-            await check(t, own, name, { header });
+        for (const version of VERSIONS) {
+            for (const parameter of parameters)
+                await check(t, own, name, { parameter, version });
+            for (const header of headers)
+                await check(t, own, name, { header, version });
+        }
     });
 }

@@ -70,9 +70,11 @@ static void end(struct at_gate *at)
 
 static uint64_t open_file(struct fixture *f, uint8_t access, uint8_t share)
 {
-    struct gate_open asked = {
-        .access = access, .share = share, .meets = MEETS_ALL, .caching_key = guid_new()
-    };
+    struct gate_open asked = { .access = access,
+                               .share = share,
+                               .meets = MEETS_ALL,
+                               .caching_key = guid_new(),
+                               .client_name = BYTES("client") };
     struct caching_given given;
     struct at_gate at;
     struct handle handle;
@@ -230,6 +232,19 @@ static void closed(struct fixture *f, const char *target, const char *headers, c
     assert_string_equal(header_of(f, &answer, "x-ms-number-of-handles-failed"), "0");
 }
 
+/* The element is in lists of handles of versions since that one, and in none before. */
+static void follows_version(struct fixture *f, const char *element, const char *before,
+                            const char *since)
+{
+    struct reply page =
+        ask(f, "GET /sha/f?comp=listhandles", textf(f, "x-ms-version: %s", before), NULL);
+
+    assert_ok(page, 200);
+    assert_null(memmem(page.body.ptr, page.body.len, element, strlen(element)));
+    page = ask(f, "GET /sha/f?comp=listhandles", textf(f, "x-ms-version: %s", since), NULL);
+    body_has(&page, element);
+}
+
 static const char close_one[] = "x-ms-handle-id: %llu";
 static const char close_all[] = "x-ms-handle-id: *";
 static const char close_below[] = "x-ms-handle-id: *\nx-ms-recursive: true";
@@ -253,6 +268,9 @@ static void lists_handles(void **state)
     body_has(&page, "<AccessRightList><AccessRight>Read</AccessRight></AccessRightList></Handle>");
     body_has(&page, "<AccessRight>Read</AccessRight><AccessRight>Write</AccessRight>");
     body_has(&page, "</Entries><NextMarker />");
+    body_has(&page, "<ClientName>client</ClientName>");
+    follows_version(f, "AccessRightList", "2023-01-02", "2023-01-03");
+    follows_version(f, "ClientName", "2024-02-03", "2024-02-04");
     page = ask(f, "GET /sha?comp=listhandles", NULL, NULL);
     body_has(&page, "<Entries />");
     page = ask(f, "GET /sha?comp=listhandles&maxresults=1", below, NULL);

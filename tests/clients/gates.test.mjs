@@ -1,0 +1,258 @@
+// Every version gate in the program: the date at which it opens, where that date is from, and a request that is
+// answered one way by the version before and another way at the date. The gates are found in the source, so that
+// a new one fails here until it has a row. "rest: Version-D" is that page of the REST reference; "recorded" are
+// exchanges with the service. decision: 879
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { errorCode } from '../lib/errors.mjs';
+import { Server } from '../lib/server.mjs';
+import { raw } from './raw.mjs';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const NEWEST = '2026-10-06';
+
+/* ---- the gates of the source ---- */
+
+/** "file date" of every date that a line of code compares versions with. */
+function gatesOfSource() {
+    const found = new Set();
+
+    for (const file of readdirSync(`${ROOT}src`, { recursive: true }).filter((name) => /\.[ch]$/.test(name)))
+        for (const line of readFileSync(`${ROOT}src/${file}`, 'utf8').split('\n')) {
+            if (/ROW\(|^\s*\/?\*/.test(line)) // the column "since" of the operations is for their documentation
+                continue;
+            for (const [, date] of line.replace(/\/\*.*?\*\//g, '').matchAll(/"(20\d\d-\d\d-\d\d)"/g))
+                found.add(`${file} ${date}`);
+        }
+    return found;
+}
+
+/* ---- what an answer shows ---- */
+
+const header = (name) => (answer) => answer.headers.get(name) !== undefined;
+const element = (name) => (answer) => new RegExp(`<${name}[ >/]`).test(answer.text);
+const succeeds = ({ status }) => status < 300;
+const not = (shows) => (answer) => !shows(answer);
+const code = (wanted) => (answer) => errorCode(answer) === wanted;
+
+/* ---- requests, of the world below ---- */
+
+const filled = (headers, world) => headers && Object.fromEntries(Object.entries(headers)
+    .map(([name, value]) => [name, value?.replace(/^\{(\w+)\}$/, (_, key) => world[key])]));
+const of = (service, method, path, headers, body, options) => (version, world) =>
+    raw(method, typeof path === 'function' ? path(world) : path, filled(headers, world), body,
+        { version, base: { host: world.server.host, port: world.server.ports[service] }, ...options });
+const anonymous = (path) => (version, world) => of('blob', 'GET', path, { 'x-ms-version': version }, '', { signed: false })(version, world);
+const blob = (...request) => of('blob', ...request);
+const file = (...request) => of('file', ...request);
+const queue = (...request) => of('queue', ...request);
+
+const HEAD_BLOB = blob('HEAD', '/box/b');
+const HEAD_SNAPSHOT = blob('HEAD', ({ snapshot }) => `/box/b?snapshot=${snapshot}`);
+const LIST = (include = '') => blob('GET', `/box?restype=container&comp=list${include}`);
+const LIST_CONTAINERS = blob('GET', '/?comp=list&prefix=box');
+const HEAD_CONTAINER = blob('HEAD', '/box?restype=container');
+const HEAD_SHARE = file('HEAD', '/sha?restype=share');
+const PROPERTIES = (service) => of(service, 'GET', '/?restype=service&comp=properties');
+const PUT_BLOCK = (headers) => blob('PUT', '/box/blocks?comp=block&blockid=MDAw', headers, 'text');
+const PUT_RANGE = file('PUT', '/sha/f?comp=range', { 'x-ms-write': 'update', 'x-ms-range': 'bytes=0-3' }, 'text');
+
+/* The lease id, of a blob that has no lease, is refused before the body is waited for. */
+const TOO_LARGE = (mib) => ({ 'Content-Length': `${mib << 20}`, Expect: '100-continue', 'x-ms-lease-id': '11111111-2222-3333-4444-555555555555' });
+const CONTENT_MD5 = { 'Content-MD5': createHash('md5').update('text').digest('base64') };
+
+/** Does another length move the last write time? */
+async function resize(version, world) {
+    const time = async () => (await file('HEAD', '/sha/f')(NEWEST, world)).headers.get('x-ms-file-last-write-time');
+    const before = await time(), length = (world.length = (world.length ?? 4) + 1);
+    const answer = await file('PUT', '/sha/f?comp=properties', { 'x-ms-content-length': `${length}` })(version, world);
+    return { ...answer, moved: await time() !== before };
+}
+
+async function deleteBlob(version, world) {
+    await blob('PUT', '/box/deleted', { 'x-ms-blob-type': 'BlockBlob' }, 'text')(NEWEST, world);
+    return blob('DELETE', '/box/deleted')(version, world);
+}
+
+/* What the gate changes is in $logs, which are written later: their lines are in unit/analytics/test_line.c. */
+const WITHOUT = null;
+
+/** Rows: where, date, evidence, then a request and what its answer shows, or the name of the test that has both sides. */
+const GATES = [
+    ['blob/rest/account_information.c', '2019-07-07', 'rest: Get-Account-Information "x-ms-is-hns-enabled"', blob('GET', '/?restype=account&comp=properties'), header('x-ms-is-hns-enabled')],
+    ['blob/rest/append_blob.c', '2022-11-02', 'rest: Append-Block, 4 MiB before, 100 MiB since', 'clients/append.test.mjs'],
+    ['blob/rest/blob_properties.c', '2015-12-11', 'rest: Get-Blob-Properties "x-ms-server-encrypted"', HEAD_BLOB, header('x-ms-server-encrypted')],
+    ['blob/rest/blob_properties.c', '2016-05-31', 'rest: Incremental-Copy-Blob, new in this version', blob('HEAD', '/box/incremental'), header('x-ms-incremental-copy')],
+    ['blob/rest/blob_properties.c', '2017-04-17', 'rest: Version-2017-04-17 (Set Blob Tier)', HEAD_BLOB, header('x-ms-access-tier')],
+    ['blob/rest/blob_properties.c', '2017-11-09', 'rest: Version-2017-11-09 "creation time of the blob"', HEAD_BLOB, header('x-ms-creation-time')],
+    ['blob/rest/blob_properties.c', '2018-11-09', 'recorded; decision 32', HEAD_SNAPSHOT, header('x-ms-snapshot')],
+    ['blob/rest/blob_properties.c', '2019-12-12', 'rest: Get-Blob-Properties "x-ms-tag-count", "x-ms-is-current-version", "x-ms-blob-sealed"; recorded', HEAD_BLOB, header('x-ms-tag-count')],
+    ['blob/rest/blob_properties.c', '2019-12-12', 'recorded (versions before have none)', HEAD_BLOB, header('x-ms-is-current-version')],
+    ['blob/rest/blob_properties.c', '2019-12-12', 'rest: Append-Blob-Seal, new in this version', blob('HEAD', '/box/sealed'), header('x-ms-blob-sealed')],
+    ['blob/rest/blob_properties.c', '2019-12-12', 'recorded (snapshots of 2018-11-09 have no tier)', HEAD_SNAPSHOT, header('x-ms-access-tier')],
+    ['blob/rest/blob_properties.c', '2019-12-12', 'rest: Get-Blob-Properties "x-ms-rehydrate-priority"', blob('HEAD', '/box/rehydrated'), header('x-ms-rehydrate-priority')],
+    ['blob/rest/blob_properties.c', '2020-02-10', 'recorded; decision 76', blob('HEAD', '/box/pages'), not(header('x-ms-access-tier'))],
+    ['blob/rest/block.c', '2016-05-31', 'rest: Put-Block, 4 MiB before, 100 MiB since', 'unit/blob/test_block.c'],
+    ['blob/rest/block.c', '2019-12-12', 'rest: Put-Block, 100 MiB before, 4000 MiB since', blob('PUT', '/box/blocks?comp=block&blockid=MDAw', TOO_LARGE(101)), not(code('RequestBodyTooLarge'))],
+    ['blob/rest/container_operations.c', '2016-05-31', 'rest: Get-Container-Properties "x-ms-blob-public-access"', HEAD_CONTAINER, header('x-ms-blob-public-access')],
+    ['blob/rest/container_operations.c', '2017-11-09', 'rest: Version-2017-11-09 "immutability policy or a legal hold"', HEAD_CONTAINER, header('x-ms-has-legal-hold')],
+    ['blob/rest/container_operations.c', '2019-07-07', 'rest: Get-Container-Properties "x-ms-default-encryption-scope"; recorded', HEAD_CONTAINER, header('x-ms-default-encryption-scope')],
+    ['blob/rest/container_operations.c', '2020-10-02', 'recorded; definition of 2020-10-02 is the first that has it', HEAD_CONTAINER, header('x-ms-immutable-storage-with-versioning-enabled')],
+    ['blob/rest/delete_blob.c', '2017-07-29', 'rest: Delete-Blob "x-ms-delete-type-permanent"', deleteBlob, header('x-ms-delete-type-permanent')],
+    ['blob/rest/find_blobs.c', '2020-04-08', 'recorded; decision 78', blob('GET', "/?comp=blobs&where=%22k%22%3D'v'"), element('Tags')],
+    ['blob/rest/get_blob.c', '2016-05-31', 'rest: Get-Blob "x-ms-blob-content-md5"', blob('GET', '/box/b', { 'x-ms-range': 'bytes=0-1' }), header('x-ms-blob-content-md5')],
+    ['blob/rest/get_blob.c', NEWEST, 'azure-storage-blob 12.31.0b1, Azure.Storage.Blobs 12.30.0-beta.1: tier in downloads with 2026-10-06', blob('GET', '/box/b'), header('x-ms-access-tier')],
+    ['blob/rest/list_blobs.c', '2017-04-17', 'rest: List-Blobs "AccessTier"', LIST(), element('AccessTier')],
+    ['blob/rest/list_blobs.c', '2017-11-09', 'rest: Version-2017-11-09 "creation time of the blob"', LIST(), element('Creation-Time')],
+    ['blob/rest/list_blobs.c', '2019-12-12', 'recorded; decision 43', LIST('&include=tags'), element('TagCount')],
+    ['blob/rest/list_blobs.c', '2019-12-12', 'recorded; decision 43', LIST(), element('OrMetadata')],
+    ['blob/rest/list_blobs.c', '2019-12-12', 'rest: List-Blobs "VersionId"', LIST('&include=versions'), element('VersionId')],
+    ['blob/rest/list_containers.c', '2016-05-31', 'rest: List-Containers2 "PublicAccess"', LIST_CONTAINERS, element('PublicAccess')],
+    ['blob/rest/list_containers.c', '2017-11-09', 'rest: Version-2017-11-09', LIST_CONTAINERS, element('HasLegalHold')],
+    ['blob/rest/list_containers.c', '2019-07-07', 'recorded', LIST_CONTAINERS, element('DefaultEncryptionScope')],
+    ['blob/rest/list_containers.c', '2020-10-02', 'recorded; definition of 2020-10-02 is the first that has it', LIST_CONTAINERS, element('ImmutableStorageWithVersioningEnabled')],
+    ['blob/rest/put_blob.c', '2016-05-31', 'rest: Put-Blob, 64 MiB before, 256 MiB since', blob('PUT', '/box/large', { 'x-ms-blob-type': 'BlockBlob', ...TOO_LARGE(65) }), not(code('RequestBodyTooLarge'))],
+    ['blob/rest/put_blob.c', '2019-12-12', 'rest: Put-Blob, 256 MiB before, 5000 MiB since', blob('PUT', '/box/large', { 'x-ms-blob-type': 'BlockBlob', ...TOO_LARGE(257) }), not(code('RequestBodyTooLarge'))],
+    ['blob/rest/request.c', '2015-12-11', 'rest: Put-Blob "x-ms-request-server-encrypted"', PUT_BLOCK(), header('x-ms-request-server-encrypted')],
+    ['blob/rest/request.c', '2019-12-12', 'rest: Put-Blob "x-ms-version-id"', HEAD_BLOB, header('x-ms-version-id')],
+    ['blob/rest/request.c', '2021-12-02', 'rest: Set-Blob-Tier "Cold"', blob('PUT', '/box/b?comp=tier', { 'x-ms-access-tier': 'Cold' }), succeeds],
+    ['blob/rest/snapshot_blob.c', '2018-11-09', 'recorded', blob('PUT', '/box/b?comp=snapshot'), header('x-ms-request-server-encrypted')],
+    ['file/rest/create_file.c', '2026-02-06', 'rest: Create-File; decision 875', file('PUT', '/sha/new', { 'x-ms-type': 'file', 'x-ms-content-length': '4' }, 'text'), succeeds],
+    ['file/rest/file_operations.c', '2021-06-08', 'recorded; decision 877', resize, ({ moved }) => moved],
+    ['file/rest/handles.c', '2019-07-07', 'definition of 2019-07-07 is the first that has it', file('PUT', '/sha/f?comp=forceclosehandles', { 'x-ms-handle-id': '*' }), header('x-ms-number-of-handles-failed')],
+    ['file/rest/handles.c', '2023-01-03', 'Azure.Storage.Files.Shares 12.15.0-beta.1 (ShareFileHandle.AccessRights)', 'unit/file/test_passes.c'],
+    ['file/rest/handles.c', '2024-02-04', 'Azure.Storage.Files.Shares 12.18.0-beta.1 (ShareFileHandle.ClientName)', 'unit/file/test_passes.c'],
+    ['file/rest/list_files.c', '2020-10-02', 'rest: List-Directories-and-Files "FileId", "DirectoryId"', file('GET', '/sha?restype=directory&comp=list'), element('FileId')],
+    ['file/rest/list_shares.c', '2019-12-12', 'rest: List-Shares "AccessTier"', file('GET', '/?comp=list'), element('AccessTier')],
+    ['file/rest/list_shares.c', '2020-02-10', 'rest: Lease-Share, new in this version', file('GET', '/?comp=list'), element('LeaseState')],
+    ['file/rest/permission_operations.c', '2024-11-04', 'rest: Get-Permission "x-ms-file-permission-format"', file('GET', '/sha?restype=share&comp=filepermission', { 'x-ms-file-permission-key': '{permission}' }), (answer) => /"format"/.test(answer.text)],
+    ['file/rest/range_operations.c', '2016-05-31', 'rest: Get-File "x-ms-content-md5"', file('GET', '/sha/md5', { 'x-ms-range': 'bytes=0-1' }), header('x-ms-content-md5')],
+    ['file/rest/range_operations.c', '2021-06-08', 'rest: Version-2021-06-08 "x-ms-file-last-write-time"; decision 878', PUT_RANGE, header('x-ms-file-last-write-time')],
+    ['file/rest/share_operations.c', '2017-11-09', 'recorded', HEAD_SHARE, header('x-ms-has-legal-hold')],
+    ['file/rest/share_operations.c', '2018-03-28', 'rest: Get-Share-Stats "ShareUsageBytes"', file('GET', '/sha?restype=share&comp=stats'), element('ShareUsageBytes')],
+    ['file/rest/share_operations.c', '2019-12-12', 'rest: Get-Share-Properties "x-ms-access-tier"', HEAD_SHARE, header('x-ms-access-tier')],
+    ['file/rest/share_operations.c', '2020-02-10', 'rest: Get-Share-Properties "x-ms-lease-state"', HEAD_SHARE, header('x-ms-lease-state')],
+    ['file/rest/smb_headers.c', '2019-02-02', 'rest: Version-2019-02-02 "These headers are also returned"', file('HEAD', '/sha/f'), header('x-ms-file-attributes')],
+    ['file/rest/smb_headers.c', '2019-02-02', 'recorded in December 2019 (test_resize_file); the reference has 2019-07-07', file('HEAD', '/sha/f'), header('x-ms-lease-state')],
+    ['queue/rest/message_operations.c', '2016-05-31', 'rest: Put-Message "Response Body"', queue('POST', '/que/messages', {}, '<QueueMessage><MessageText>x</MessageText></QueueMessage>'), element('PopReceipt')],
+    ['queue/rest/message_operations.c', '2017-07-29', 'rest: Put-Message "messagettl"', queue('POST', '/que/messages?messagettl=604801', {}, '<QueueMessage><MessageText>x</MessageText></QueueMessage>'), succeeds],
+    ['service/analytics_event.c', '2017-04-17', 'rest: Version-2017-04-17 "more detailed request-status"', WITHOUT],
+    ['service/authenticate.c', '2019-12-12', 'recorded; decision 11', anonymous('/?comp=list'), code('NoAuthenticationInformation')],
+    ['service/copy_answer.c', '2012-02-12', 'rest: Copy-Blob, "x-ms-copy-status" new in this version', blob('HEAD', '/box/copy'), header('x-ms-copy-status')],
+    ['service/request_body.c', '2019-02-02', 'rest: Version-2019-02-02 "CRC64"', PUT_BLOCK(), header('x-ms-content-crc64')],
+    ['service/request_body.c', NEWEST, 'azure-storage-blob 12.31.0b1, Azure.Storage.Blobs 12.30.0-beta.1: both sums with 2026-10-06', PUT_BLOCK(CONTENT_MD5), header('x-ms-content-crc64')],
+    ['service/route.c', '2018-03-28', 'rest: static websites are of no version; recorded', 'clients/website.test.mjs'],
+    ['service/route.c', NEWEST, 'decision 9', 'unit/service/test_route.c'],
+    ['service/service_properties_xml.c', '2011-08-18', 'rest: Get-Blob-Service-Properties "DefaultServiceVersion"', PROPERTIES('blob'), element('DefaultServiceVersion')],
+    ['service/service_properties_xml.c', '2017-07-29', 'rest: Get-Blob-Service-Properties "DeleteRetentionPolicy"', PROPERTIES('blob'), element('DeleteRetentionPolicy')],
+    ['service/service_properties_xml.c', '2018-03-28', 'rest: Get-Blob-Service-Properties "StaticWebsite"', PROPERTIES('blob'), element('StaticWebsite')],
+    ['service/service_properties_xml.c', '2019-12-12', 'rest: Set-Blob-Service-Properties; recorded', PROPERTIES('blob'), element('ContainerDeleteRetentionPolicy')],
+    ['service/service_properties_xml.c', '2019-12-12', 'recorded', PROPERTIES('blob'), element('IsVersioningEnabled')],
+    ['service/service_properties_xml.c', '2019-12-12', 'rest: Get-File-Service-Properties "ShareDeleteRetentionPolicy"', PROPERTIES('file'), element('ShareDeleteRetentionPolicy')],
+    ['service/service_properties_xml.c', '2020-02-10', 'rest: Version-2020-02-10 "SMB Multi-channel property"', PROPERTIES('file'), element('ProtocolSettings')],
+    ['service/service_properties_xml.c', '2020-02-10', 'definition of 2020-02-10 is the first that has it; recorded', PROPERTIES('blob'), element('AllowPermanentDelete')],
+    ['source/copy_source.c', '2019-02-02', 'rest: Version-2019-02-02 "CRC64"', blob('PUT', '/box/blocks?comp=block&blockid=MDAw', { 'x-ms-copy-source': '{source}' }), header('x-ms-content-crc64')],
+
+    /* ---- of signatures: service/auth, whose vectors are of every version ---- */
+    ['auth/sas.c', '2012-02-12', 'rest: Versioning-for-the-Azure-Storage-services "sv"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas.c', '2013-08-15', 'rest: Create-service-SAS "rscc .. rsct"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas.c', '2015-04-05', 'rest: Create-account-SAS; Create-service-SAS "sip", "spr"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas.c', '2018-11-09', 'rest: Create-user-delegation-SAS', 'unit/auth/sas_vectors.h'],
+    ['auth/sas.c', '2020-02-10', 'rest: Create-user-delegation-SAS "saoid", "suoid", "scid"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas.c', '2020-12-06', 'rest: Create-service-SAS "ses"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas.c', '2025-07-05', 'rest: Create-user-delegation-SAS "sduoid", "skdutid"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas.c', '2026-04-06', 'Azure.Storage.Blobs 12.28.0-beta.1: dynamic user delegation SAS with 2026-04-06', 'unit/auth/sas_vectors.h'],
+    ['auth/sas_string.c', '2013-08-15', 'rest: Create-service-SAS "Version 2013-08-15"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas_string.c', '2015-02-21', 'rest: Create-service-SAS, the canonicalized resource', 'unit/auth/sas_vectors.h'],
+    ['auth/sas_string.c', '2015-04-05', 'rest: Create-service-SAS "Version 2015-04-05"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas_string.c', '2018-11-09', 'rest: Create-service-SAS "Version 2018-11-09"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas_string.c', '2020-02-10', 'rest: Create-user-delegation-SAS "Version 2020-02-10"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas_string.c', '2020-12-06', 'rest: Create-service-SAS "Version 2020-12-06"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas_string.c', '2025-07-05', 'rest: Create-user-delegation-SAS "Version 2025-07-05"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas_string.c', '2026-04-06', 'Azure.Storage.Blobs 12.28.0-beta.1', 'unit/auth/sas_vectors.h'],
+    ['auth/string_to_sign.c', '2015-02-21', 'rest: Authorize-with-Shared-Key "Content-Length header in version 2014-02-14 and earlier"', 'unit/auth/vectors.h'],
+];
+
+/** Dates that are not gates: versions that the program itself asks with. */
+const OWN = new Set(['program/administer_sas.c 2026-10-06', 'seed/seed_make.c 2019-02-02', 'seed/seed_private.h 2025-11-05',
+    'source/copy_run.c 2026-10-06', 'transfer/asker.c 2019-02-02', 'transfer/asker.h 2021-12-02']);
+
+/* ---- the world ---- */
+
+const KEEP = '<Enabled>true</Enabled><Days>7</Days>';
+const BLOB_PROPERTIES = '<StorageServiceProperties><DefaultServiceVersion>2020-10-02</DefaultServiceVersion>' +
+    `<DeleteRetentionPolicy>${KEEP}</DeleteRetentionPolicy><StaticWebsite><Enabled>false</Enabled></StaticWebsite>` +
+    `<ContainerDeleteRetentionPolicy>${KEEP}</ContainerDeleteRetentionPolicy><IsVersioningEnabled>true</IsVersioningEnabled></StorageServiceProperties>`;
+const FILE_PROPERTIES = `<StorageServiceProperties><ShareDeleteRetentionPolicy>${KEEP}</ShareDeleteRetentionPolicy></StorageServiceProperties>`;
+
+async function worldOf(t) {
+    const server = await Server.start({});
+    const world = { server };
+    const put = async (service, path, headers, body) => {
+        const answer = await of(service, 'PUT', path, headers, body)(NEWEST, world);
+        assert.ok(answer.status < 300, `${path}: ${answer.text}`);
+        return answer;
+    };
+
+    t.after(() => server.kill().then(() => server.remove()));
+    await put('blob', '/box?restype=container', { 'x-ms-blob-public-access': 'blob' });
+    await put('blob', '/box/b', { 'x-ms-blob-type': 'BlockBlob', 'x-ms-tags': 'k=v', 'x-ms-meta-a': 'b' }, 'text');
+    world.snapshot = (await put('blob', '/box/b?comp=snapshot')).headers.get('x-ms-snapshot');
+    await put('blob', '/box/sealed', { 'x-ms-blob-type': 'AppendBlob' });
+    await put('blob', '/box/sealed?comp=seal');
+    await put('blob', '/box/pages', { 'x-ms-blob-type': 'PageBlob', 'x-ms-blob-content-length': '512' });
+    await put('blob', '/box/rehydrated', { 'x-ms-blob-type': 'BlockBlob', 'x-ms-access-tier': 'Archive' }, 'text');
+    await put('blob', '/box/rehydrated?comp=tier', { 'x-ms-access-tier': 'Hot' });
+    const pages = (await put('blob', '/box/pages?comp=snapshot')).headers.get('x-ms-snapshot');
+    await put('blob', '/box/incremental?comp=incrementalcopy',
+        { 'x-ms-copy-source': `http://${server.host}:${server.ports.blob}/devstoreaccount1/box/pages?snapshot=${pages}` });
+    world.source = `http://${server.host}:${server.ports.blob}/devstoreaccount1/box/b`;
+    await put('blob', '/box/copy', { 'x-ms-copy-source': world.source });
+    await put('file', '/sha?restype=share');
+    await put('file', '/sha/f', { 'x-ms-type': 'file', 'x-ms-content-length': '4' });
+    await put('file', '/sha/md5', { 'x-ms-type': 'file', 'x-ms-content-length': '4', 'x-ms-content-md5': CONTENT_MD5['Content-MD5'] });
+    world.permission = (await put('file', '/sha?restype=share&comp=filepermission', {}, '{"permission":"O:SYG:SYD:(A;;FA;;;BA)"}'))
+        .headers.get('x-ms-file-permission-key');
+    await put('queue', '/que');
+    await put('file', '/?restype=service&comp=properties', {}, FILE_PROPERTIES);
+    await put('blob', '/?restype=service&comp=properties', {}, BLOB_PROPERTIES);
+    await put('blob', '/box/b?comp=metadata', { 'x-ms-meta-a': 'c' });
+    return world;
+}
+
+function dayBefore(date) {
+    const day = new Date(`${date}T00:00:00Z`);
+    day.setUTCDate(day.getUTCDate() - 1);
+    return day.toISOString().slice(0, 10);
+}
+
+/* ---- the tests ---- */
+
+test('every gate in the source has a row, and every row its gate', () => {
+    const gates = gatesOfSource();
+    const rows = new Set(GATES.map(([where, date]) => `${where} ${date}`));
+
+    assert.deepEqual([...gates].filter((gate) => !rows.has(gate) && !OWN.has(gate)), [], 'gates without a row');
+    assert.deepEqual([...rows, ...OWN].filter((row) => !gates.has(row)), [], 'rows without a gate');
+});
+
+test('gates that another test covers: it names the date', () => {
+    for (const [where, date, , covered] of GATES.filter((row) => typeof row[3] === 'string'))
+        assert.ok(readFileSync(`${ROOT}tests/${covered}`, 'utf8').includes(date), `${where}: ${covered} has no ${date}`);
+});
+
+test('each gate is closed the day before, and open at its date and in the newest version', async (t) => {
+    const world = await worldOf(t), wrong = [];
+    for (const [where, date, evidence, request, shows] of GATES.filter((row) => typeof row[3] === 'function')) {
+        for (const [version, open] of [[dayBefore(date), false], [date, true], [NEWEST, true]]) {
+            const answer = await request(version, world);
+            if (shows(answer) !== open)
+                wrong.push(`${where} ${date} (${evidence}), asked with ${version}: ${answer.status} ${answer.text} ` +
+                    answer.headers.list.join('; '));
+        }
+    }
+    assert.deepEqual(wrong, []);
+});
