@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory_budget.h"
 
 /* With its head 16 KiB, which malloc() has a size for: most requests need between 8 and 16. */
 #define FIRST_CHUNK_BYTES (16384 - sizeof(struct chunk))
@@ -24,6 +25,8 @@ struct chunk {
     struct chunk *older;
     size_t size; /* of data */
     size_t used;
+    size_t charged;   /* bytes of it that the memory budget covers */
+    size_t uncharged; /* bytes that the budget refused */
     alignas(max_align_t) char data[];
 };
 
@@ -31,8 +34,10 @@ struct arena {
     struct chunk *newest;
     size_t next_chunk_bytes;
     size_t held_bytes; /* in all chunks */
-    size_t cap_bytes;
-    struct chunk *first; /* the arena lies in it: freed last */
+    size_t limit_bytes;
+    size_t uncharged_bytes; /* in chunks that the budget did not cover */
+    bool is_charged;        /* to the memory budget */
+    struct chunk *first;    /* the arena lies in it: freed last */
 };
 
 void out_of_memory(size_t size)
@@ -89,7 +94,7 @@ void xcopy_free(struct bytes copy)
     free((void *)(uintptr_t)copy.ptr);
 }
 
-struct arena *arena_new(size_t cap_bytes)
+struct arena *arena_new(size_t limit_bytes)
 {
     struct chunk *first = xmalloc(sizeof *first + FIRST_CHUNK_BYTES);
     struct arena *arena = (struct arena *)(void *)first->data;
@@ -99,10 +104,39 @@ struct arena *arena_new(size_t cap_bytes)
         .newest = first,
         .next_chunk_bytes = 2 * (size_t)FIRST_CHUNK_BYTES,
         .held_bytes = FIRST_CHUNK_BYTES,
-        .cap_bytes = cap_bytes > FIRST_CHUNK_BYTES ? cap_bytes : FIRST_CHUNK_BYTES,
+        .limit_bytes = limit_bytes > FIRST_CHUNK_BYTES ? limit_bytes : FIRST_CHUNK_BYTES,
         .first = first,
     };
     return arena;
+}
+
+struct arena *arena_new_charged(size_t limit_bytes)
+{
+    struct arena *arena = arena_new(limit_bytes);
+
+    arena->is_charged = true;
+    return arena;
+}
+
+bool arena_is_exhausted(const struct arena *arena)
+{
+    return arena->held_bytes > arena->limit_bytes || arena->uncharged_bytes > 0;
+}
+
+/* ---- chunks ---- */
+
+/* Counts `size` more bytes in a chunk, and charges them to the budget if the arena is one that does. */
+static void chunk_hold(struct arena *arena, struct chunk *chunk, size_t size)
+{
+    arena->held_bytes += size;
+    if (!arena->is_charged || arena->held_bytes <= ARENA_FREE_BYTES)
+        return;
+    if (memory_budget_charge(size)) {
+        chunk->charged += size;
+    } else {
+        chunk->uncharged += size;
+        arena->uncharged_bytes += size;
+    }
 }
 
 static void chunk_drop_newest(struct arena *arena)
@@ -112,6 +146,9 @@ static void chunk_drop_newest(struct arena *arena)
     assert(newest != arena->first);
     arena->newest = newest->older;
     arena->held_bytes -= newest->size;
+    arena->uncharged_bytes -= newest->uncharged;
+    if (newest->charged > 0)
+        memory_budget_release(newest->charged);
     free(newest);
 }
 
@@ -184,15 +221,15 @@ size_t arena_held(const struct arena *arena)
 static struct chunk *chunk_add(struct arena *arena, size_t size)
 {
     size_t chunk_size = size > arena->next_chunk_bytes ? size : arena->next_chunk_bytes;
+    size_t held = 0;
     struct chunk *chunk;
 
-    if (chunk_size > arena->cap_bytes - arena->held_bytes)
-        chunk_size = size; /* near the cap: no more than asked for */
-    assert(chunk_size <= arena->cap_bytes - arena->held_bytes);
+    if (__builtin_add_overflow(arena->held_bytes, chunk_size, &held) || held > arena->limit_bytes)
+        chunk_size = size; /* near the limit: no more than asked for */
     chunk = xmalloc(sizeof *chunk + chunk_size);
     *chunk = (struct chunk){ .older = arena->newest, .size = chunk_size };
     arena->newest = chunk;
-    arena->held_bytes += chunk_size;
+    chunk_hold(arena, chunk, chunk_size);
     if (arena->next_chunk_bytes < CHUNK_BYTES_MAX)
         arena->next_chunk_bytes *= 2;
     return chunk;
@@ -322,17 +359,15 @@ static bool text_grow_chunk(struct text *text, size_t capacity)
 {
     struct arena *arena = text->arena;
     struct chunk *chunk = arena->newest;
-    size_t held = arena->held_bytes - chunk->size;
 
     if (chunk == arena->first || text->ptr != chunk->data)
         return false;
-    if (__builtin_add_overflow(held, capacity, &held) || held > arena->cap_bytes)
-        return false;
+    assert(capacity >= chunk->size);
     chunk = xrealloc(chunk, sizeof *chunk + capacity);
+    chunk_hold(arena, chunk, capacity - chunk->size);
     chunk->size = capacity;
     chunk->used = capacity;
     arena->newest = chunk;
-    arena->held_bytes = held;
     text->ptr = chunk->data;
     text->capacity = capacity;
     return true;

@@ -1,10 +1,17 @@
 /* Memory that lives exactly as long as one exchange (or one background step).
  *
- * Allocation is a pointer bump; nothing is freed alone; everything goes at once.
- * Advantage: no ownership questions inside an exchange. Disadvantage: what is thrown away early
- * stays until the end, so bulk bytes never go here, and limits are checked when a request arrives.
- * An arena belongs to one thread at a time. Exceeding its cap, or no memory, ends the process:
- * both are bugs or a dying machine, never an answer to a client. */
+ * Allocation is a pointer bump; nothing is freed individually; all of it goes at once. So there are no
+ * ownership questions inside an exchange, and whatever is thrown away early stays until the end: bulk bytes
+ * never go here.
+ *
+ * Allocations never fail. Each arena has a limit, which data from outside may reach: what exceeds it is
+ * allocated all the same, but the arena is then *exhausted*. Functions that fill an arena from the store
+ * return STORE_SHORTAGE then, so that no attempt continues for long, and whoever runs the step checks
+ * arena_is_exhausted() before it acts on the result, and refuses the request (503, STATUS_INSUFF_SERVER_RESOURCES) or
+ * postpones the task. The arena of a client's request also charges what it holds to the memory budget of the
+ * process (memory_budget.h), and is exhausted while the budget does not cover it.
+ *
+ * An arena belongs to one thread at a time. If malloc() fails the process ends. */
 #ifndef LAGRA_BASE_ARENA_H
 #define LAGRA_BASE_ARENA_H
 
@@ -14,8 +21,16 @@
 
 struct arena;
 
-/* cap_bytes: the most this arena may ever hold. Small: the first chunk is a few KiB. */
-struct arena *arena_new(size_t cap_bytes);
+/* What a charged arena may hold without asking the budget: most requests need less. */
+#define ARENA_FREE_BYTES ((size_t)64 << 10)
+
+/* Small: the first chunk is a few KiB. limit_bytes: it is exhausted when it holds more. */
+struct arena *arena_new(size_t limit_bytes);
+/* As arena_new(), for what a client makes the server hold: what exceeds ARENA_FREE_BYTES is charged to the memory
+ * budget. */
+struct arena *arena_new_charged(size_t limit_bytes);
+/* Returns true while it holds more than its limit, or than the memory budget covers. */
+bool arena_is_exhausted(const struct arena *arena);
 void arena_free(struct arena *arena);
 /* Of one that has held keys: wipes all of it first. */
 void arena_free_secret(struct arena *arena);

@@ -29,6 +29,15 @@ void memory_budget_release(size_t bytes)
     (void)before;
 }
 
+bool memory_budget_covers(size_t bytes)
+{
+    bool covers = memory_budget_charge(bytes);
+
+    if (covers)
+        memory_budget_release(bytes);
+    return covers;
+}
+
 bool memory_budget_is_short(void)
 {
     return atomic_load(&held) > MEMORY_BUDGET_BYTES / 2;

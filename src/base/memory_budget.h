@@ -14,6 +14,8 @@
 /* Returns false, and charges nothing, if the budget does not allow it. */
 bool memory_budget_charge(size_t bytes);
 void memory_budget_release(size_t bytes);
+/* Returns true if memory_budget_charge() would succeed now: for what an arena charges once it is allocated. */
+bool memory_budget_covers(size_t bytes);
 /* Whether more than half of it is held: then connections that hold memory and stall are cut
  * sooner. */
 bool memory_budget_is_short(void);

@@ -44,19 +44,6 @@ enum error gate_read_locks(struct file_gate *gate)
     return result ? decision_fail_store(gate->d, result) : OK;
 }
 
-/* Locks of opens that do not count any more are none. */
-static enum error forget_left_locks(struct file_gate *gate)
-{
-    size_t count = gate->set.lock_count;
-    enum error e = gate_read_locks(gate);
-
-    if (e)
-        return e;
-    gate->set.lock_count = gate->lock_count;
-    gate->locks_changed = gate->lock_count < count;
-    return OK;
-}
-
 enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_part *part,
                      uint64_t node)
 {
@@ -66,22 +53,22 @@ enum error gate_read(struct file_gate *gate, struct tree *tree, struct decision_
     result = gate_read_opens(tree, part->before, &gate->set);
     if (result)
         return decision_fail_store(tree->d, result);
-    return gate->set.left_count > 0 && gate->set.lock_count > 0 ? forget_left_locks(gate) : OK;
+    return gate->set.left_count > 0 && gate->set.lock_count > 0 ? gate_drop_locks(gate) : OK;
 }
 
-enum error gate_drop_locks(struct file_gate *gate, uint64_t owner)
+enum error gate_drop_locks(struct file_gate *gate)
 {
-    enum error e = gate_read_locks(gate);
+    enum error e = gate_read_locks(gate); /* without those of opens that had gone by then */
     size_t kept = 0;
 
-    for (size_t i = 0; !e && i < gate->lock_count; i++)
-        if (gate->locks[i].owner != owner)
+    if (e)
+        return e;
+    for (size_t i = 0; i < gate->lock_count; i++)
+        if (open_set_find(&gate->set, gate->locks[i].owner))
             gate->locks[kept++] = gate->locks[i];
-    if (!e && kept < gate->lock_count) {
-        gate->lock_count = kept;
-        gate->locks_changed = true;
-    }
-    return e;
+    gate->locks_changed |= kept < gate->lock_count || kept < gate->set.lock_count;
+    gate->lock_count = gate->set.lock_count = kept;
+    return OK;
 }
 
 /* Deletes what those have left that do not count any more; locks go with the record that counts them. */

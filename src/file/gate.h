@@ -148,11 +148,13 @@ bool gate_is_overdue(const struct file_gate *gate, uint64_t handle);
  * returns OK, E_ResourceNotFound, E_ReadOnlyAttribute, E_SharingViolation: not opened to be deleted; as
  * gate_take_handles() */
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending);
-/* returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64, E_ServerBusy:
+/* Acquires all of these locks, in their order, each next to those before it, or none. Their owner is the handle.
+ * returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64, E_ServerBusy:
  * BYTE_LOCKS_MAX. decision: 336 */
-enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_range *range,
-                     bool is_exclusive);
-/* Gives back exactly such a lock, an exclusive one first. returns OK, E_ResourceNotFound: it has none such */
+enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_lock *wanted,
+                     size_t count);
+/* Releases exactly such a lock, an exclusive one first. The caller calls gate_write() after the last one.
+ * returns OK, E_ResourceNotFound: the handle has no such lock */
 enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
 /* Before bytes are read or written by a handle. A write breaks what other clients have cached, and the handle's
  * own oplock of level II.

@@ -1,6 +1,8 @@
 /* What SMB asks of the gate about bytes and names by a handle. */
 #include "file/gate_private.h"
 
+#include <assert.h>
+
 /* Others lose what they have cached, and nobody waits for it: MS-FSA 2.1.5.4 */
 static enum error strip_data(struct file_gate *gate, const struct open_entry *open)
 {
@@ -16,36 +18,47 @@ static enum error strip_data(struct file_gate *gate, const struct open_entry *op
 
 /* ---- locks ---- */
 
-enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_range *range,
-                     bool is_exclusive)
+/* Space for `more` locks behind those that are held. */
+static void reserve_locks(struct file_gate *gate, size_t more)
 {
-    const struct byte_lock wanted = { .range = *range,
-                                      .owner = handle,
-                                      .is_exclusive = is_exclusive };
-    struct byte_lock *locks;
-    enum error e;
+    struct byte_lock *locks = arena_array(gate->d->arena, gate->lock_count + more, sizeof *locks);
 
-    if (!open_set_find(&gate->set, handle))
-        return E_ResourceNotFound;
-    if (!byte_range_is_valid(range))
-        return E_InvalidRange;
-    e = gate_read_locks(gate);
-    for (size_t i = 0; !e && i < gate->lock_count; i++)
-        if (byte_lock_conflicts(&gate->locks[i], &wanted))
-            e = E_FileLockConflict;
-    if (!e && gate->lock_count == BYTE_LOCKS_MAX)
-        e = decision_fail(gate->d, E_ServerBusy,
-                          "The file has %u byte-range locks, the most there may be.",
-                          BYTE_LOCKS_MAX);
-    if (e)
-        return e;
-    locks = arena_array(gate->d->arena, gate->lock_count + 1, sizeof *locks);
     if (gate->lock_count > 0)
         memcpy(locks, gate->locks, gate->lock_count * sizeof *locks);
-    locks[gate->lock_count++] = wanted;
     gate->locks = locks;
+}
+
+static enum error add_lock(struct file_gate *gate, const struct byte_lock *wanted)
+{
+    if (!byte_range_is_valid(&wanted->range))
+        return E_InvalidRange;
+    for (size_t i = 0; i < gate->lock_count; i++)
+        if (byte_lock_conflicts(&gate->locks[i], wanted))
+            return E_FileLockConflict;
+    if (gate->lock_count == BYTE_LOCKS_MAX)
+        return decision_fail(gate->d, E_ServerBusy,
+                             "The file has %u byte-range locks, the most there may be.",
+                             BYTE_LOCKS_MAX);
+    gate->locks[gate->lock_count++] = *wanted;
+    return OK;
+}
+
+enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_lock *wanted,
+                     size_t count)
+{
+    const struct open_entry *open = open_set_find(&gate->set, handle);
+    enum error e = open ? gate_read_locks(gate) : E_ResourceNotFound;
+
+    if (!e)
+        reserve_locks(gate, count);
+    for (size_t i = 0; !e && i < count; i++) {
+        assert(wanted[i].owner == handle);
+        e = add_lock(gate, &wanted[i]);
+    }
+    if (e)
+        return e;
     gate->locks_changed = true;
-    return strip_data(gate, open_set_find(&gate->set, handle));
+    return strip_data(gate, open);
 }
 
 /* The newest one of exactly that range, an exclusive one before the shared ones over it; NULL: none.
@@ -82,7 +95,6 @@ enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byt
     memmove(lock, lock + 1, (gate->lock_count - index) * sizeof *lock);
     gate->locks_changed = true;
     gate->d->wakes = true;
-    gate_write(gate);
     return OK;
 }
 

@@ -182,15 +182,15 @@ enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bo
     *ret_deletes = false;
     if (!open)
         return E_ResourceNotFound;
-    e = gate_drop_locks(gate, handle);
-    if (e)
-        return e;
-    if (open->deletes && !by_force)
-        set_pending(gate, true);
     closed = *open;
     index = (size_t)(open - gate->set.opens);
     gate->set.open_count--;
     memmove(open, open + 1, (gate->set.open_count - index) * sizeof *open);
+    e = gate_drop_locks(gate);
+    if (e)
+        return e;
+    if (closed.deletes && !by_force)
+        set_pending(gate, true);
     gate->is_changed = true;
     gate->d->wakes = true;
     *ret_deletes = gate->set.open_count == 0 && gate->set.is_delete_pending;

@@ -6,8 +6,8 @@
 
 /* Reads the locks unless they have been read. returns OK, as decision_fail_store() */
 enum error gate_read_locks(struct file_gate *gate);
-/* Removes the locks of an owner. returns OK, as decision_fail_store() */
-enum error gate_drop_locks(struct file_gate *gate, uint64_t owner);
+/* Removes the locks of opens that are not in the set any more. returns OK, as decision_fail_store() */
+enum error gate_drop_locks(struct file_gate *gate);
 /* After a verdict on the operation: ends what is away and in its way, and lets those that persist lose what they
  * are asked for. *ret_again: then the rules are to be asked again.
  * returns OK, as decision_fail_store() */

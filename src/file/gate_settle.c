@@ -7,49 +7,58 @@ static bool may_be_ended(const struct file_gate *gate, const struct open_entry *
     return open->away_until > 0 && (!open->persists || open->away_until <= gate->d->now);
 }
 
-static bool is_broken(const struct file_gate *gate, const struct open_entry *open,
-                      const struct caching_break *breaks, size_t count)
+/* For each caching, whether its client has to give up more than what it has read. */
+static bool *loses_more(const struct file_gate *gate, const struct caching_break *breaks,
+                        size_t count)
 {
-    for (size_t i = 0; open->open.caching != NO_CACHING && i < count; i++)
-        if (breaks[i].caching == open->open.caching)
-            return gate->set.cachings[breaks[i].caching].caching.holds != CACHING_READ;
-    return false;
+    bool *loses = arena_array(gate->d->arena, gate->set.caching_count, sizeof *loses);
+
+    for (size_t i = 0; i < count; i++)
+        loses[breaks[i].caching] =
+            gate->set.cachings[breaks[i].caching].caching.holds != CACHING_READ;
+    return loses;
 }
 
-/* The caching of one that was ended is nobody's any more, unless another open has it. */
-static void drop_caching(struct open_set *set, uint16_t caching)
-{
-    for (size_t i = 0; i < set->open_count; i++)
-        if (set->opens[i].open.caching == caching)
-            return;
-    if (caching == NO_CACHING)
-        return;
-    caching_settle(&set->cachings[caching], 0);
-}
-
-/* Its index entries go when the gate is written. */
-static enum error end_open(struct file_gate *gate, size_t index)
+/* A caching whose opens have all been ended is given up. */
+static void drop_cachings_without_open(struct file_gate *gate)
 {
     struct open_set *set = &gate->set;
-    uint16_t caching = set->opens[index].open.caching;
-    struct open_entry *left = arena_array(gate->d->arena, set->left_count + 1, sizeof *left);
-    enum error e = gate_drop_locks(gate, set->opens[index].id);
+    bool *has_open = arena_array(gate->d->arena, set->caching_count, sizeof *has_open);
 
-    if (e)
-        return e;
-    if (set->left_count > 0)
-        memcpy(left, set->left, set->left_count * sizeof *left);
-    left[set->left_count++] = set->opens[index];
-    set->left = left;
-    set->open_count--;
-    memmove(&set->opens[index], &set->opens[index + 1],
-            (set->open_count - index) * sizeof set->opens[0]);
-    drop_caching(set, caching);
-    if (gate->has_locks)
-        set->lock_count = gate->lock_count;
+    for (size_t i = 0; i < set->open_count; i++)
+        if (set->opens[i].open.caching != NO_CACHING)
+            has_open[set->opens[i].open.caching] = true;
+    for (size_t i = 0; i < set->caching_count; i++)
+        if (!has_open[i])
+            caching_settle(&set->cachings[i], 0);
+}
+
+/* Ends the disconnected opens that the operation conflicts with. Their index entries go when the gate is written.
+ * *ret_ended: there were any. returns OK, as decision_fail_store() */
+static enum error end_opens(struct file_gate *gate, const struct file_use *use,
+                            const struct caching_break *breaks, size_t break_count, bool *ret_ended)
+{
+    const bool *loses = loses_more(gate, breaks, break_count);
+    struct open_set *set = &gate->set;
+    size_t kept = 0, count = set->open_count;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct open_entry open = set->opens[i];
+        bool is_broken = open.open.caching != NO_CACHING && loses[open.open.caching];
+
+        if (may_be_ended(gate, &open) && (!opens_bear(&open.open, use) || is_broken))
+            set->left[set->left_count++] = open;
+        else
+            set->opens[kept++] = open;
+    }
+    *ret_ended = kept < count;
+    if (!*ret_ended)
+        return OK;
+    set->open_count = kept;
+    drop_cachings_without_open(gate);
     gate->is_changed = true;
     gate->d->wakes = true;
-    return OK;
+    return gate_drop_locks(gate);
 }
 
 /* Whether all who have that caching are away; there is one. */
@@ -85,20 +94,12 @@ enum error gate_settle_away(struct file_gate *gate, const struct file_use *use,
                             bool *ret_again)
 {
     bool shares = verdict->error != E_SharingViolation || (gate->is_leased && use->is_open);
-    enum error e = OK;
+    enum error e;
 
     *ret_again = false;
     if (verdict->error && shares)
         return OK;
-    for (size_t i = gate->set.open_count; i-- > 0 && !e;) {
-        const struct open_entry *open = &gate->set.opens[i];
-
-        if (!may_be_ended(gate, open) ||
-            (opens_bear(&open->open, use) && !is_broken(gate, open, breaks, verdict->break_count)))
-            continue;
-        e = end_open(gate, i);
-        *ret_again = true;
-    }
+    e = end_opens(gate, use, breaks, verdict->break_count, ret_again);
     for (size_t i = 0; i < verdict->break_count && !e; i++)
         if (lose(gate, &breaks[i]))
             *ret_again = true;

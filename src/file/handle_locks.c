@@ -5,29 +5,31 @@
 
 /* ---- locks ---- */
 
-static enum error lock_all(struct handle_lock *lock, struct file_gate *gate)
+static enum error lock_all(struct decision *d, const struct handle_lock *lock,
+                           struct file_gate *gate)
+{
+    struct byte_lock *wanted = arena_array(d->arena, lock->count, sizeof *wanted);
+
+    for (size_t i = 0; i < lock->count; i++)
+        wanted[i] = (struct byte_lock){
+            .range = lock->elements[i].range,
+            .owner = lock->handle->id,
+            .is_exclusive = lock->elements[i].action == LOCK_EXCLUSIVE,
+        };
+    return gate_lock(gate, lock->handle->id, wanted, lock->count);
+}
+
+/* Locks that were released before an element that is not locked stay released. */
+static enum error release_all(struct handle_lock *lock, struct file_gate *gate)
 {
     enum error e = OK;
 
     for (size_t i = 0; i < lock->count && !e; i++)
-        e = gate_lock(gate, lock->handle->id, &lock->elements[i].range,
-                      lock->elements[i].action == LOCK_EXCLUSIVE);
-    return e;
-}
-
-/* What was released before an element that is not locked stays released. */
-static enum error release_all(struct handle_lock *lock, struct file_gate *gate)
-{
-    for (size_t i = 0; i < lock->count; i++) {
-        enum error e = gate_unlock(gate, lock->handle->id, &lock->elements[i].range);
-
-        if (e == E_ResourceNotFound) {
-            lock->stopped = e;
-            return OK;
-        }
-        if (e)
-            return e;
-    }
+        e = gate_unlock(gate, lock->handle->id, &lock->elements[i].range);
+    if (e && e != E_ResourceNotFound)
+        return e;
+    lock->stopped = e;
+    gate_write(gate);
     return OK;
 }
 
@@ -51,7 +53,7 @@ enum error handle_lock_attempt(struct decision *d, void *of)
         return e;
     if (lock->elements[0].action == LOCK_RELEASED)
         return release_all(lock, gate);
-    e = lock_all(lock, gate);
+    e = lock_all(d, lock, gate);
     return e == E_FileLockConflict && lock->waits ? wait_for_lock(d) : e;
 }
 

@@ -1,13 +1,12 @@
-/* See name_pattern.h: all places of the pattern that the name until here may have come to, one character of
- * the name after the other. */
+/* See name_pattern.h. The pattern is a nondeterministic automaton whose states are its positions; a set of them is
+ * four words. */
 #include "file/name_pattern.h"
 
-#include <assert.h>
+#include <stdlib.h>
 
 #include "tree/path.h"
 
-/* UTF-8 of a name has at most three bytes for each UTF-16 unit; so has its upper case. */
-#define KEY_MAX (3u * TREE_NAME_MAX)
+_Static_assert(TREE_NAME_MAX < 64 * PATTERN_WORDS, "a position for each character, and the end");
 
 static const char wildcards[] = "*?<>\"";
 
@@ -18,6 +17,171 @@ static size_t literal_length(struct bytes text)
     while (length < text.len && (text.ptr[length] == 0 || !strchr(wildcards, text.ptr[length])))
         length++;
     return length;
+}
+
+/* The bytes of the character at `at`; one if it is not UTF-8. */
+static size_t character_size(struct bytes text, size_t at)
+{
+    size_t size = 1;
+
+    while (at + size < text.len && ((unsigned char)text.ptr[at + size] & 0xC0) == 0x80)
+        size++;
+    return size;
+}
+
+/* The bytes of a character as one number: distinct characters have distinct codes. */
+static uint64_t character_code(struct bytes text, size_t at, size_t size)
+{
+    uint64_t code = 0;
+
+    for (size_t i = 0; i < size && i < sizeof code; i++)
+        code = code << 8 | (unsigned char)text.ptr[at + i];
+    return code;
+}
+
+/* ---- sets ---- */
+
+static void set_add(struct pattern_set *set, size_t position)
+{
+    set->words[position / 64] |= 1ull << position % 64;
+}
+
+static bool sets_meet(const struct pattern_set *a, const struct pattern_set *b)
+{
+    uint64_t both = 0;
+
+    for (size_t i = 0; i < PATTERN_WORDS; i++)
+        both |= a->words[i] & b->words[i];
+    return both != 0;
+}
+
+/* Adds what is in both `at` and `of` to `to`. */
+static void set_stay(struct pattern_set *to, const struct pattern_set *at,
+                     const struct pattern_set *of)
+{
+    for (size_t i = 0; i < PATTERN_WORDS; i++)
+        to->words[i] |= at->words[i] & of->words[i];
+}
+
+/* The same, each one position further. */
+static void set_advance(struct pattern_set *to, const struct pattern_set *at,
+                        const struct pattern_set *of)
+{
+    uint64_t carry = 0;
+
+    for (size_t i = 0; i < PATTERN_WORDS; i++) {
+        uint64_t both = at->words[i] & of->words[i];
+
+        to->words[i] |= both << 1 | carry;
+        carry = both >> 63;
+    }
+}
+
+/* Adds the positions that are reached from `at` without a character, through any run of positions in `skips`. The
+ * lowest bit of `at` in a run, added to the run, carries through all of the run above it. */
+static void set_skip(struct pattern_set *at, const struct pattern_set *skips)
+{
+    uint64_t carry = 0;
+
+    for (size_t i = 0; i < PATTERN_WORDS; i++) {
+        uint64_t run = skips->words[i], from = at->words[i] & run, sum = 0;
+        bool overflows = __builtin_add_overflow(run, from, &sum);
+
+        overflows |= __builtin_add_overflow(sum, carry, &sum);
+        carry = overflows;
+        at->words[i] |= (sum ^ run) | from;
+    }
+}
+
+/* ---- the pattern ---- */
+
+struct pattern_character {
+    uint64_t code;
+    struct pattern_set at;
+};
+
+static int compare_characters(const void *a, const void *b)
+{
+    uint64_t x = ((const struct pattern_character *)a)->code;
+    uint64_t y = ((const struct pattern_character *)b)->code;
+
+    return (x > y) - (x < y);
+}
+
+/* The set of the wildcard's kind; NULL: it is a literal character. */
+static struct pattern_set *set_of(struct name_pattern *pattern, char c)
+{
+    switch (c) {
+    case '*':
+        return &pattern->stars;
+    case '<':
+        return &pattern->stars_to_dot;
+    case '>':
+        return &pattern->one_or_dot;
+    case '?':
+        return &pattern->ones;
+    case '"':
+        return &pattern->dots;
+    default:
+        return NULL;
+    }
+}
+
+/* Sorts the literal characters, each with all of its positions. */
+static void merge_characters(struct name_pattern *pattern, struct pattern_character *all,
+                             size_t count)
+{
+    size_t kept = 0;
+
+    qsort(all, count, sizeof *all, compare_characters);
+    for (size_t i = 0; i < count; i++) {
+        if (kept > 0 && all[kept - 1].code == all[i].code)
+            set_stay(&all[kept - 1].at, &all[i].at, &all[i].at);
+        else
+            all[kept++] = all[i];
+    }
+    pattern->characters = all;
+    pattern->character_count = kept;
+}
+
+/* Positions from which on there are only wildcards that match nothing. */
+static void find_ends(struct name_pattern *pattern)
+{
+    set_add(&pattern->may_end, pattern->length);
+    for (size_t i = pattern->length; i-- > 0;) {
+        struct pattern_set here = { { 0 } };
+
+        set_add(&here, i);
+        if (!sets_meet(&here, &pattern->stars) && !sets_meet(&here, &pattern->stars_to_dot) &&
+            !sets_meet(&here, &pattern->one_or_dot) && !sets_meet(&here, &pattern->dots))
+            return;
+        set_add(&pattern->may_end, i);
+    }
+}
+
+/* returns false: it is longer than any name */
+static bool compile(struct arena *arena, struct name_pattern *pattern)
+{
+    struct pattern_character *all = arena_array(arena, TREE_NAME_MAX, sizeof *all);
+    struct bytes key = pattern->key;
+    size_t literals = 0;
+
+    for (size_t at = 0; at < key.len; pattern->length++) {
+        size_t size = character_size(key, at);
+        struct pattern_set *set = set_of(pattern, key.ptr[at]);
+
+        if (pattern->length == TREE_NAME_MAX)
+            return false;
+        if (!set) {
+            all[literals].code = character_code(key, at, size);
+            set = &all[literals++].at;
+        }
+        set_add(set, pattern->length);
+        at += size;
+    }
+    merge_characters(pattern, all, literals);
+    find_ends(pattern);
+    return true;
 }
 
 bool name_pattern_parse(struct arena *arena, struct bytes text, struct name_pattern *ret_pattern)
@@ -38,84 +202,64 @@ bool name_pattern_parse(struct arena *arena, struct bytes text, struct name_patt
     ret_pattern->is_name = literal == text.len;
     ret_pattern->key = name.key;
     ret_pattern->prefix = bytes_of(text.ptr, literal);
-    return name.key.len <= KEY_MAX;
+    return ret_pattern->is_name || compile(arena, ret_pattern);
 }
 
-/* The bytes of the character at `at`; of what is not UTF-8: one. */
-static size_t character_size(struct bytes text, size_t at)
-{
-    size_t size = 1;
+/* ---- matching ---- */
 
-    while (at + size < text.len && ((unsigned char)text.ptr[at + size] & 0xC0) == 0x80)
-        size++;
-    return size;
+static const struct pattern_set nowhere = { { 0 } };
+
+/* Where the character stands in the pattern. */
+static const struct pattern_set *positions_of(const struct name_pattern *pattern, uint64_t code)
+{
+    const struct pattern_character wanted = { .code = code };
+    const struct pattern_character *found = bsearch(
+        &wanted, pattern->characters, pattern->character_count, sizeof wanted, compare_characters);
+
+    return found ? &found->at : &nowhere;
 }
 
-/* May the rest of the pattern be nothing? */
-static bool may_end(struct bytes pattern)
+/* The positions after the dot at the end of a name, if DOS_QM takes it and nothing need follow. */
+static bool ends_at_dot(const struct name_pattern *pattern, const struct pattern_set *at)
 {
-    for (size_t i = 0; i < pattern.len; i++)
-        if (pattern.ptr[i] == 0 || !strchr("*<>\"", pattern.ptr[i]))
-            return false;
-    return true;
-}
+    struct pattern_set after = nowhere;
 
-/* A name, character by character. */
-struct matching {
-    struct bytes pattern, name;
-    size_t last_dot;                         /* of the name; its length: none */
-    bool at[KEY_MAX + 1], next[KEY_MAX + 1]; /* places of the pattern */
-};
-
-/* Goes on from one place of the pattern with the character of the name at `i`. Places behind it are looked at
- * after it, so what it reaches without taking the character is looked at too. */
-static void step(struct matching *m, size_t place, size_t i)
-{
-    size_t size = character_size(m->name, i);
-    char c = m->name.ptr[i], p;
-
-    if (place == m->pattern.len)
-        return;
-    p = m->pattern.ptr[place];
-    if (p == '*' || p == '<') {
-        m->at[place + 1] = true;
-        m->next[p == '<' && i == m->last_dot ? place + 1 : place] = true;
-    } else if (p == '>' && c == '.') {
-        m->at[place + 1] = true;
-        if (i + 1 == m->name.len && may_end(bytes_from(m->pattern, place + 1)))
-            m->next[m->pattern.len] = true;
-    } else if (p == '?' || p == '>') {
-        m->next[place + 1] = true;
-    } else if (p == '"') {
-        m->next[place + 1] |= c == '.';
-    } else if (size == character_size(m->pattern, place) &&
-               memcmp(m->pattern.ptr + place, m->name.ptr + i, size) == 0) {
-        m->next[place + size] = true;
-    }
+    set_advance(&after, at, &pattern->one_or_dot);
+    return sets_meet(&after, &pattern->may_end);
 }
 
 bool name_pattern_matches(const struct name_pattern *pattern, struct bytes key)
 {
-    struct matching m = { .pattern = pattern->key, .name = key, .last_dot = key.len };
+    struct pattern_set at = { { 1 } };
+    size_t last_dot = key.len;
 
     if (pattern->matches_all)
         return true;
     if (pattern->is_name)
         return bytes_equal(pattern->key, key);
-    assert(pattern->key.len <= KEY_MAX);
     for (size_t i = 0; i < key.len; i++)
         if (key.ptr[i] == '.')
-            m.last_dot = i;
-    m.at[0] = true;
-    for (size_t i = 0; i < key.len; i += character_size(key, i)) {
-        memset(m.next, 0, sizeof m.next);
-        for (size_t place = 0; place <= m.pattern.len; place++)
-            if (m.at[place])
-                step(&m, place, i);
-        memcpy(m.at, m.next, sizeof m.at);
+            last_dot = i;
+    for (size_t i = 0, size; i < key.len; i += size) {
+        struct pattern_set skips = pattern->stars, next = nowhere;
+        bool is_dot = key.ptr[i] == '.';
+
+        size = character_size(key, i);
+        set_stay(&skips, &pattern->stars_to_dot, &pattern->stars_to_dot);
+        if (is_dot)
+            set_stay(&skips, &pattern->one_or_dot, &pattern->one_or_dot);
+        set_skip(&at, &skips);
+        set_stay(&next, &at, &pattern->stars);
+        if (i == last_dot)
+            set_advance(&next, &at, &pattern->stars_to_dot);
+        else
+            set_stay(&next, &at, &pattern->stars_to_dot);
+        set_advance(&next, &at, &pattern->ones);
+        set_advance(&next, &at, is_dot ? &pattern->dots : &pattern->one_or_dot);
+        set_advance(&next, &at, positions_of(pattern, character_code(key, i, size)));
+        if (is_dot && i + 1 == key.len && ends_at_dot(pattern, &at))
+            set_add(&next, pattern->length);
+        at = next;
     }
-    for (size_t place = 0; place <= m.pattern.len; place++)
-        if (m.at[place] && may_end(bytes_from(m.pattern, place)))
-            return true;
-    return false;
+    return sets_meet(&at, &pattern->may_end);
 }

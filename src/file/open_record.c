@@ -206,9 +206,18 @@ bool open_set_decode(struct arena *arena, struct bytes value, uint64_t closed, i
 
 struct open_entry *open_set_find(const struct open_set *set, uint64_t id)
 {
-    for (size_t i = 0; i < set->open_count; i++)
-        if (set->opens[i].id == id)
-            return &set->opens[i];
+    size_t low = 0, high = set->open_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (set->opens[middle].id == id)
+            return &set->opens[middle];
+        if (set->opens[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return NULL;
 }
 

@@ -76,7 +76,7 @@ struct open_set {
     size_t caching_count;
     bool is_delete_pending;
     size_t lock_count;
-    /* Also in the record: opens that do not count any more. */
+    /* Stale opens of the record, which do not count any more. Has space for all opens that were decoded. */
     struct open_entry *left;
     size_t left_count;
 };

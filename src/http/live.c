@@ -6,9 +6,9 @@
 #include "base/memory_budget.h"
 #include "http/forwarded.h"
 
-#define EXCHANGE_MAGIC  0x6C786368u
-/* Finds bugs, limits nothing that is asked for: the block list of a blob of 1 TiB takes 300 MB. */
-#define ARENA_CAP_BYTES ((size_t)4 << 30)
+#define EXCHANGE_MAGIC    0x6C786368u
+/* No request needs as much: the block list of a blob of 1 TiB takes 300 MB. */
+#define ARENA_LIMIT_BYTES ((size_t)4 << 30)
 
 static struct live *live_of(struct exchange *exchange)
 {
@@ -118,7 +118,7 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
 
     if (arena_held(exchange->arena) <= MEMORY_FREE_BYTES || response->body_kind != BODY_BYTES)
         return;
-    kept = arena_new(ARENA_CAP_BYTES);
+    kept = arena_new(ARENA_LIMIT_BYTES);
     response_copy_headers(response, kept);
     arena_rewind_except(exchange->arena, mark, response->body);
     response_copy_headers(response, exchange->arena);
@@ -137,7 +137,7 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
 static struct arena *take_arena(struct http_worker *worker)
 {
     return worker->spare_count > 0 ? worker->spares[--worker->spare_count]
-                                   : arena_new(ARENA_CAP_BYTES);
+                                   : arena_new(ARENA_LIMIT_BYTES);
 }
 
 /* fresh: what arena_mark() said of it when it was taken. */

@@ -84,6 +84,8 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     if (e == DECIDE_BLOCKING || e == DECIDE_WAITS)
         d->attempts--; /* it was not a conflict */
     assert(e != DECIDE_WAITS || d->waits_until > 0);
+    if (arena_is_exhausted(d->arena))
+        return decision_fail_store(d, STORE_SHORTAGE);
     return e ? e : fits_commit(d);
 }
 

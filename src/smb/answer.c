@@ -7,6 +7,7 @@
 
 #include "base/endian.h"
 #include "base/log.h"
+#include "base/memory_budget.h"
 
 /* Before the first answer in its buffer: the length of the frame, and the transform header. */
 #define FRAME_SIZE   4u
@@ -80,7 +81,7 @@ static void open_answer(struct smb_message *message, size_t capacity)
 {
     if (message->answer_arena)
         return;
-    message->answer_arena = arena_new(SMB_ANSWER_ARENA_MAX);
+    message->answer_arena = arena_new_charged(SMB_ANSWER_ARENA_MAX);
     text_init(&message->answer, message->answer_arena, capacity);
 }
 
@@ -98,6 +99,8 @@ char *message_room(struct smb_request *request, size_t fixed, size_t size)
     struct smb_message *message = request->message;
     size_t at = next_at(message) + SMB_HEADER_SIZE + fixed;
 
+    if (!memory_budget_covers(size))
+        return NULL;
     open_answer(message, at + size + BEHIND_ROOM);
     text_reserve(&message->answer, at - message->answer.len + size + BEHIND_ROOM);
     return message->answer.ptr + at;

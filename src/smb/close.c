@@ -44,6 +44,7 @@ enum smb_step smb_close_decided(struct smb_request *request)
 
     if (close->close.deleted || request->open->has_written)
         request->lasting = LASTING;
+    open_closes_later(request);
     open_gone(request->open);
     return smb_refuse(request, nt_status_of_handle(request->error));
 }

@@ -28,6 +28,7 @@ struct copy_chunk {
     uint32_t count, done;
     uint32_t total; /* bytes written */
     enum phase phase;
+    struct arena_mark mark; /* behind what outlives a chunk's decisions */
     struct handle_read read;
     struct handle_reading reading;
     bool is_reading, is_staging;
@@ -120,6 +121,9 @@ static enum smb_step next_chunk(struct smb_request *request, struct ioctl *ioctl
 
     if (copy->done == copy->count)
         return answer(request, ioctl, STATUS_SUCCESS, copy->done, 0, copy->total);
+    /* Nothing of the decisions on the chunk before is needed any more. */
+    deciding_end(&request->decision);
+    arena_rewind(request->message->arena, copy->mark);
     copy->phase = CHUNK_DECIDES;
     copy->read = (struct handle_read){
         .mount = &copy->source->tree->mount,
@@ -173,6 +177,7 @@ enum smb_step copy_chunk_begin(struct smb_request *request, struct ioctl *ioctl)
                       CHUNKS_SIZE_MAX);
     message_charge(request->message, CHUNK_MAX);
     copy->bytes = xmalloc(CHUNK_MAX);
+    copy->mark = arena_mark(request->message->arena);
     return next_chunk(request, ioctl);
 }
 

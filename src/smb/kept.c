@@ -7,14 +7,16 @@
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/thread.h"
+#include "file/handle_operations.h"
 #include "smb/limits.h"
 
 #define BUCKETS      1024u
-#define ARENA_BYTES  (64u << 10)
 /* The clock may be set while the thread sleeps. */
 #define SLEEP_MAX_MS 60000
 /* One that could not be closed is tried again. */
 #define AGAIN_TICKS  (60 * TICKS_PER_SECOND)
+/* One that was abandoned is in the way of others at once. */
+#define SOON_TICKS   TICKS_PER_SECOND
 
 struct kept {
     struct kept *next; /* of the bucket, by id; then of those that are closed */
@@ -23,6 +25,7 @@ struct kept {
     struct mount mount;
     struct held_handle handle;
     instant until;
+    bool is_abandoned; /* its client has closed it, but the store has not */
 };
 
 struct of_account {
@@ -121,6 +124,16 @@ static struct of_account *account_new(struct bytes name)
     return account;
 }
 
+static void take_place(struct kept_handles *kept, struct bytes name)
+{
+    struct of_account **at = account_at(kept, name);
+
+    if (!*at)
+        *at = account_new(name);
+    (*at)->count++;
+    kept->count++;
+}
+
 bool kept_reserve(struct kept_handles *kept, struct bytes account)
 {
     struct of_account **at;
@@ -129,12 +142,8 @@ bool kept_reserve(struct kept_handles *kept, struct bytes account)
     lock_take(&kept->lock);
     at = account_at(kept, account);
     has_room = kept->count < SMB_KEPT_MAX && (!*at || (*at)->count < SMB_KEPT_OF_ACCOUNT_MAX);
-    if (has_room) {
-        if (!*at)
-            *at = account_new(account);
-        (*at)->count++;
-        kept->count++;
-    }
+    if (has_room)
+        take_place(kept, account);
     lock_give(&kept->lock);
     return has_room;
 }
@@ -205,8 +214,8 @@ static void put(struct kept_handles *kept, struct kept *one)
         kept->next = one->until;
 }
 
-void kept_add(struct kept_handles *kept, const struct mount *mount,
-              const struct held_handle *handle, const struct kept_create *by, instant until)
+static struct kept *new_one(const struct mount *mount, const struct held_handle *handle,
+                            instant until)
 {
     struct kept *one = xcalloc(1, sizeof *one);
 
@@ -215,6 +224,27 @@ void kept_add(struct kept_handles *kept, const struct mount *mount,
                                  .space = mount->space };
     one->handle = *handle;
     one->until = until;
+    return one;
+}
+
+void kept_close_later(struct kept_handles *kept, const struct mount *mount,
+                      const struct held_handle *handle)
+{
+    struct kept *one = new_one(mount, handle, clock_now() + SOON_TICKS);
+
+    one->is_abandoned = true;
+    lock_take(&kept->lock);
+    take_place(kept, one->mount.account);
+    put(kept, one);
+    pthread_cond_signal(&kept->changed);
+    lock_give(&kept->lock);
+}
+
+void kept_add(struct kept_handles *kept, const struct mount *mount,
+              const struct held_handle *handle, const struct kept_create *by, instant until)
+{
+    struct kept *one = new_one(mount, handle, until);
+
     one->by = *by;
     lock_take(&kept->lock);
     put(kept, one);
@@ -299,7 +329,7 @@ static struct kept *take_overdue(struct kept_handles *kept, instant now)
 /* returns false: the store could not do it now */
 static bool close_one(struct store *store, const struct kept *one)
 {
-    struct arena *arena = arena_new(ARENA_BYTES);
+    struct arena *arena = arena_new(HANDLE_ARENA_MAX);
     struct handle_overdue overdue = { .close = { .mount = &one->mount, .handle = &one->handle } };
     struct input input = { .account = one->mount.account,
                            .identity = { .kind = IDENTITY_ACCOUNT_KEY, .at = clock_wall() } };
@@ -312,14 +342,16 @@ static bool close_one(struct store *store, const struct kept *one)
                           .problem = &problem,
                           .now = clock_now(),
                           .attempt = arena_mark(arena) };
-    enum error e = deciding_run_unawaited(&d, handle_overdue_attempt, &overdue);
+    enum error e = one->is_abandoned
+                       ? deciding_run_unawaited(&d, handle_close_attempt, &overdue.close)
+                       : deciding_run_unawaited(&d, handle_overdue_attempt, &overdue);
+    bool is_gone = decision_is_unfinished(e) || e == E_ShareNotFound || e == E_ResourceNotFound;
 
     deciding_end(&d);
-    if (e)
-        log_line(LOG_WARN, "SMB: a handle that nobody came back to was not closed: %s",
-                 decision_is_unfinished(e) ? "its share is gone" : error_code(e));
+    if (e && !is_gone)
+        log_line(LOG_WARN, "SMB: a handle without a client was not closed: %s", error_code(e));
     arena_free(arena);
-    return !e || decision_is_unfinished(e);
+    return !e || is_gone;
 }
 
 static void end_or_try_again(struct kept_handles *kept, struct kept *one, instant now)
@@ -331,7 +363,7 @@ static void end_or_try_again(struct kept_handles *kept, struct kept *one, instan
         give_place(kept, one->mount.account);
     } else {
         one->by.create = no_create;
-        one->until = now + AGAIN_TICKS;
+        one->until = now + (one->is_abandoned ? SOON_TICKS : AGAIN_TICKS);
         put(kept, one);
     }
     lock_give(&kept->lock);

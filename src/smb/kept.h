@@ -32,6 +32,10 @@ struct kept_create {
 /* It is kept, in the place that was taken. Any thread. */
 void kept_add(struct kept_handles *kept, const struct mount *mount,
               const struct held_handle *handle, const struct kept_create *by, instant until);
+/* Closes a handle of this process whose close the store refused: soon, and again until it is done. Counts as one that is kept,
+ * whatever the limits. Thread-safe. */
+void kept_close_later(struct kept_handles *kept, const struct mount *mount,
+                      const struct held_handle *handle);
 /* The one that this create has opened in the share; 0: there is none. Any thread. */
 uint64_t kept_find(struct kept_handles *kept, const struct guid *space,
                    const struct kept_create *by);

@@ -29,8 +29,8 @@
 #define SMB_UNSENT_BYTES_MAX    ((size_t)16 << 20)
 /* What the requests of a compound may read, list and write together: STATUS_INSUFFICIENT_RESOURCES. */
 #define SMB_COMPOUND_BYTES_MAX  (16u << 20)
-/* What one message may make its arena hold, and the answer to it. A decision of a directory's listing is the
- * largest. */
+/* What one message may make its arena hold, and the answer to it: STATUS_INSUFF_SERVER_RESOURCES. Both are charged to
+ * the memory budget of the process. */
 #define SMB_MESSAGE_ARENA_MAX   ((size_t)64 << 20)
 #define SMB_ANSWER_ARENA_MAX    ((size_t)96 << 20)
 /* Changes that are kept for a connection's watches until they are asked for, of one watch and of all: beyond,

@@ -80,7 +80,7 @@ bool message_take(struct smb_connection *connection, struct bytes bytes, struct 
         return smb_break(connection, "a frame that is neither SMB2 nor sealed");
     }
     if (!arena) {
-        arena = arena_new(SMB_MESSAGE_ARENA_MAX);
+        arena = arena_new_charged(SMB_MESSAGE_ARENA_MAX);
         bytes = arena_copy(arena, bytes);
     }
     message = message_new(connection, arena, bytes.len);

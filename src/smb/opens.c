@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "smb/kept.h"
 #include "smb/message.h"
+#include "smb/service.h"
 
 #define CREATE_BUCKETS 256u
 
@@ -227,12 +229,20 @@ static enum smb_step closing_begin(struct smb_request *request, struct wire_read
     return smb_decide(request, handle_close_attempt, close);
 }
 
-/* A share that is deleted took its handles with it. */
+void open_closes_later(struct smb_request *request)
+{
+    if (!request->error || request->error == E_ShareNotFound ||
+        request->error == E_ResourceNotFound) /* a share that is deleted took its handles with it */
+        return;
+    log_line(LOG_WARN, "SMB: a handle of %.*s is closed later: %s",
+             BYTES_ARG(request->message->connection->peer), error_code(request->error));
+    kept_close_later(request->message->connection->service->kept, &request->tree->mount,
+                     &request->open->handle);
+}
+
 enum smb_step open_closed(struct smb_request *request)
 {
-    if (request->error && request->error != E_ShareNotFound && request->error != E_ResourceNotFound)
-        log_line(LOG_WARN, "SMB: a handle of %.*s was not closed: %s",
-                 BYTES_ARG(request->message->connection->peer), error_code(request->error));
+    open_closes_later(request);
     open_gone(request->open);
     return smb_refuse(request, STATUS_SUCCESS);
 }

@@ -10,6 +10,7 @@
 
 #include "base/endian.h"
 #include "file/name_pattern.h"
+#include "tree/path.h"
 
 /* Flags. ms-smb2: 2.2.33. An index is not looked at, as Windows' servers do not. */
 #define RESTART_SCANS    0x01u
@@ -21,7 +22,7 @@
 #define ENTRY_ALIGNMENT  8u
 /* Of the answer before its entries: StructureSize, offset, length. */
 #define ANSWER_FIXED     8u
-/* Beside the entries: the pattern, a name to go on at, and the arena's own. */
+/* Next to the entries: the pattern, a name to resume at, and the arena's own. */
 #define ARENA_SPARE      (64u << 10)
 
 /* ---- entries ---- */
@@ -158,6 +159,8 @@ static bool read_pattern(struct query *q, struct bytes utf16)
 {
     struct name_pattern parsed;
 
+    if (utf16.len > 2u * TREE_NAME_MAX) /* longer than any name */
+        return false;
     if (!wire_utf8(q->arena, utf16, &q->pattern))
         return false;
     return !memchr(q->pattern.ptr, '\\', q->pattern.len) &&

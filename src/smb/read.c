@@ -90,6 +90,8 @@ enum smb_step smb_read_decided(struct smb_request *request)
     if (readable == 0)
         return smb_refuse(request, STATUS_SUCCESS);
     read->bytes = message_room(request, ANSWER_FIXED, (size_t)readable);
+    if (!read->bytes)
+        return smb_refuse(request, STATUS_INSUFF_SERVER_RESOURCES);
     return begin_reading(request);
 }
 

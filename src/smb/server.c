@@ -12,7 +12,6 @@
 #include <sys/uio.h>
 
 #include "base/endian.h"
-#include "base/memory_budget.h"
 #include "net/connection.h"
 #include "smb/connection.h"
 #include "smb/limits.h"
@@ -100,7 +99,6 @@ static void drop_message(struct smb_link *link)
 {
     if (!link->message)
         return;
-    memory_budget_release(link->size);
     arena_free(link->arena);
     link->arena = NULL;
     link->message = NULL;
@@ -227,12 +225,14 @@ static enum received receive_rest(struct smb_link *link)
 /* One that does not fit the input goes on in memory of its own. */
 static enum received begin_rest(struct smb_link *link, struct bytes have, size_t size)
 {
-    if (!memory_budget_charge(size))
-        return RECEIVES_NO_MORE;
+    struct arena *arena = arena_new_charged(SMB_MESSAGE_ARENA_MAX);
+
+    link->message = arena_bytes(arena, size);
+    link->arena = arena;
     link->size = size;
     link->have = have.len;
-    link->arena = arena_new(SMB_MESSAGE_ARENA_MAX);
-    link->message = arena_bytes(link->arena, size);
+    if (arena_is_exhausted(arena))
+        return RECEIVES_NO_MORE;
     memcpy(link->message, have.ptr, have.len);
     input_use(&link->connection.input, LENGTH_SIZE + have.len);
     return RECEIVED;

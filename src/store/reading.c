@@ -77,6 +77,8 @@ enum store_result scan_next(struct scan *scan, struct arena *arena, struct recor
 
     assert(scan->cursor->key.len >= scan->partition_prefix_len);
     record.key = bytes_from(scan->cursor->key, scan->partition_prefix_len);
+    if (arena && arena_is_exhausted(arena))
+        return STORE_SHORTAGE;
     if (arena) {
         record.key = arena_copy(arena, record.key);
         result = record_value_read(scan->cursor->value, arena, &record);

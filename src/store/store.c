@@ -248,6 +248,8 @@ static enum store_result get(struct snapshot *snapshot, enum record_family famil
         return result;
     assert(record.piece_count == 0 || record.pieces);
     record.key = arena_copy(arena, key);
+    if (arena_is_exhausted(arena))
+        return STORE_SHORTAGE;
     *ret_record = record;
     return STORE_OK;
 }

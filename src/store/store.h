@@ -63,12 +63,12 @@ enum store_result {
     STORE_CORRUPT,  /* a checksum or the form of stored data is wrong; logged where it was found */
     STORE_IO,       /* the disk failed, or had failed before; logged */
     STORE_FULL,     /* too little space is left for what grows; nothing was changed */
-    STORE_SHORTAGE, /* out of descriptors or memory for now; nothing was changed: try later. Any
-                     * function that returns STORE_IO may return it */
-    STORE_BUSY,     /* another process has this data folder (open only) */
-    STORE_WAIT,     /* with a waiter: it will be woken, then call again. With STORE_NO_WAIT: not in
+    STORE_SHORTAGE, /* out of descriptors or memory for now, or the caller's arena is exhausted; nothing was
+                     * changed: try later. Any function that returns STORE_IO may return it */
+    STORE_BUSY,    /* another process has this data folder (open only) */
+    STORE_WAIT,    /* with a waiter: it will be woken, then call again. With STORE_NO_WAIT: not in
                       * memory; decide again with STORE_MAY_BLOCK */
-    STORE_UNKNOWN,  /* store_settled() only: the outcome cannot be learned; close the connection
+    STORE_UNKNOWN, /* store_settled() only: the outcome cannot be learned; close the connection
                       * without an answer. Never from a local engine */
 };
 const char *store_result_text(enum store_result result);
@@ -252,7 +252,7 @@ struct record {
     size_t piece_count;
 };
 
-/* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+/* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO, STORE_SHORTAGE */
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
                                struct bytes key, struct arena *arena, struct record *ret_record);
 /* As snapshot_get(), for records that are read one after another in the order of their keys: an engine that has to read this one

@@ -11,6 +11,7 @@ import * as descriptors from './descriptors.mjs';
 import * as memory from './memory.mjs';
 import * as requests from './requests.mjs';
 import * as smb from './smb.mjs';
+import * as smbInputs from './smb_inputs.mjs';
 import * as start from './start.mjs';
 
 const { values: options } = parseArgs({
@@ -20,7 +21,7 @@ const { values: options } = parseArgs({
     },
 });
 const context = { binary: options.server, soak: options.soak, assert };
-const tests = [connections, descriptors, memory, requests, smb, start].flatMap((module) => Object.entries(module));
+const tests = [connections, descriptors, memory, requests, smb, smbInputs, start].flatMap((module) => Object.entries(module));
 let passed = 0;
 let failed = 0;
 

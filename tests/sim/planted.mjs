@@ -544,7 +544,7 @@ const DEFECTS = [
     { name: 'list-goes-on-at-its-beginning', service: 'file', file: 'src/file/handle_list.c', args: SMB,
         change: [['list->next.name.ptr ? list->next.name : page->pattern.prefix;', 'page->pattern.prefix;']] },
     { name: 'pattern-without-its-last-marks', service: 'file', file: 'src/file/name_pattern.c', args: SMB,
-        change: [['!strchr("*<>\\"", pattern.ptr[i])', '!strchr("*<\\"", pattern.ptr[i])']] },
+        change: [['!sets_meet(&here, &pattern->one_or_dot) && ', '']] },
     { name: 'persistent-open-not-awaited', service: 'file', file: 'src/smb/create.c', args: PERSISTENT,
         change: [['create->open.lasts || open->durable.kind == DURABLE_PERSISTENT', 'create->open.lasts']] },
     { name: 'lock-of-a-persistent-handle-not-awaited', service: 'file', file: 'src/smb/lock.c', args: PERSISTENT,

@@ -9,10 +9,12 @@
 #include <signal.h>
 #include <stdalign.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/memory_budget.h"
 
 static int set_up(void **state)
 {
@@ -110,14 +112,6 @@ static void texts_print(void **state)
     assert_true(bytes_is(text_bytes(&text), "<0,18446744073709551615>!"));
 }
 
-static void exceed_cap(void)
-{
-    struct arena *arena = arena_new(1 << 20);
-
-    for (int i = 0; i < 100; i++)
-        arena_bytes(arena, 64 << 10);
-}
-
 static void multiply_past_size(void)
 {
     arena_array(arena_new(1 << 20), SIZE_MAX / 2, 3);
@@ -141,12 +135,65 @@ static bool aborts(void (*function)(void))
     return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 
-/* More than the cap is a bug: the process ends, nothing is overwritten. */
-static void cap(void **state)
+/* A size that no memory has is a bug: the process ends, nothing is overwritten. */
+static void overflows(void **state)
 {
     (void)state;
-    assert_true(aborts(exceed_cap));
     assert_true(aborts(multiply_past_size));
+}
+
+/* Beyond its limit an arena allocates all the same, and is exhausted until it is rewound. */
+static void limit(void **state)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct arena_mark mark = arena_mark(arena);
+    struct text text;
+
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        memset(arena_bytes(arena, 64 << 10), i, 64 << 10);
+    assert_true(arena_is_exhausted(arena));
+    arena_rewind(arena, mark);
+    assert_false(arena_is_exhausted(arena));
+    text_init(&text, arena, 1 << 19);
+    for (int i = 0; i < 4 << 20; i++)
+        text_add_char(&text, 'x');
+    assert_true(arena_is_exhausted(arena));
+    assert_int_equal(text.ptr[(4 << 20) - 1], 'x');
+    arena_rewind(arena, mark);
+    assert_false(arena_is_exhausted(arena));
+    arena_free(arena);
+}
+
+static void hold(struct arena *arena, size_t bytes)
+{
+    while (arena_held(arena) < bytes)
+        arena_bytes(arena, 64 << 10);
+}
+
+/* Charged arenas share the budget of the process; what one gives back another one may have. */
+static void budget(void **state)
+{
+    const size_t half = MEMORY_BUDGET_BYTES / 2, more = (size_t)4 << 20;
+    struct arena *one = arena_new_charged(SIZE_MAX), *other = arena_new_charged(SIZE_MAX);
+    struct arena_mark mark = arena_mark(one), start = arena_mark(other);
+
+    (void)state;
+    hold(one, half - more);
+    hold(other, half - more);
+    assert_false(arena_is_exhausted(one) || arena_is_exhausted(other));
+    hold(other, half + 2 * more);
+    assert_false(arena_is_exhausted(one));
+    assert_true(arena_is_exhausted(other));
+    arena_rewind(one, mark);
+    assert_true(arena_is_exhausted(other)); /* until it asks again */
+    arena_rewind(other, start);
+    hold(other, half + 2 * more);
+    assert_false(arena_is_exhausted(other));
+    arena_free(other);
+    arena_free(one);
+    assert_true(memory_budget_charge(MEMORY_BUDGET_BYTES)); /* all of it was given back */
+    memory_budget_release(MEMORY_BUDGET_BYTES);
 }
 
 int main(void)
@@ -157,7 +204,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(rewinds, set_up, tear_down),
         cmocka_unit_test_setup_teardown(texts_grow, set_up, tear_down),
         cmocka_unit_test_setup_teardown(texts_print, set_up, tear_down),
-        cmocka_unit_test(cap),
+        cmocka_unit_test(overflows),
+        cmocka_unit_test(limit),
+        cmocka_unit_test(budget),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -523,16 +523,20 @@ static void writes_break(void **state)
 static enum error lock(struct world *w, uint64_t handle, uint64_t offset, uint64_t length,
                        bool is_exclusive)
 {
-    const struct byte_range range = { offset, length };
+    const struct byte_lock wanted = { { offset, length }, handle, is_exclusive };
 
-    return end(w, gate_lock(begin(w), handle, &range, is_exclusive));
+    return end(w, gate_lock(begin(w), handle, &wanted, 1));
 }
 
 static enum error unlock(struct world *w, uint64_t handle, uint64_t offset, uint64_t length)
 {
     const struct byte_range range = { offset, length };
 
-    return end(w, gate_unlock(begin(w), handle, &range));
+    struct file_gate *gate = begin(w);
+    enum error e = gate_unlock(gate, handle, &range);
+
+    gate_write(gate);
+    return end(w, e);
 }
 
 static enum error reads(struct world *w, uint64_t offset, uint64_t length)
@@ -698,9 +702,9 @@ static void bounds(void **state)
     }
     assert_int_equal(granted, CACHINGS_MAX);
     for (size_t i = 0; i < BYTE_LOCKS_MAX; i++) {
-        const struct byte_range range = { UINT64_MAX - i, 1 };
+        const struct byte_lock wanted = { { UINT64_MAX - i, 1 }, handle.id, true };
 
-        assert_int_equal(end(w, gate_lock(begin(w), handle.id, &range, true)), OK);
+        assert_int_equal(end(w, gate_lock(begin(w), handle.id, &wanted, 1)), OK);
     }
     assert_int_equal(lock(w, handle.id, 0, 1, true), E_ServerBusy);
     assert_int_equal(try_open(w, &asked, &handle.id, &caching), E_ServerBusy);

@@ -60,6 +60,72 @@ static void patterns(void **state)
     }
 }
 
+/* Whether a pattern matches a name, straight from the definition of its wildcards. MS-FSA 2.1.4.4 */
+static bool matches_by_definition(const char *pattern, const char *name, const char *last_dot)
+{
+    bool is_dot = *name == '.';
+
+    switch (*pattern) {
+    case '\0':
+        return *name == '\0';
+    case '*':
+        return matches_by_definition(pattern + 1, name, last_dot) ||
+               (*name && matches_by_definition(pattern, name + 1, last_dot));
+    case '<':
+        if (matches_by_definition(pattern + 1, name, last_dot))
+            return true;
+        return *name &&
+               matches_by_definition(name == last_dot ? pattern + 1 : pattern, name + 1, last_dot);
+    case '>':
+        if (*name == '\0' || is_dot)
+            return matches_by_definition(pattern + 1, name, last_dot) ||
+                   (is_dot && name[1] == '\0' &&
+                    matches_by_definition(pattern + 1, name + 1, last_dot));
+        return matches_by_definition(pattern + 1, name + 1, last_dot);
+    case '?':
+        return *name && matches_by_definition(pattern + 1, name + 1, last_dot);
+    case '"':
+        return *name == '\0' || is_dot
+                   ? matches_by_definition(pattern + 1, is_dot ? name + 1 : name, last_dot)
+                   : false;
+    default:
+        return *pattern == *name && matches_by_definition(pattern + 1, name + 1, last_dot);
+    }
+}
+
+/* Every pattern of up to four of the wildcards, a letter and a dot against every name of up to five characters. */
+static void patterns_exhaustively(void **state)
+{
+    static const char in_patterns[] = "*?<>\"A.", in_names[] = "AB.";
+    char text[5] = "", name[6] = "";
+
+    (void)state;
+    for (unsigned p = 1; p < 8 * 8 * 8 * 8; p++) {
+        struct name_pattern pattern;
+        size_t length = 0;
+
+        for (unsigned rest = p; rest % 8 > 0; rest /= 8)
+            text[length++] = in_patterns[rest % 8 - 1];
+        text[length] = '\0';
+        if (length == 0 ||
+            !name_pattern_parse(handles_arena(), bytes_from_string(text), &pattern) ||
+            strcmp(text, "..") == 0 || strcmp(text, ".") == 0)
+            continue;
+        for (unsigned n = 1; n < 4 * 4 * 4 * 4 * 4; n++) {
+            const char *last_dot;
+            size_t size = 0;
+
+            for (unsigned rest = n; rest % 4 > 0; rest /= 4)
+                name[size++] = in_names[rest % 4 - 1];
+            name[size] = '\0';
+            last_dot = strrchr(name, '.');
+            if (size > 0 && name_pattern_matches(&pattern, bytes_from_string(name)) !=
+                                matches_by_definition(text, name, last_dot))
+                fail_msg("%s and %s", text, name);
+        }
+    }
+}
+
 /* ---- listing ---- */
 
 struct collecting {
@@ -328,14 +394,9 @@ static void directories(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(patterns),
-        TEST(lists),
-        TEST(rest_hides),
-        TEST(rename_files),
-        TEST(rename_in_a_snapshot),
-        TEST(replaced),
-        TEST(directory_opens),
-        TEST(directories),
+        TEST(patterns),   TEST(patterns_exhaustively), TEST(lists),
+        TEST(rest_hides), TEST(rename_files),          TEST(rename_in_a_snapshot),
+        TEST(replaced),   TEST(directory_opens),       TEST(directories),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

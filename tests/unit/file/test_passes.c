@@ -160,14 +160,15 @@ static void delete_pending(void **state)
 static void locks(void **state)
 {
     struct fixture *f = *state;
-    const struct byte_range range = { 4, 2 };
+    struct byte_lock wanted = { .range = { 4, 2 }, .is_exclusive = true };
     struct at_gate at;
     uint64_t handle;
 
     create(f);
     handle = open_file(f, R, R | W | D);
     begin(f, &at);
-    assert_int_equal(gate_lock(&at.gate, handle, &range, true), OK);
+    wanted.owner = handle;
+    assert_int_equal(gate_lock(&at.gate, handle, &wanted, 1), OK);
     end(&at);
     assert_answer(ask(f, "GET /sha/f", NULL, NULL), 409, "FileLockConflict");
     assert_ok(ask(f, "GET /sha/f", "x-ms-range: bytes=0-3", NULL), 206);

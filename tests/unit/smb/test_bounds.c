@@ -4,6 +4,7 @@
 
 #include "asking.h"
 
+#include "base/memory_budget.h"
 #include "smb/caching.h"
 #include "smb/limits.h"
 
@@ -144,6 +145,39 @@ static void bounds_bytes_of_a_compound(void **state)
     for (unsigned i = 0; i <= fits; i++)
         assert_status(client_receive(c, last - (fits - i) * (SMB_IO_MAX / BYTES_A_CREDIT)),
                       i < fits ? STATUS_SUCCESS : STATUS_INSUFFICIENT_RESOURCES);
+    client_free(c);
+}
+
+/* Answers count in the memory budget of the process: a read that it does not cover is refused, and the file can be closed
+ * all the same. */
+static void bounds_memory_of_all(void **state)
+{
+    const size_t taken = MEMORY_BUDGET_BYTES - SMB_IO_MAX / 2;
+    struct client *c = client_with_credits(*state, 600);
+    struct open_file file;
+    struct sending s;
+    struct wire_writer w;
+
+    client_open(c, "budget", &file);
+    client_charge(c, SMB_IO_MAX / BYTES_A_CREDIT, 16);
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_WRITE, 0);
+    put_write(&w, &file, SMB_IO_MAX);
+    assert_status(client_ask(c, &s), STATUS_SUCCESS);
+    assert_true(memory_budget_charge(taken));
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_READ, 0);
+    put_read(&w, &file, 0, SMB_IO_MAX);
+    assert_status(client_ask(c, &s), STATUS_INSUFF_SERVER_RESOURCES);
+    memory_budget_release(taken);
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_READ, 0);
+    put_read(&w, &file, 0, SMB_IO_MAX);
+    assert_status(client_ask(c, &s), STATUS_SUCCESS);
+    assert_true(memory_budget_charge(MEMORY_BUDGET_BYTES));
+    client_charge(c, 1, 1);
+    assert_int_equal(client_close(c, &file), 0);
+    memory_budget_release(MEMORY_BUDGET_BYTES);
     client_free(c);
 }
 
@@ -368,6 +402,7 @@ int main(void)
         cmocka_unit_test(bounds_contexts),
         cmocka_unit_test(bounds_bytes_of_a_command),
         cmocka_unit_test(bounds_bytes_of_a_compound),
+        cmocka_unit_test(bounds_memory_of_all),
         cmocka_unit_test(bounds_bytes_unsent),
         cmocka_unit_test(bounds_bytes_in_work),
         cmocka_unit_test(bounds_bytes_of_short_requests),

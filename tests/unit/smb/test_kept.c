@@ -76,6 +76,47 @@ static void is_closed_later(void **state)
     assert_int_equal(kept_next(kept), 0);
 }
 
+static unsigned refused_closes; /* by clients */
+__typeof__(handle_close_attempt) __real_handle_close_attempt, __wrap_handle_close_attempt;
+
+enum error __wrap_handle_close_attempt(struct decision *d, void *of)
+{
+    if (refused_closes == 0)
+        return __real_handle_close_attempt(d, of);
+    refused_closes--;
+    return E_ServerBusy;
+}
+
+/* A handle whose close the store refused, whether its client asked or went away, is closed soon. */
+static void closes_for_the_store(void **state)
+{
+    struct world *world = *state;
+    struct client *c = client_begin(world, SMB_311);
+    struct kept_handles *kept = world->service->kept;
+    struct open_file asked, left;
+
+    client_open(c, "x", &asked);
+    client_open(c, "x", &left);
+    refused_closes = 2;
+    assert_int_not_equal(client_close(c, &asked), 0);
+    client_free(c);
+    assert_int_equal(refused_closes, 0);
+    assert_int_equal(kept_count(kept), 2);
+    refused_closes = 1;
+    kept_close_overdue(kept, kept_next(kept) - 1);
+    assert_int_equal(refused_closes, 1); /* not before */
+    kept_close_overdue(kept, clock_now() + 10 * TICKS_PER_SECOND);
+    assert_int_equal(kept_count(kept), 1); /* the other one is tried again */
+    kept_close_overdue(kept, clock_now() + 20 * TICKS_PER_SECOND);
+    assert_int_equal(kept_count(kept), 0);
+    c = client_begin(world, SMB_311);
+    assert_int_equal(durable_open(c, 0, 0, BATCH, &asked), 0);
+    assert_int_equal(asked.reply.bytes.ptr[SMB_HEADER_SIZE + 2],
+                     BATCH); /* nobody else has it open */
+    assert_int_equal(client_close(c, &asked), 0);
+    client_free(c);
+}
+
 /* LastWriteTime, as a create answers it. */
 static uint64_t written(const struct open_file *file)
 {
@@ -198,8 +239,9 @@ static void has_a_bound_of_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(is_overdue),        TEST(is_closed_later), TEST(its_close_is_the_last_write),
-        TEST(its_close_deletes), TEST(has_a_bound),     TEST(has_a_bound_of_all),
+        TEST(is_overdue),           TEST(is_closed_later), TEST(its_close_is_the_last_write),
+        TEST(its_close_deletes),    TEST(has_a_bound),     TEST(has_a_bound_of_all),
+        TEST(closes_for_the_store),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,41 @@
+// The most that legal SMB requests make the server hold of one file (smb_inputs.py): it responds, and goes on.
+
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Server } from '../lib/server.mjs';
+import { DEVELOPMENT } from '../lib/sign.mjs';
+import { Rest } from '../smb/rest.mjs';
+
+const PROGRAM = fileURLToPath(new URL('smb_inputs.py', import.meta.url));
+const SHARE = 'limits';
+/* Of the process, over what it held before the clients came. */
+const MORE_MIB_MAX = 64;
+const PATTERN_NAMES = { short: 500, long: 10000 };
+
+const held = (server) => Number(readFileSync(`/proc/${server.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/)[1]) / 1024;
+
+async function send({ binary, assert }, input, ...more) {
+    const server = await Server.start({ binary, args: ['--inMemoryPersistence', '--smbPort', '0'] });
+
+    try {
+        await new Rest(server, SHARE).createShare();
+        const before = held(server);
+        await promisify(execFile)('/usr/bin/python3',
+            [PROGRAM, `${server.ports.smb}`, DEVELOPMENT.account, DEVELOPMENT.key, SHARE, input, ...more.map(String)]);
+        assert.ok(held(server) - before < MORE_MIB_MAX, `the server holds ${(held(server) - before).toFixed(1)} MiB more`);
+    } finally {
+        await server.stop(); // throws unless the exit code is 0
+    }
+}
+
+export const a_persistent_handle_ends_next_to_400_others = (context) => send(context, 'persistent');
+export const a_persistent_handle_ends_next_to_1960_locks = (context) => send(context, 'persistent-and-locks');
+export const persistent_handles_end_together = (context) => send(context, 'many-persistent', 500);
+export const patterns_of_names_are_bounded = (context) =>
+    send(context, 'patterns', context.soak ? PATTERN_NAMES.long : PATTERN_NAMES.short);
+export const a_file_has_its_most_locks = (context) => send(context, 'locks');
+export const a_file_has_its_most_handles_and_locks = (context) => send(context, 'locks-and-opens');
+export const disconnected_handles_give_way_together = (context) => send(context, 'disconnected');
+export const chunks_are_copied_next_to_1900_handles = (context) => send(context, 'copy-chunks');

@@ -1,0 +1,216 @@
+"""Legal SMB requests that make the server hold as much of one file as there may be: each has its documented
+response, and the server goes on. See smb.mjs, which runs one of these at a time:
+
+smb_inputs.py PORT ACCOUNT KEY SHARE INPUT [COUNT]
+"""
+import pathlib
+import struct
+import sys
+import time
+import uuid
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "smb"))
+from client import Client  # noqa: E402
+from impacket import smb3structs  # noqa: E402
+
+HOST = "127.0.0.1"
+PORT, ACCOUNT, KEY, SHARE, INPUT, *REST = sys.argv[1:]
+COUNT = int(REST[0]) if REST else 0
+READ, WRITE, ALL = 0x120081, 0x120182, 7
+OPEN, CREATE, OPEN_OR_CREATE = 1, 2, 3
+DIRECTORY, FILE = 0x1, 0x40
+EXCLUSIVE_AT_ONCE, SHARED_AT_ONCE, UNLOCK = 0x12, 0x11, 0x4
+LEASE_RH = 0x3
+SUCCESS, NO_SUCH_FILE = 0, 0xC000000F
+INFO_LENGTH_MISMATCH, BAD_NAME = 0xC0000004, 0xC0000033
+SHARING_VIOLATION, NOT_GRANTED, SHORT_OF_RESOURCES = 0xC0000043, 0xC0000055, 0xC000009A
+RESUME_KEY, COPY_CHUNK = 0x00140078, 0x001440F2
+OPENS_MAX, LOCKS_MAX = 2000, 2000
+TIMEOUT_MS = 1000
+
+
+def client():
+    return Client(HOST, int(PORT), ACCOUNT, KEY, SHARE)
+
+
+def vanish(c):
+    """The connection is lost, without a word."""
+    c.connection.getSMBServer().close_session()
+
+
+def must(answer, expected=SUCCESS):
+    if answer[0] != expected:
+        raise RuntimeError(f"{answer[0]:08X} instead of {expected:08X}")
+    return answer[1]
+
+
+def open_many(c, path, count, access=READ, share=ALL, begin=0):
+    for i in range(begin, begin + count):
+        must(c.open(i, path, access, share, OPEN_OR_CREATE))
+
+
+def open_persistent(c, name, path, timeout_ms=TIMEOUT_MS):
+    context = struct.pack("<LL8x16s", timeout_ms, 2, uuid.uuid4().bytes)
+    must(c.open(name, path, READ, ALL, OPEN_OR_CREATE, context=(b"DH2Q", context)))
+
+
+def lock(c, name, elements):
+    body = struct.pack("<HHL16s", 48, len(elements), 0, c.opens[name])
+    body += b"".join(struct.pack("<QQL4x", *element) for element in elements)
+    return c.ask(smb3structs.SMB2_LOCK, body)
+
+
+def list_names(c, name, pattern, size):
+    text = pattern.encode("utf-16le")
+    body = struct.pack("<HBBL16sHHL", 33, 12, 1, 0, c.opens[name], 96, len(text), size) + text
+    return c.ask(smb3structs.SMB2_QUERY_DIRECTORY, body)
+
+
+def control(c, name, code, data, size):
+    body = struct.pack("<HHL16sLLLLLLLL", 57, 0, code, c.opens[name], 120, len(data), 0, 0, 0, size, 1, 0) + data
+    return c.ask(smb3structs.SMB2_IOCTL, body)
+
+
+def until_alone(path):
+    """Waits until nobody has the file open any more."""
+    c = client()
+    deadline = time.monotonic() + 30
+    while (status := c.open("alone", path, READ | WRITE, 0)[0]) == SHARING_VIOLATION and time.monotonic() < deadline:
+        time.sleep(0.1)
+    must((status, None))
+    c.close("alone")
+
+
+def persistent_next_to_opens(locks):
+    """A persistent handle of a client that vanished ends in time, however much is open and locked of the file."""
+    c, lost = client(), client()
+    open_many(c, "a", 400, READ | WRITE)
+    for at in range(0, locks, 980):
+        must(lock(c, 0, [(2 * i, 1, EXCLUSIVE_AT_ONCE) for i in range(at, min(at + 980, locks))]))
+    open_persistent(lost, "persistent", "a")
+    vanish(lost)
+    time.sleep(2 * TIMEOUT_MS / 1000 + 0.5)
+    vanish(c)
+    until_alone("a")
+
+
+def many_persistent():
+    """Persistent handles whose client vanished end together."""
+    lost = client()
+    for i in range(COUNT):
+        open_persistent(lost, i, "p")
+    vanish(lost)
+    until_alone("p")
+
+
+def patterns():
+    """Patterns longer than any name are none; those of many wildcards take no time."""
+    c = client()
+    must(c.open("d", "d", READ, ALL, OPEN_OR_CREATE, DIRECTORY))
+    for size in 32930, 65532:
+        for room in 104, 256:
+            must(list_names(c, "d", "*" * (size // 2), room), BAD_NAME)
+            must(list_names(c, "d", "a" * (size // 2), room), BAD_NAME)
+    for i in range(COUNT):
+        must(c.open("f", f"d\\{'a' * 200}{i}", READ, ALL, CREATE))
+        c.close("f")
+    for pattern in "*" * 250, "*a" * 125, "<a" * 125, "*<" * 125 + "b":
+        status, _ = list_names(c, "d", pattern, 65536)
+        if status not in (SUCCESS, NO_SUCH_FILE):
+            must((status, None))
+    must(list_names(c, "d", "*", 8), INFO_LENGTH_MISMATCH)
+
+
+def locks_of_one():
+    """All locks that a file may have, by two requests; one more is refused, and releasing them is one request."""
+    c = client()
+    must(c.open("a", "l", READ | WRITE, ALL, OPEN_OR_CREATE))
+    must(lock(c, "a", [(i, 1, EXCLUSIVE_AT_ONCE) for i in range(1024)]))
+    must(lock(c, "a", [(i, 1, EXCLUSIVE_AT_ONCE) for i in range(1024, LOCKS_MAX)]))
+    must(lock(c, "a", [(LOCKS_MAX, 1, SHARED_AT_ONCE)]), SHORT_OF_RESOURCES)
+    must(lock(c, "a", [(0, 1, EXCLUSIVE_AT_ONCE)]), NOT_GRANTED)
+    for at in 0, 1000:
+        must(lock(c, "a", [(i, 1, UNLOCK) for i in range(at, at + 1000)]))
+    must(lock(c, "a", [(0, LOCKS_MAX, EXCLUSIVE_AT_ONCE)]))
+    vanish(c)
+    until_alone("l")
+
+
+def locks_next_to_opens():
+    """A request for 1,000 locks of a file with as many handles as there may be."""
+    c = client()
+    open_many(c, "m", OPENS_MAX, READ | WRITE)
+    must(c.open("more", "m", READ, ALL), SHORT_OF_RESOURCES)
+    must(lock(c, 0, [(i, 1, EXCLUSIVE_AT_ONCE) for i in range(1000)]))
+    must(lock(c, 1, [(1000 + i, 1, EXCLUSIVE_AT_ONCE) for i in range(1000)]))
+    vanish(c)
+    until_alone("m")
+
+
+def disconnected_in_the_way():
+    """An open that conflicts with disconnected durable handles ends them, all at once."""
+    lost, c = client(), client()
+    for i in range(OPENS_MAX - 1):
+        context = (b"DH2Q", struct.pack("<LL8x16s", 60000, 0, uuid.uuid4().bytes))
+        must(open_durable_by_lease(lost, i, "v", context))
+    vanish(lost)
+    deadline = time.monotonic() + 30
+    while (status := c.open("alone", "v", READ | WRITE, 0)[0]) == SHARING_VIOLATION and time.monotonic() < deadline:
+        time.sleep(0.1)
+    must((status, None))
+
+
+def open_durable_by_lease(c, name, path, durable):
+    """Opens by one lease with cached handles, which makes each of its handles durable."""
+    lease = struct.pack("<16sLLQ", b"one lease".ljust(16, b"\0"), LEASE_RH, 0, 0)
+    body = smb3structs.SMB2Create()
+    text = path.encode("utf-16le")
+    body["RequestedOplockLevel"] = 0xFF
+    body["ImpersonationLevel"] = 2
+    body["DesiredAccess"], body["ShareAccess"] = READ, ALL
+    body["CreateDisposition"], body["CreateOptions"], body["FileAttributes"] = OPEN_OR_CREATE, FILE, 0x80
+    body["NameLength"] = len(text)
+    contexts = b""
+    for i, (kind, data) in enumerate((durable, (b"RqLs", lease))):
+        one = struct.pack("<HHHHL4s4x", 16, 4, 0, 24, len(data), kind) + data
+        one += b"\0" * (-(len(one) + 4) % 8)
+        contexts += struct.pack("<L", 0 if i else len(one) + 4) + one
+    body["Buffer"] = text + b"\0" * (-len(text) % 8)
+    body["CreateContextsOffset"] = 64 + 56 + len(body["Buffer"])
+    body["CreateContextsLength"] = len(contexts)
+    body["Buffer"] += contexts
+    status, data = c.ask(smb3structs.SMB2_CREATE, body)
+    if status == SUCCESS:
+        c.opens[name] = data[64:80]
+        if b"DH2Q" not in data:
+            raise RuntimeError("the handle is not durable")
+    return status, None
+
+
+def copy_chunks():
+    """A copy of 256 chunks between handles of a file that has almost as many as there may be."""
+    c = client()
+    open_many(c, "c", OPENS_MAX - 100, READ | WRITE)
+    must(c.write(0, 0, "x" * 4096))
+    key = must(control(c, 0, RESUME_KEY, b"", 32))
+    at = struct.unpack_from("<32xL", key)[0] - 64
+    chunks = b"".join(struct.pack("<QQL4x", i, 8192 + i * 16, 16) for i in range(256))
+    data = must(control(c, 1, COPY_CHUNK, key[at:at + 24] + struct.pack("<L4x", 256) + chunks, 12))
+    at = struct.unpack_from("<32xL", data)[0] - 64
+    if struct.unpack_from("<LLL", data, at) != (256, 0, 4096):
+        raise RuntimeError("not all chunks were copied")
+    vanish(c)
+    until_alone("c")
+
+
+INPUTS = {
+    "persistent": lambda: persistent_next_to_opens(0),
+    "persistent-and-locks": lambda: persistent_next_to_opens(1960),
+    "many-persistent": many_persistent,
+    "patterns": patterns,
+    "locks": locks_of_one,
+    "locks-and-opens": locks_next_to_opens,
+    "disconnected": disconnected_in_the_way,
+    "copy-chunks": copy_chunks,
+}
+INPUTS[INPUT]()
