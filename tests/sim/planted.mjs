@@ -562,7 +562,7 @@ const DEFECTS = [
     { name: 'handle-not-kept-from-the-start-on', service: 'file', file: 'src/file/open_record.c', args: PERSISTENT,
         change: [['        o.away_until = open_epoch() + o.kept_ticks;', '        o.away_until += 0;']] },
     { name: 'locks-of-an-earlier-process-counted', service: 'file', file: 'src/file/gate.c', args: PERSISTENT,
-        change: [['    gate->set.lock_count = gate->lock_count;\n    gate->locks_changed = gate->lock_count < count;', '    (void)count;']] },
+        change: [['gate->set.left_count > 0 && gate->set.lock_count > 0 ? gate_drop_locks(gate) : OK;', 'OK;']] },
     { name: 'rename-by-rest-not-told', service: 'file', file: 'src/file/rename.c', args: SMB,
         change: [['    if (!e)\n        e = notify_rename(d, from, &state->place);', '    if (!e && !d->operation)\n        e = notify_rename(d, from, &state->place);']] },
     { name: 'changes-told-twice', service: 'file', file: 'src/smb/change_notify.c', args: SMB,
