@@ -21,6 +21,7 @@ struct asker {
     const struct account *account; /* NULL: by a shared access signature */
     struct fetch_client *client;
     bool was_unheard;
+    int64_t ahead; /* of the service's clock, before the local one; ticks */
     char problem[PROBLEM_BYTES];
 };
 
@@ -68,6 +69,11 @@ bool asker_was_unheard(const struct asker *asker)
 bool asker_has_service(const struct asker *asker, enum endpoint_kind service)
 {
     return asker->place->urls[service].ptr != NULL;
+}
+
+instant asker_now(const struct asker *asker)
+{
+    return (instant)((int64_t)clock_unmoved() + asker->ahead);
 }
 
 bool asker_is_shared(const struct asker *asker)
@@ -150,6 +156,16 @@ static struct bytes url_of(const struct asker *asker, struct arena *arena,
     return text_bytes(&url);
 }
 
+/* returns true */
+static bool note_date(struct asker *asker, const struct fetch_client_answer *answer)
+{
+    instant date;
+
+    if (instant_parse_http(fetch_head_find(&answer->head, "date"), &date))
+        asker->ahead = (int64_t)date - (int64_t)clock_unmoved();
+    return true;
+}
+
 /* Once. False: nothing was answered. */
 static bool ask_once(struct asker *asker, struct arena *arena, const struct asking *asking,
                      struct fetch_client_answer *ret_answer)
@@ -174,7 +190,8 @@ static bool ask_once(struct asker *asker, struct arena *arena, const struct aski
     add_header(&request, headers, "x-ms-version",
                bytes_from_string(asking->service == ENDPOINT_TABLE ? "2019-02-02" : ASKER_VERSION));
     sign(asker, arena, asking, &request, headers);
-    return fetch_client_ask(asker->client, arena, &request, ret_answer);
+    return fetch_client_ask(asker->client, arena, &request, ret_answer) &&
+           note_date(asker, ret_answer);
 }
 
 /* ---- again ---- */

@@ -3,6 +3,7 @@
 #ifndef LAGRA_TRANSFER_ASKER_H
 #define LAGRA_TRANSFER_ASKER_H
 
+#include "base/dates.h"
 #include "fetch/client.h"
 #include "transfer/endpoint.h"
 
@@ -42,6 +43,9 @@ const char *asker_problem(const struct asker *asker);
 /* Nothing was answered to the last request. */
 bool asker_was_unheard(const struct asker *asker);
 bool asker_has_service(const struct asker *asker, enum endpoint_kind service);
+/* Returns the time at the service, at most a second behind it: by the date of its last response, or by the local clock if it has
+ * sent none. */
+instant asker_now(const struct asker *asker);
 /* It asks by a shared access signature, which opens no access policies. */
 bool asker_is_shared(const struct asker *asker);
 

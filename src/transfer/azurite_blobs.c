@@ -1,8 +1,10 @@
 /* Containers and blobs in a data folder of Azurite, as items: see azurite.h. */
 #include "transfer/azurite.h"
 
+#include "base/dates.h"
 #include "base/encode.h"
 #include "base/xml.h"
+#include "transfer/blob_states.h"
 
 /* ---- a blob ---- */
 
@@ -160,23 +162,33 @@ static struct item *make_blob(struct azurite *a, const struct azurite_document *
     item->kind = ITEM_BLOB;
     item->parent = document->parent;
     item->name = document->name;
-    if (document->state.len > 0)
+    if (document->state.len > 0) {
         item->state = document->state;
+        (void)instant_parse_iso(document->state, &item->moment);
+    }
     if (!azurite_pick(a, document->text, names, MEMBERS, of) || of[COMMITTED].kind == JSON_FALSE ||
-        of[DELETED].kind == JSON_TRUE || of[PROPERTIES].kind != JSON_OBJECT ||
-        !add_properties(a, item, of[PROPERTIES].text))
+        of[DELETED].kind == JSON_TRUE)
+        return NULL;
+    if (of[PROPERTIES].kind != JSON_OBJECT) {
+        worker_problem(a->worker, "%.*s/%.*s: it has no properties", BYTES_ARG(item->parent),
+                       BYTES_ARG(item->name));
+        return NULL;
+    }
+    if (!add_properties(a, item, of[PROPERTIES].text))
         return NULL;
     azurite_add_metadata(a, item, &of[METADATA]);
     add_tags(a, item, &of[TAGS]);
     return add_parts(a, item, &of[ONE], &of[BLOCKS], &of[PAGES]) ? item : NULL;
 }
 
-/* Those from `i` on that have one name. */
+/* Puts the documents of one name, from `i` on: they are sorted, the blob itself last. */
 static bool put_group(struct azurite *a, const struct azurite_documents *blobs, size_t *i)
 {
     const struct azurite_document *begin = &blobs->of[*i];
     struct arena_mark mark = arena_mark(a->arena);
-    struct item *first = NULL, **to = &first, *last = NULL;
+    struct blob_states states = { .count = 0 };
+    struct run *run = a->worker->run;
+    struct item *first;
     bool goes_on = true;
 
     for (; *i < blobs->count && bytes_equal(blobs->of[*i].parent, begin->parent) &&
@@ -184,13 +196,16 @@ static bool put_group(struct azurite *a, const struct azurite_documents *blobs, 
          ++*i) {
         struct item *item = make_blob(a, &blobs->of[*i]);
 
-        if (item) {
-            *to = last = item;
-            to = &item->next;
-        }
+        if (item && run_is_comparing(run))
+            goes_on &= run_put(run, item) != PUT_STOPPED;
+        else if (item)
+            blob_states_add(&states, item);
     }
-    if (last && !last->state.ptr)
-        goes_on = run_put(a->worker->run, first) != PUT_STOPPED;
+    first = blob_states_order(&states, a->arena);
+    if (first)
+        goes_on = run_put(run, first) != PUT_STOPPED;
+    else
+        run_leave_out(run, LEFT_OUT_DELETED, states.count);
     arena_rewind(a->arena, mark);
     return goes_on;
 }

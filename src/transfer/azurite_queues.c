@@ -77,7 +77,7 @@ static bool put_queue(struct azurite *a, const struct azurite_document *document
         return false;
     azurite_add_metadata(a, &item, &of[0]);
     put = run_put(a->worker->run, &item);
-    if (put != PUT_MADE)
+    if (run_is_comparing(a->worker->run) || put != PUT_MADE)
         return put != PUT_STOPPED;
     if (!put_messages(a, messages, document->name))
         return true; /* said why; other queues go on */

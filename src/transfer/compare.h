@@ -1,6 +1,6 @@
-/* Inside of transfer/ only: whether what was copied is there. Of each item that the source lists a hash of what both sides
- * say of it is kept, 49 bytes, with the MD5 of its bytes where the source says one; then what the target lists is held
- * against them. One thread. */
+/* Internal to transfer/. Compares what the target lists at the end with a second listing of the source, made after everything
+ * was copied and independent of the first one. Keeps a digest of each item that the target lists, and of each snapshot
+ * that the source lists. Single-threaded. decision: 905 */
 #ifndef LAGRA_TRANSFER_COMPARE_H
 #define LAGRA_TRANSFER_COMPARE_H
 
@@ -8,22 +8,25 @@
 
 struct comparison;
 
-struct comparison *comparison_new(void);
-void comparison_free(struct comparison *comparison);
-void comparison_expect(struct comparison *comparison, struct arena *arena, const struct item *item);
-/* Once, between all that is expected and all that is met. */
-void comparison_begin(struct comparison *comparison);
-
-enum comparison_result {
-    COMPARED_SAME,
-    COMPARED_BYTES_DIFFER, /* their MD5s do */
-    COMPARED_UNKNOWN,      /* the source has none that is like it */
+struct comparison_count {
+    uint64_t same, differing, missing; /* items of the source, each snapshot counted */
 };
-/* Of an item that the target lists, with the states behind it: the worst of them. */
-enum comparison_result comparison_meet(struct comparison *comparison, struct arena *arena,
-                                       const struct item *item);
-/* How many of those that are expected are the same, and how many were not met. */
-uint64_t comparison_same(const struct comparison *comparison);
-uint64_t comparison_missing(const struct comparison *comparison);
+
+/* Takes problems, one at a time. */
+typedef void comparison_report(void *context, const char *problem);
+
+struct comparison *comparison_new(comparison_report *report, void *context);
+void comparison_free(struct comparison *comparison);
+/* Adds an item that the target lists, with all its states. */
+void comparison_add(struct comparison *comparison, struct arena *arena, const struct item *item);
+/* Ends the target's listing. The source's listing follows. */
+void comparison_begin(struct comparison *comparison);
+/* Compares an item that the source lists, with all its states in any order. Reports it if it is missing or differs; snapshots
+ * and versions are compared by comparison_end(). */
+void comparison_meet(struct comparison *comparison, struct arena *arena, const struct item *item);
+/* Ends the source's listing. Compares snapshots and versions of blobs that still exist at the source: the target has them
+ * in the order in which they were taken. */
+void comparison_end(struct comparison *comparison, struct arena *arena);
+struct comparison_count comparison_count(const struct comparison *comparison);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/md5.h"
+#include "transfer/export_end.h"
 #include "transfer/safe_path.h"
 
 #define PART_BYTES ((uint64_t)8 << 20)
@@ -220,13 +221,14 @@ static bool put(struct sink *sink, struct source *source, struct worker *worker,
     return write_line(export, worker, copy);
 }
 
-/* Before the journal goes, all of it is on the disk. */
+/* Before the journal goes, all of it is on the disk, and then the mark. */
 static bool end(struct sink *sink, struct worker *worker)
 {
     const struct export_sink *export = (const struct export_sink *)(const void *)sink;
 
-    return syncfs(export->folder) == 0 ||
-           worker_problem(worker, "the export cannot be made durable: %s", strerror(errno));
+    if (syncfs(export->folder) != 0)
+        return worker_problem(worker, "the export cannot be made durable: %s", strerror(errno));
+    return export_end_write(worker, export->folder);
 }
 
 static void free_sink(struct sink *sink)
@@ -252,9 +254,9 @@ struct sink *sink_export_new(struct worker *worker, const char *folder)
     export->folder =
         file_make_folders(folder) ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (export->folder >= 0)
-        export->account = open_lines(worker->run, export->folder, "account.jsonl");
+        export->account = open_lines(worker->run, export->folder, EXPORT_ACCOUNT);
     if (export->account >= 0)
-        export->contents = open_lines(worker->run, export->folder, "contents.jsonl");
+        export->contents = open_lines(worker->run, export->folder, EXPORT_CONTENTS);
     if (export->contents >= 0)
         return &export->sink;
     worker_problem(worker, "%s: %s", folder,

@@ -4,67 +4,132 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "transfer/export_end.h"
 #include "transfer/line_reader.h"
 #include "transfer/safe_path.h"
 
-#define LINE_BYTES_MAX ((size_t)4 << 30)
+#define LINE_BYTES_MAX  ((size_t)4 << 30)
+
+#define QUEUE_SIZE      80
+#define OPEN_QUEUES_MAX 256u
 
 struct export_source {
     struct source source;
     int folder;
 };
 
+/* Lines of one file up to now. */
+struct export_listing {
+    struct worker *worker;
+    const char *name;
+    struct line_reader lines;
+    bool passes_over; /* the queue has its messages, or does not get any */
+    /* Queues whose end has not come. An export that was killed begins the queue again when it is resumed. */
+    char open[OPEN_QUEUES_MAX][QUEUE_SIZE];
+    size_t open_count;
+};
+
+/* ---- queues ---- */
+
+static void close_queue(struct export_listing *l, const char *name)
+{
+    for (size_t i = 0; i < l->open_count; i++) {
+        if (strcmp(l->open[i], name) == 0) {
+            memmove(l->open[i], l->open[--l->open_count], QUEUE_SIZE);
+            return;
+        }
+    }
+}
+
+/* Notes a queue's beginning or end. */
+static bool note_queue(struct export_listing *l, const struct item *item)
+{
+    char name[QUEUE_SIZE];
+
+    if (item->kind != ITEM_QUEUE && item->kind != ITEM_QUEUE_END)
+        return true;
+    snprintf(name, sizeof name, "%.*s", BYTES_ARG(item->parent));
+    close_queue(l, name);
+    if (item->kind == ITEM_QUEUE_END)
+        return true;
+    l->passes_over = false;
+    if (l->open_count == OPEN_QUEUES_MAX)
+        return worker_problem(l->worker, "%s: more than %u queues have no end", l->name,
+                              OPEN_QUEUES_MAX);
+    memcpy(l->open[l->open_count++], name, sizeof name);
+    return true;
+}
+
+/* Reports queues whose end is missing: further messages may be missing, too. */
+static bool report_open(const struct export_listing *l)
+{
+    for (size_t i = 0; i < l->open_count; i++)
+        worker_problem(l->worker, "%s: the export is incomplete: queue %s has no end", l->name,
+                       l->open[i]);
+    return l->open_count == 0;
+}
+
+/* ---- lines ---- */
+
 /* An item that is listed. False: nothing more is to be listed. */
-static bool put_line(struct worker *worker, struct arena *arena, const char *name,
-                     const struct line_reader *lines, struct bytes line, bool *passes_over)
+static bool put_line(struct export_listing *l, struct arena *arena, struct bytes line)
 {
     const char *problem;
     struct item *item = item_read_json(arena, line, &problem);
     enum put_result put;
 
     if (!item)
-        return worker_problem(worker, "%s: line %" PRIu64 ": %s", name, lines->number, problem);
-    if (item->kind == ITEM_QUEUE)
-        *passes_over = false;
-    if (*passes_over && (item->kind == ITEM_MESSAGE || item->kind == ITEM_QUEUE_END))
+        return worker_problem(l->worker, "%s: line %" PRIu64 ": %s", l->name, l->lines.number,
+                              problem);
+    if (!note_queue(l, item))
+        return false;
+    if (l->passes_over && (item->kind == ITEM_MESSAGE || item->kind == ITEM_QUEUE_END))
         return true;
-    put = run_put(worker->run, item);
+    put = run_put(l->worker->run, item);
     if (item->kind == ITEM_QUEUE)
-        *passes_over = put != PUT_MADE; /* it has its messages, or does not get any */
+        l->passes_over = put != PUT_MADE;
     return put != PUT_STOPPED;
 }
 
-static bool list_file(const struct export_source *export, struct worker *worker, const char *name)
+static bool list_file(const struct export_source *export, struct worker *worker, const char *name,
+                      uint64_t *ret_lines)
 {
-    struct line_reader lines = { .fd = safe_path_open(export->folder, bytes_from_string(name),
-                                                      false) };
-    bool listed = lines.fd >= 0, passes_over = false;
+    struct export_listing l = {
+        .worker = worker,
+        .name = name,
+        .lines = { .fd = safe_path_open(export->folder, bytes_from_string(name), false) },
+    };
+    bool listed = l.lines.fd >= 0;
     struct bytes line;
 
-    while (listed && line_reader_next(&lines, &line)) {
+    while (listed && line_reader_next(&l.lines, &line)) {
         struct arena *arena = arena_new(LINE_BYTES_MAX);
 
-        listed = put_line(worker, arena, name, &lines, line, &passes_over);
+        listed = put_line(&l, arena, line);
         arena_free(arena);
         errno = 0;
     }
-    if (lines.fd < 0 || (listed && errno != 0))
+    if (l.lines.fd < 0 || (listed && errno != 0))
         listed = worker_problem(worker, "%s: %s", name, strerror(errno));
-    if (lines.fd >= 0)
-        line_reader_release(&lines);
-    return listed;
+    if (l.lines.fd >= 0)
+        line_reader_release(&l.lines);
+    *ret_lines = l.lines.number;
+    return listed && report_open(&l);
 }
 
 static bool list(struct source *source, struct worker *worker)
 {
     const struct export_source *export = (const struct export_source *)(const void *)source;
+    struct export_lines lines;
 
-    return list_file(export, worker, "account.jsonl") &&
-           list_file(export, worker, "contents.jsonl");
+    return list_file(export, worker, EXPORT_ACCOUNT, &lines.account) &&
+           list_file(export, worker, EXPORT_CONTENTS, &lines.contents) &&
+           (run_is_comparing(worker->run) || export_end_check(worker, export->folder, &lines));
 }
 
 static bool read_bytes(struct source *source, struct worker *worker, const struct item *item,

@@ -171,6 +171,15 @@ void item_hash_source(const struct item *item, struct item_hash *ret_hash)
     end_hash(&hash, ret_hash);
 }
 
+void item_hash_noted(const struct item *item, struct item_hash *ret_hash)
+{
+    const struct item queue = { .kind = ITEM_QUEUE_END, .parent = item->parent };
+
+    if (item->kind == ITEM_QUEUE || item->kind == ITEM_QUEUE_END)
+        item = &queue;
+    item_hash_source(item, ret_hash);
+}
+
 /* Adds a pair to a sum that does not depend on the order of pairs. */
 static void add_pair(uint64_t sum[4], struct bytes name, struct bytes value)
 {
@@ -265,8 +274,7 @@ static bool is_alike(struct bytes name)
     return true;
 }
 
-void item_hash_alike(struct arena *arena, const struct item *item, unsigned state,
-                     struct item_hash *ret_hash)
+void item_hash_alike(struct arena *arena, const struct item *item, struct item_hash *ret_hash)
 {
     struct arena_mark mark = arena_mark(arena);
     struct sha256_ctx hash;
@@ -280,12 +288,54 @@ void item_hash_alike(struct arena *arena, const struct item *item, unsigned stat
     if (item->kind == ITEM_ENTITY)
         add_entity(arena, item->body, sum);
     sha256_init(&hash);
-    add_number(&hash, item->kind);
-    add_number(&hash, state);
-    add_bytes(&hash, item->parent);
-    add_bytes(&hash, item->name);
     add_number(&hash, item->size);
     sha256_update(&hash, sizeof sum, (const uint8_t *)sum);
     end_hash(&hash, ret_hash);
     arena_rewind(arena, mark);
+}
+
+static void pick_keys(struct arena *arena, const struct item *item, struct json_member ret_keys[2])
+{
+    static const char *const names[] = { "PartitionKey", "RowKey" };
+
+    memset(ret_keys, 0, 2 * sizeof ret_keys[0]);
+    (void)json_object_pick(arena, item->body, ENTITY_DEPTH, names, 2, ret_keys);
+}
+
+struct bytes item_text(struct arena *arena, const struct item *item)
+{
+    struct json_member keys[2];
+
+    if (item->kind == ITEM_ENTITY) {
+        pick_keys(arena, item, keys);
+        return arena_printf(arena, "%.*s(PartitionKey='%.*s',RowKey='%.*s')",
+                            BYTES_ARG(item->parent), BYTES_ARG(keys[0].text),
+                            BYTES_ARG(keys[1].text));
+    }
+    return arena_printf(arena, "%.*s%s%.*s", BYTES_ARG(item->parent), item->name.len > 0 ? "/" : "",
+                        BYTES_ARG(item->name));
+}
+
+void item_hash_name(struct arena *arena, const struct item *item, struct item_hash *ret_hash)
+{
+    struct arena_mark mark = arena_mark(arena);
+    struct json_member keys[2];
+    struct sha256_ctx hash;
+
+    sha256_init(&hash);
+    add_number(&hash, item->kind);
+    add_bytes(&hash, item->parent);
+    add_bytes(&hash, item->name);
+    if (item->kind == ITEM_ENTITY) {
+        pick_keys(arena, item, keys);
+        add_bytes(&hash, keys[0].text);
+        add_bytes(&hash, keys[1].text);
+    }
+    end_hash(&hash, ret_hash);
+    arena_rewind(arena, mark);
+}
+
+bool item_is_state(const struct item *item)
+{
+    return item->kind == ITEM_BLOB && (item->state.ptr || item->next);
 }

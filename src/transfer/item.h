@@ -22,6 +22,9 @@ enum item_kind {
 };
 extern const char *const item_kind_names[ITEM_KINDS];
 
+/* Metadata of a queue whose messages are not all copied yet. */
+#define ITEM_QUEUE_MARK "x-ms-meta-lagra_unfinished"
+
 struct header_list {
     struct fetch_header *of;
     size_t count, capacity;
@@ -43,6 +46,7 @@ struct item {
     struct bytes parent, name;
     /* Of a blob: the snapshot or version that it is at the source; ptr NULL: the blob itself. */
     struct bytes state;
+    uint64_t moment; /* when that snapshot or version was taken, in ticks; 0: not known */
     /* Changes at the source when it is written to: its ETag; empty: not known. */
     struct bytes version;
     uint64_t size; /* of a blob, a file */
@@ -80,10 +84,17 @@ struct item_hash {
 };
 /* Of what it is at the source: the same for as long as it need not be copied again. */
 void item_hash_source(const struct item *item, struct item_hash *ret_hash);
-/* Of what two services that have the same say of it alike: names, headers in any order, entities by their values; not
- * ETags, times or MD5s. state: the number of its state, from the oldest one. */
-void item_hash_alike(struct arena *arena, const struct item *item, unsigned state,
-                     struct item_hash *ret_hash);
+/* Hashes an item for the journal: like item_hash_source(), but a queue and its end by the name only. */
+void item_hash_noted(const struct item *item, struct item_hash *ret_hash);
+/* Hashes what two services list alike of one state of an item: its size, headers in any order, an entity's values; not names,
+ * ETags, times or MD5s. */
+void item_hash_alike(struct arena *arena, const struct item *item, struct item_hash *ret_hash);
+/* Hashes kind, parent and name, of an entity its keys. */
+void item_hash_name(struct arena *arena, const struct item *item, struct item_hash *ret_hash);
+/* "container/blob", "queue", "table(PartitionKey='..',RowKey='..')": for messages. */
+struct bytes item_text(struct arena *arena, const struct item *item);
+/* Returns whether it is a snapshot or version of a blob, and not the blob itself. */
+bool item_is_state(const struct item *item);
 
 /* ---- as a line of JSON: item_json.c ---- */
 

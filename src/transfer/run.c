@@ -17,8 +17,8 @@
 #define ITEM_BYTES_MAX   ((size_t)256 << 20)
 #define WORKER_BYTES_MAX ((size_t)2 << 30)
 #define SHOW_MS          200
-/* Of the comparison: what is said one by one. */
-#define SAID_MAX         20u
+
+enum run_phase { RUN_COPIES, RUN_LISTS_TARGET, RUN_LISTS_SOURCE };
 
 struct job {
     struct arena *arena;
@@ -34,7 +34,7 @@ struct run {
     struct sink *sink;
     struct journal *journal;
     struct comparison *comparison;
-    bool is_comparing; /* what is put now is listed by the target */
+    enum run_phase phase;
     struct worker first;
     struct thread threads[TRANSFER_WORKERS_MAX];
     struct worker workers[TRANSFER_WORKERS_MAX];
@@ -46,8 +46,7 @@ struct run {
     struct job waiting[WAITING_MAX];
     unsigned begin, count;
     unsigned busy;
-    bool is_over; /* no more jobs come */
-    uint64_t messages_put, unlike;
+    bool is_over;          /* no more jobs come */
     atomic_bool is_broken; /* the journal cannot be written: nothing more is copied */
 };
 
@@ -82,7 +81,7 @@ void worker_note(struct worker *worker, const char *format, ...)
 
 void run_leave_out(struct run *run, enum left_out kind, uint64_t count)
 {
-    if (!run->is_comparing)
+    if (!run_is_comparing(run))
         run->result->left_out[kind] += count;
 }
 
@@ -94,6 +93,11 @@ bool run_goes_on(const struct run *run)
 bool run_receives_messages(const struct run *run)
 {
     return run->options->receives_messages;
+}
+
+bool run_is_comparing(const struct run *run)
+{
+    return run->phase != RUN_COPIES;
 }
 
 /* ---- making ---- */
@@ -276,14 +280,10 @@ static void count_listed(struct run *run, const struct item *item)
 
 static enum put_result compare(struct run *run, const struct item *item)
 {
-    struct worker *worker = &run->first;
-    struct arena_mark mark = arena_mark(worker->arena);
-    enum comparison_result result = comparison_meet(run->comparison, worker->arena, item);
-
-    if (result == COMPARED_BYTES_DIFFER && run->unlike++ < SAID_MAX)
-        worker_problem(worker, "%s %.*s/%.*s: its bytes have another MD5 than at the source",
-                       item_kind_names[item->kind], BYTES_ARG(item->parent), BYTES_ARG(item->name));
-    arena_rewind(worker->arena, mark);
+    if (run->phase == RUN_LISTS_TARGET)
+        comparison_add(run->comparison, run->first.arena, item);
+    else
+        comparison_meet(run->comparison, run->first.arena, item);
     return PUT_MADE;
 }
 
@@ -304,28 +304,24 @@ static enum put_result put_now(struct run *run, const struct item *item,
     return made ? PUT_MADE : PUT_FAILED;
 }
 
-/* The end of a queue is noted, of the same name and with nothing else that changes. */
-static void hash_item(const struct item *item, struct item_hash *ret_hash)
-{
-    const struct item queue = { .kind = ITEM_QUEUE_END, .parent = item->parent };
-
-    if (item->kind == ITEM_QUEUE || item->kind == ITEM_QUEUE_END)
-        item_hash_source(&queue, ret_hash);
-    else
-        item_hash_source(item, ret_hash);
-}
-
 enum put_result run_put(struct run *run, const struct item *item)
 {
     struct job job;
 
-    if (run->is_comparing)
+    if (run_is_comparing(run))
         return compare(run, item);
     if (atomic_load(&run->is_broken))
         return PUT_STOPPED;
+    if (item->kind == ITEM_QUEUE && item_find_header(item, ITEM_QUEUE_MARK).ptr) {
+        worker_problem(
+            &run->first,
+            "queue %.*s has not all of its messages at the source: an import into it was "
+            "not finished",
+            BYTES_ARG(item->parent));
+        return PUT_FAILED;
+    }
     count_listed(run, item);
-    comparison_expect(run->comparison, run->first.arena, item);
-    hash_item(item, &job.hash);
+    item_hash_noted(item, &job.hash);
     if ((is_noted(item->kind) || item->kind == ITEM_QUEUE) &&
         journal_has(run->journal, &job.hash)) {
         count_made(run, item, true);
@@ -418,21 +414,34 @@ static bool open_journal(struct run *run)
     return run->journal || worker_problem(&run->first, "%s: %s", path, problem);
 }
 
-/* Lists what the target has now. An export is compared with itself when it is imported. */
+static void report_difference(void *context, const char *problem)
+{
+    struct run *run = context;
+
+    worker_problem(&run->first, "%s", problem);
+}
+
+/* Lists the target, then the source once more. */
 static bool compare_all(struct run *run)
 {
     struct transfer_result *result = run->result;
-    struct source *there = run->openers->target();
+    struct source *target = run->openers->target(&run->first, run->options);
+    struct comparison_count count;
     bool listed;
 
-    run->is_comparing = true;
+    run->phase = RUN_LISTS_TARGET;
+    listed = target && target->list(target, &run->first);
+    if (target)
+        target->free(target);
     comparison_begin(run->comparison);
-    listed = there->list(there, &run->first);
-    there->free(there);
-    result->compared = comparison_same(run->comparison);
-    result->missing = comparison_missing(run->comparison);
-    result->differing = run->unlike;
-    return listed && result->missing == 0 && result->differing == 0;
+    run->phase = RUN_LISTS_SOURCE;
+    listed = listed && run->source->list(run->source, &run->first);
+    comparison_end(run->comparison, run->first.arena);
+    count = comparison_count(run->comparison);
+    result->compared = count.same;
+    result->differing = count.differing;
+    result->missing = count.missing;
+    return listed && result->count.problems == 0;
 }
 
 static bool copy_all(struct run *run)
@@ -442,10 +451,9 @@ static bool copy_all(struct run *run)
     wait_for_jobs(run);
     stop_workers(run);
     copied = copied && run->result->count.problems == 0;
+    copied = copied && compare_all(run);
     if (copied && run->sink->end)
         copied = run->sink->end(run->sink, &run->first);
-    if (copied && run->options->to)
-        copied = compare_all(run);
     return copied;
 }
 
@@ -459,7 +467,7 @@ bool run_all(const struct transfer_options *options, const struct run_openers *o
     run->options = options;
     run->openers = openers;
     run->result = ret_result;
-    run->comparison = comparison_new();
+    run->comparison = comparison_new(report_difference, run);
     atomic_init(&run->is_broken, false);
     lock_init(&run->lock, RANK_TRANSFER);
     lock_condition_init(&run->has_jobs);

@@ -38,6 +38,9 @@ enum put_result run_put(struct run *run, const struct item *item);
 /* Whether it goes on with what an earlier run has begun. */
 bool run_goes_on(const struct run *run);
 bool run_receives_messages(const struct run *run);
+/* Returns whether the listing is only compared with the other side's at the end: what is put is not made, no bytes, messages
+ * or policies are read, and each state of a blob may be put alone. */
+bool run_is_comparing(const struct run *run);
 /* Notes in the journal that something is begun with a queue that outlives the process. returns whether an earlier run has
  * noted it. The first worker. */
 bool run_note_begin(struct run *run, const struct item *queue);
@@ -47,7 +50,8 @@ void run_note_message(struct run *run, const struct item *message);
 uint64_t run_noted_place(const struct run *run, const struct item *message);
 
 struct source {
-    /* Lists all by run_put(). The first worker. False: it could not be listed to its end, which was said. */
+    /* Lists all by run_put(), once to copy and once to compare. The first worker. False: it could not be listed to its end, which
+     * was said. */
     bool (*list)(struct source *source, struct worker *worker);
     /* Adds what the list does not say: headers of files. Any worker. NULL: it says all. */
     bool (*complete)(struct source *source, struct worker *worker, struct item *item);
@@ -65,7 +69,7 @@ struct sink {
     /* Makes it, with its states. False: said why. */
     bool (*put)(struct sink *sink, struct source *source, struct worker *worker,
                 const struct item *item);
-    /* When all is made. False: said why. NULL: nothing is to be done. */
+    /* When all is made and compared. False: said why. NULL: nothing is to be done. */
     bool (*end)(struct sink *sink, struct worker *worker);
     void (*free)(struct sink *sink);
 };
@@ -74,8 +78,8 @@ struct sink {
 struct run_openers {
     struct source *(*source)(struct worker *worker, const struct transfer_options *options);
     struct sink *(*sink)(struct worker *worker, const struct transfer_options *options);
-    /* The target as a source, of what is compared at the end. */
-    struct source *(*target)(void);
+    /* Opens the target as a source, to compare it at the end. */
+    struct source *(*target)(struct worker *worker, const struct transfer_options *options);
 };
 /* See transfer_run(). */
 bool run_all(const struct transfer_options *options, const struct run_openers *openers,

@@ -8,8 +8,7 @@
 
 struct server_source {
     struct source source;
-    bool
-        is_target; /* what was copied is compared: no bytes, no messages, no policies are asked for */
+    bool is_target; /* the side that is copied to, listed to be compared */
     struct asker *asker;
     struct worker *worker; /* the one that lists */
 };

@@ -1,18 +1,22 @@
 /* Containers and blobs of a server, as items. rest: List-Containers2, List-Blobs */
+#include "base/dates.h"
 #include "base/encode.h"
+#include "transfer/blob_states.h"
 #include "transfer/server.h"
 
 /* Snapshots and versions of one blob. */
 #define STATES_MAX      50000u
 #define GROUP_BYTES_MAX ((size_t)1 << 30)
+#define BLOBS_QUERY     "restype=container&comp=list&include=snapshots%2Cmetadata%2Ctags%2Cversions"
 
-/* Blobs of a container on their way: those of one name become one item, of which the older states come first. */
+/* The listing of a container. Blobs of one name follow one another, and become one item. */
 struct blob_listing {
     struct server_source *server;
-    struct bytes container;
-    struct arena *arena; /* of the group; another one behind a page's end */
-    struct item *first, *last;
-    unsigned states;
+    struct bytes container, path;
+    struct arena *arena; /* of the name's states */
+    struct blob_states states;
+    bool begins_page; /* nothing of this page has been taken */
+    bool is_rest;     /* the states of a name are listed once more */
     bool is_stopped;
 };
 
@@ -83,49 +87,113 @@ static struct bytes state_of(struct arena *arena, const struct xml_node *blob)
     return (struct bytes){ NULL, 0 };
 }
 
-/* Puts what has one name. Versions of a blob that is deleted are left out: nothing holds them. */
-static void end_group(struct blob_listing *l)
+/* Puts the blobs of one name. Versions of a blob that is deleted are left out, since nothing holds them. */
+static void put_states(struct blob_listing *l)
 {
-    if (l->first && !l->last->state.ptr)
-        l->is_stopped = run_put(l->server->worker->run, l->first) == PUT_STOPPED;
+    struct run *run = l->server->worker->run;
+    struct item *first = l->states.first, *next;
+    uint64_t count = l->states.count;
+
+    for (struct item *item = first; run_is_comparing(run) && item; item = next) {
+        next = item->next;
+        item->next = NULL;
+        l->is_stopped |= run_put(run, item) == PUT_STOPPED;
+    }
+    if (run_is_comparing(run) || count == 0)
+        return;
+    first = blob_states_order(&l->states, l->arena);
+    if (first)
+        l->is_stopped = run_put(run, first) == PUT_STOPPED;
     else
-        run_leave_out(l->server->worker->run, LEFT_OUT_DELETED, l->states);
-    l->first = l->last = NULL;
-    l->states = 0;
+        run_leave_out(run, LEFT_OUT_DELETED, count);
+}
+
+static bool add_state(struct blob_listing *l, struct bytes name, const struct xml_node *blob)
+{
+    const struct xml_node *properties = xml_child(blob, "Properties");
+    struct bytes snapshot = server_text(blob, "Snapshot");
+    struct item item = { .kind = ITEM_BLOB, .parent = l->container, .name = name };
+
+    if (l->states.count == STATES_MAX)
+        return worker_problem(l->server->worker, "%.*s/%.*s has more than %u snapshots",
+                              BYTES_ARG(l->container), BYTES_ARG(name), STATES_MAX);
+    item.state = state_of(l->arena, blob);
+    if (item.state.ptr)
+        (void)instant_parse_iso(snapshot.len > 0 ? snapshot : server_text(blob, "VersionId"),
+                                &item.moment);
+    add_properties(l, &item, properties);
+    if (!l->is_rest)
+        server_leave_lease(l->server, properties);
+    server_add_metadata(l->arena, &item, blob);
+    add_tags(l, &item, blob);
+    blob_states_add(&l->states, item_copy(l->arena, &item));
+    return true;
+}
+
+/* ---- a name across two pages ---- */
+
+static bool take_rest(void *context, struct xml_node *page)
+{
+    struct blob_listing *l = context;
+    const struct xml_node *blob = xml_child(page, "Blobs");
+
+    for (blob = blob ? blob->first_child : NULL; blob; blob = blob->next) {
+        struct bytes name = server_name(l->arena, server_text(blob, "Name"));
+
+        if (!bytes_is(blob->name, "Blob") || !xml_child(blob, "Properties"))
+            continue;
+        if (!bytes_equal(name, l->states.first->name))
+            return false; /* names that begin with it follow */
+        if (!add_state(l, name, blob))
+            l->is_stopped = true;
+    }
+    return !l->is_stopped;
+}
+
+/* Lists once more the blobs of the name at a page's end: the marker of Azurite's pages is a name, so that its next page
+ * begins with another one, even if snapshots of the last one are left. decision: 906 */
+static void list_rest(struct blob_listing *l)
+{
+    struct bytes name = percent_encode(l->arena, l->states.first->name, "");
+    const struct server_pages pages = {
+        .service = ENDPOINT_BLOB,
+        .path = l->path,
+        .query = arena_string(
+            l->arena, arena_printf(l->arena, "%s&prefix=%.*s", BLOBS_QUERY, BYTES_ARG(name))),
+        .take = take_rest,
+        .context = l,
+    };
+
+    l->is_rest = true;
+    (void)server_list_pages(l->server, &pages);
+    l->is_rest = false;
+}
+
+static void end_name(struct blob_listing *l, bool is_at_page_end)
+{
+    if (is_at_page_end && l->states.count > 0)
+        list_rest(l);
+    put_states(l);
+    l->states = (struct blob_states){ .count = 0 };
     arena_free(l->arena);
     l->arena = arena_new(GROUP_BYTES_MAX);
 }
 
+/* ---- containers ---- */
+
 static bool take_blob(struct blob_listing *l, const struct xml_node *blob)
 {
-    struct bytes name = server_text(blob, "Name");
-    const struct xml_node *properties = xml_child(blob, "Properties");
-    struct item item = { .kind = ITEM_BLOB };
+    struct bytes name = server_name(l->arena, server_text(blob, "Name"));
 
-    item.name = server_name(l->arena, name);
-    if (l->last && !bytes_equal(l->last->name, item.name)) {
-        end_group(l);
-        item.name = server_name(l->arena, name);
-    }
-    if (!properties || item.name.len == 0)
+    if (!xml_child(blob, "Properties") || name.len == 0)
         return worker_problem(l->server->worker, "%.*s: its listing has a blob without a name",
                               BYTES_ARG(l->container));
-    if (++l->states > STATES_MAX)
-        return worker_problem(l->server->worker, "%.*s/%.*s has more than %u snapshots",
-                              BYTES_ARG(l->container), BYTES_ARG(name), STATES_MAX);
-    item.parent = l->container;
-    item.state = state_of(l->arena, blob);
-    add_properties(l, &item, properties);
-    server_leave_lease(l->server, properties);
-    server_add_metadata(l->arena, &item, blob);
-    add_tags(l, &item, blob);
-    if (l->last) {
-        l->last->next = item_copy(l->arena, &item);
-        l->last = l->last->next;
-    } else {
-        l->first = l->last = item_copy(l->arena, &item);
+    if (l->states.count > 0 && !bytes_equal(l->states.first->name, name)) {
+        end_name(l, l->begins_page);
+        name = server_name(l->arena, server_text(blob, "Name"));
     }
-    return !l->is_stopped;
+    l->begins_page = false;
+    return add_state(l, name, blob) && !l->is_stopped;
 }
 
 static bool take_blobs(void *context, struct xml_node *page)
@@ -133,6 +201,7 @@ static bool take_blobs(void *context, struct xml_node *page)
     struct blob_listing *l = context;
     const struct xml_node *blob = xml_child(page, "Blobs");
 
+    l->begins_page = true;
     for (blob = blob ? blob->first_child : NULL; blob; blob = blob->next) {
         if (bytes_is(blob->name, "Blob") && !take_blob(l, blob))
             return false;
@@ -143,20 +212,21 @@ static bool take_blobs(void *context, struct xml_node *page)
 static bool list_container(struct server_source *server, struct bytes name)
 {
     struct blob_listing listing = { .server = server, .container = name };
-    const struct server_pages pages = {
+    struct server_pages pages = {
         .service = ENDPOINT_BLOB,
-        .path = arena_printf(server->worker->arena, "/%.*s",
-                             BYTES_ARG(percent_encode(server->worker->arena, name, "$"))),
-        .query = "restype=container&comp=list&include=snapshots%2Cmetadata%2Ctags%2Cversions",
+        .query = BLOBS_QUERY,
         .take = take_blobs,
         .context = &listing,
     };
     bool listed;
 
+    pages.path = listing.path =
+        arena_printf(server->worker->arena, "/%.*s",
+                     BYTES_ARG(percent_encode(server->worker->arena, name, "$")));
     listing.arena = arena_new(GROUP_BYTES_MAX);
     listed = server_list_pages(server, &pages);
     if (listed)
-        end_group(&listing);
+        end_name(&listing, listing.begins_page);
     arena_free(listing.arena);
     return listed && !listing.is_stopped;
 }

@@ -1,9 +1,16 @@
 /* See server.h. */
+#include <nettle/sha2.h>
+
 #include "base/encode.h"
+#include "transfer/bound.h"
 #include "transfer/server.h"
 
 /* Of a page of 5,000 blobs with all that is said of each. */
 #define LISTING_LIMITS ((struct xml_limits){ .depth_max = 12, .nodes_max = (size_t)2 << 20 })
+
+/* Entries of a page of the listing that is compared: its pages end elsewhere than those of the listing that was copied, so
+ * that both do not lose the same entries at the ends of pages. */
+#define COMPARED_PAGE  "4093"
 
 struct bytes server_text(const struct xml_node *node, const char *name)
 {
@@ -70,21 +77,57 @@ struct xml_node *server_get_xml(struct server_source *server, enum endpoint_kind
     return parse(server, &asking, answer.body);
 }
 
-/* In the caller's arena: the page is gone when the next one is asked for. */
+/* ---- pages ---- */
+
+static void hash_text(struct sha256_ctx *hash, struct bytes text)
+{
+    uint64_t length = text.len;
+
+    sha256_update(hash, sizeof length, (const uint8_t *)&length);
+    if (text.len > 0)
+        sha256_update(hash, text.len, (const uint8_t *)text.ptr);
+}
+
+/* Hashes what tells the entries of a page apart, and returns their number. */
+static uint64_t hash_names(const struct xml_node *page, struct item_hash *ret_names)
+{
+    static const char *const lists[] = { "Containers", "Blobs", "Queues", "Shares", "Entries" };
+    static const char *const parts[] = { "Name", "Snapshot", "VersionId" };
+    struct sha256_ctx hash;
+    uint64_t entries = 0;
+
+    sha256_init(&hash);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const struct xml_node *node = xml_child(page, lists[i]);
+
+        for (node = node ? node->first_child : NULL; node; node = node->next, entries++) {
+            for (size_t j = 0; j < sizeof parts / sizeof parts[0]; j++)
+                hash_text(&hash, server_text(node, parts[j]));
+        }
+    }
+    sha256_digest(&hash, ITEM_HASH_SIZE, ret_names->of);
+    return entries;
+}
+
+/* In the caller's arena: the page is gone when the next one is requested. */
 static bool take_page(struct server_source *server, const struct server_pages *pages,
-                      struct arena *markers, struct bytes *marker)
+                      struct arena *markers, struct listing_bound *bound, struct bytes *marker)
 {
     struct arena *arena = server->worker->arena;
-    struct bytes query =
-        arena_printf(arena, "%s%s%.*s", pages->query, marker->len > 0 ? "&marker=" : "",
-                     BYTES_ARG(percent_encode(arena, *marker, "")));
+    struct bytes query = arena_printf(
+        arena, "%s%s%s%.*s", pages->query,
+        run_is_comparing(server->worker->run) ? "&maxresults=" COMPARED_PAGE : "",
+        marker->len > 0 ? "&marker=" : "", BYTES_ARG(percent_encode(arena, *marker, "")));
     struct xml_node *page = server_get_xml(server, pages->service, pages->path, query);
+    struct item_hash names;
     struct bytes next;
+    uint64_t entries;
 
     if (!page || !pages->take(pages->context, page))
         return false;
     next = server_text(page, "NextMarker");
-    if (next.len > 0 && bytes_equal(next, *marker))
+    entries = hash_names(page, &names);
+    if (next.len > 0 && !listing_bound_page(bound, &names, entries, next))
         return worker_problem(server->worker, "%s %.*s: its listing does not end",
                               service_names[pages->service], BYTES_ARG(pages->path));
     *marker = next.len > 0 ? arena_copy(markers, next) : bytes_of("", 0);
@@ -94,18 +137,21 @@ static bool take_page(struct server_source *server, const struct server_pages *p
 bool server_list_pages(struct server_source *server, const struct server_pages *pages)
 {
     struct arena *markers = arena_new((size_t)1 << 30), *arena = server->worker->arena;
+    struct listing_bound bound = { .pages = 0 };
     struct bytes marker = bytes_of("", 0);
     bool listed;
 
     do {
         struct arena_mark mark = arena_mark(arena);
 
-        listed = take_page(server, pages, markers, &marker);
+        listed = take_page(server, pages, markers, &bound, &marker);
         arena_rewind(arena, mark);
     } while (listed && marker.len > 0);
     arena_free(markers);
     return listed;
 }
+
+/* ---- what pages show ---- */
 
 void server_leave_lease(struct server_source *server, const struct xml_node *properties)
 {
@@ -123,7 +169,7 @@ struct bytes server_policies(struct server_source *server, enum endpoint_kind se
     };
     struct fetch_client_answer answer;
 
-    if (server->is_target || asker_is_shared(server->asker)) {
+    if (run_is_comparing(server->worker->run) || asker_is_shared(server->asker)) {
         run_leave_out(server->worker->run, LEFT_OUT_POLICIES, 1);
         return (struct bytes){ NULL, 0 };
     }

@@ -268,7 +268,7 @@ static bool take_queue(struct server_source *server, const struct xml_node *node
 
     server_add_metadata(arena, &item, node);
     put = run_put(run, &item);
-    if (server->is_target || put != PUT_MADE)
+    if (run_is_comparing(run) || put != PUT_MADE)
         return put != PUT_STOPPED;
     if (!read_messages(server, &item, path))
         return true; /* said why; other queues go on */

@@ -4,6 +4,11 @@
 #include "base/json.h"
 #include "transfer/server.h"
 
+/* Of a path, in characters as the service counts them, and thus in bytes at most. rest: Naming-and-Referencing-Shares */
+#define PATH_BYTES_MAX  8192u
+/* Of all directories of a share. */
+#define PATHS_BYTES_MAX ((size_t)4 << 30)
+
 /* Directories that are still to be listed: their paths. */
 struct share_listing {
     struct server_source *server;
@@ -122,14 +127,18 @@ static bool take_entry(struct share_listing *l, const struct xml_node *node)
     if (name.len == 0 || memchr(name.ptr, '/', name.len))
         return worker_problem(worker, "share %.*s: its listing has an invalid name",
                               BYTES_ARG(l->share));
-    item.name = arena_printf(l->arena, "%.*s%s%.*s", BYTES_ARG(l->directory),
-                             l->directory.len > 0 ? "/" : "", BYTES_ARG(name));
+    item.name =
+        arena_printf(item.kind == ITEM_DIRECTORY ? l->arena : worker->arena, "%.*s%s%.*s",
+                     BYTES_ARG(l->directory), l->directory.len > 0 ? "/" : "", BYTES_ARG(name));
+    if (item.name.len > PATH_BYTES_MAX || arena_held(l->arena) > PATHS_BYTES_MAX / 2)
+        return worker_problem(worker, "share %.*s: its directories do not end",
+                              BYTES_ARG(l->share));
     item.version = server_text(properties, "Etag");
     (void)bytes_parse_u64(server_text(properties, "Content-Length"), UINT64_MAX, &item.size);
     if (item.kind == ITEM_DIRECTORY) {
         item.size = 0;
         add_waiting(l, item.name);
-        if (!l->server->is_target && !complete_file(l->server, worker, &item))
+        if (!run_is_comparing(worker->run) && !complete_file(l->server, worker, &item))
             return true; /* said why */
     }
     return run_put(worker->run, &item) != PUT_STOPPED;
@@ -156,7 +165,7 @@ static bool list_share(struct server_source *server, struct bytes share)
 {
     struct share_listing listing = { .server = server,
                                      .share = share,
-                                     .arena = arena_new((size_t)4 << 30) };
+                                     .arena = arena_new(PATHS_BYTES_MAX) };
     bool listed = true;
 
     add_waiting(&listing, bytes_of("", 0));

@@ -1,6 +1,9 @@
 /* Tables and entities of a server, as items. rest: Query-Tables, Query-Entities */
+#include <nettle/sha2.h>
+
 #include "base/encode.h"
 #include "base/json.h"
+#include "transfer/bound.h"
 #include "transfer/server.h"
 
 #define DEPTH 6u
@@ -11,6 +14,7 @@ struct table_listing {
     /* Of each member of "value"; false: the listing ends. */
     bool (*take)(struct table_listing *listing, struct bytes object);
     struct bytes table; /* whose entities they are */
+    struct listing_bound bound;
 };
 
 /* The headers that name the next page, as the query of it. */
@@ -32,22 +36,49 @@ static struct bytes continuation(struct arena *arena, const struct fetch_head *h
     return text_bytes(&query);
 }
 
-static bool take_page(struct table_listing *l, struct bytes body)
+/* Adds what tells an object of a page from others. */
+static void hash_name(struct arena *arena, struct sha256_ctx *hash, struct bytes object)
+{
+    static const char *const names[] = { "TableName", "PartitionKey", "RowKey" };
+    struct json_member of[3];
+
+    if (!json_object_pick(arena, object, DEPTH, names, 3, of))
+        return;
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t length = of[i].text.len;
+
+        sha256_update(hash, sizeof length, (const uint8_t *)&length);
+        if (length > 0)
+            sha256_update(hash, (size_t)length, (const uint8_t *)of[i].text.ptr);
+    }
+}
+
+/* next: the query of the page behind it; empty: none. */
+static bool take_page(struct table_listing *l, struct bytes body, struct bytes next)
 {
     static const char *const value = "value";
     struct worker *worker = l->server->worker;
     struct json_member list = { .kind = JSON_ABSENT }, member;
     struct json_reader reader;
+    struct sha256_ctx hash;
+    struct item_hash names;
+    uint64_t entries = 0;
 
     if (!json_object_pick(worker->arena, body, DEPTH, &value, 1, &list) || list.kind != JSON_LIST)
         return worker_problem(worker, "table %.*s: its answer is no list in JSON",
                               BYTES_ARG(l->path));
+    sha256_init(&hash);
     json_list_init(&reader, worker->arena, list.text, DEPTH);
-    while (json_next(&reader, &member)) {
+    for (; json_next(&reader, &member); entries++) {
         if (member.kind != JSON_OBJECT || !l->take(l, member.text))
             return false;
+        hash_name(worker->arena, &hash, member.text);
     }
-    return !reader.bad;
+    sha256_digest(&hash, ITEM_HASH_SIZE, names.of);
+    if (next.len > 0 && !listing_bound_page(&l->bound, &names, entries, next))
+        return worker_problem(worker, "table %.*s: its listing does not end", BYTES_ARG(l->path));
+    return !reader.bad || worker_problem(worker, "table %.*s: its response is not a list in JSON",
+                                         BYTES_ARG(l->path));
 }
 
 static bool list_pages(struct table_listing *l)
@@ -71,10 +102,7 @@ static bool list_pages(struct table_listing *l)
         listed = asker_ask(l->server->asker, worker->arena, &asking, &answer) ||
                  worker_problem(worker, "%s", asker_problem(l->server->asker));
         next = continuation(markers, &answer.head);
-        if (listed && next.len > 0 && bytes_equal(next, asking.query))
-            listed =
-                worker_problem(worker, "table %.*s: its listing does not end", BYTES_ARG(l->path));
-        listed = listed && take_page(l, answer.body);
+        listed = listed && take_page(l, answer.body, next);
         asking.query = next;
         arena_rewind(worker->arena, mark);
     } while (listed && asking.query.len > 0);

@@ -5,10 +5,7 @@
 
 #include <inttypes.h>
 
-#include "base/clock.h"
 #include "base/xml.h"
-
-#define MARK "x-ms-meta-lagra_unfinished"
 
 static bool put_metadata(struct worker *worker, const struct item *item, bool has_mark)
 {
@@ -21,7 +18,7 @@ static bool put_metadata(struct worker *worker, const struct item *item, bool ha
                                     .body = bytes_of("", 0) };
 
     if (has_mark)
-        sink_header(arena, &request.headers, MARK, bytes_from_string("1"));
+        sink_header(arena, &request.headers, ITEM_QUEUE_MARK, bytes_from_string("1"));
     return sink_ask(worker, &request, NULL);
 }
 
@@ -45,7 +42,7 @@ static bool begin_again(struct worker *worker, const struct item *item)
         return worker_problem(worker, "%s", asker_problem(worker->to));
     (void)bytes_parse_u64(fetch_head_find(&answer.head, "x-ms-approximate-messages-count"),
                           UINT64_MAX, &messages);
-    if (fetch_head_find(&answer.head, MARK).ptr)
+    if (fetch_head_find(&answer.head, ITEM_QUEUE_MARK).ptr)
         return sink_ask(worker, &clear, NULL);
     if (messages > 0)
         return worker_problem(worker,
@@ -66,29 +63,31 @@ bool sink_put_queue(struct worker *worker, const struct item *item)
                                     .accepted = 409 };
     int status;
 
-    sink_header(arena, &request.headers, MARK, bytes_from_string("1"));
+    sink_header(arena, &request.headers, ITEM_QUEUE_MARK, bytes_from_string("1"));
     if (!sink_ask(worker, &request, &status))
         return false;
     /* 204: it is there with the same metadata, the mark among it. */
     return status == 201 || begin_again(worker, item);
 }
 
-/* Seconds until it expires, for messagettl; "-1": never. */
-static struct bytes seconds_left(struct arena *arena, struct bytes expiry)
+/* Returns the seconds until a message expires, for messagettl, or "-1" if it never does. Its expiry comes without fractions of a
+ * second, and is put off by up to two seconds rather than shortened: `now` may be a second behind. decision: 909 */
+static struct bytes seconds_left(struct arena *arena, struct bytes expiry, instant now)
 {
-    instant at, now = clock_unmoved();
+    instant at;
 
     if (!instant_parse_http(expiry, &at) || at > now + 3650ull * TICKS_PER_DAY)
         return bytes_from_string("-1");
+    at += TICKS_PER_SECOND;
     return arena_printf(arena, "%" PRIu64,
-                        at > now + TICKS_PER_SECOND ? (uint64_t)((at - now) / TICKS_PER_SECOND)
-                                                    : UINT64_C(1));
+                        at > now ? (uint64_t)((at - now + TICKS_PER_SECOND - 1) / TICKS_PER_SECOND)
+                                 : UINT64_C(1));
 }
 
 bool sink_put_message(struct worker *worker, const struct item *item)
 {
     struct arena *arena = worker->arena;
-    struct bytes left = seconds_left(arena, item->date);
+    struct bytes left = seconds_left(arena, item->date, asker_now(worker->to));
     struct sink_request request = { .method = "POST",
                                     .service = ENDPOINT_QUEUE,
                                     .path = sink_path(arena, item->parent,

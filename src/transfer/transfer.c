@@ -15,9 +15,10 @@ static struct sink *open_sink(struct worker *worker, const struct transfer_optio
     return options->to_export ? sink_export_new(worker, options->to_export) : sink_server_new();
 }
 
-static struct source *open_target(void)
+static struct source *open_target(struct worker *worker, const struct transfer_options *options)
 {
-    return source_server_new(true);
+    return options->to_export ? source_export_new(worker, options->to_export)
+                              : source_server_new(true);
 }
 
 bool transfer_run(const struct transfer_options *options, struct transfer_result *ret_result)

@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (item) {
         item = item_copy(arena, item);
         item_hash_source(item, &hash);
-        item_hash_alike(arena, item, 0, &hash);
+        item_hash_alike(arena, item, &hash);
         (void)item_bytes(item);
         check(arena, item);
     }
