@@ -45,7 +45,7 @@ export function Containers({ account }: { account: string }) {
     const [prefix, setPrefix] = useState('');
     const [marks, setMarks] = useState<string[]>([]);
     const list = useLoad(async () => {
-        const pages = (await blobService(account)).listContainers({ prefix: prefix || undefined, includeDeleted: true })
+        const pages = (await blobService(account)).listContainers({ prefix: prefix || undefined, includeDeleted: true, includeSystem: true })
             .byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
         return (await pages.next()).value as ServiceListContainersSegmentResponse;
     }, [account, prefix, marks]);

@@ -219,9 +219,54 @@ static void write_tables(struct admin_call *call, struct bytes body)
     }
 }
 
-/* Arguments: account, prefix, marker; of tables account and marker. */
-enum { LIST_ACCOUNT, LIST_PREFIX, LIST_MARKER };
-enum { LIST_TABLES_MARKER = 1 };
+/* Arguments: account, prefix, marker, and of containers all; of tables account, marker and all. */
+enum { LIST_ACCOUNT, LIST_PREFIX, LIST_MARKER, LIST_ALL };
+enum { LIST_TABLES_MARKER = 1, LIST_TABLES_ALL };
+
+static bool shows_all(const struct admin_call *call, const struct kind *kind)
+{
+    return call->given[is_table(kind) ? LIST_TABLES_ALL : LIST_ALL].ptr != NULL;
+}
+
+static void write_metrics_table(struct admin_call *call, const struct kind *kind,
+                                struct bytes account, const char *name)
+{
+    struct own_request asked = { .method = METHOD_GET,
+                                 .path = arena_printf(call->arena, "/%.*s/Tables('%s')",
+                                                      BYTES_ARG(account), name),
+                                 .headers = json_headers,
+                                 .header_count = 2 };
+    struct own_answer answer;
+
+    own_request_run(own_request_endpoint(call->admin->endpoints, kind->service), call->arena,
+                    &asked, &answer);
+    if (answer.error)
+        return;
+    json_write_begin(&call->out, '{');
+    json_write_member(&call->out, "name", bytes_from_string(name));
+    json_write_end(&call->out, '}');
+}
+
+/* Writes the tables of Storage Analytics, which Query Tables does not list.
+ * rest: Storage-Analytics-Metrics-Table-Schema */
+static void write_metrics_tables(struct admin_call *call, const struct kind *kind,
+                                 struct bytes account)
+{
+    static const char *const names[] = {
+        "$MetricsCapacityBlob",
+        "$MetricsHourPrimaryTransactionsBlob",
+        "$MetricsHourPrimaryTransactionsFile",
+        "$MetricsHourPrimaryTransactionsQueue",
+        "$MetricsHourPrimaryTransactionsTable",
+        "$MetricsMinutePrimaryTransactionsBlob",
+        "$MetricsMinutePrimaryTransactionsFile",
+        "$MetricsMinutePrimaryTransactionsQueue",
+        "$MetricsMinutePrimaryTransactionsTable",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        write_metrics_table(call, kind, account, names[i]);
+}
 
 static struct own_request list_request(struct admin_call *call, const struct kind *kind,
                                        struct bytes account)
@@ -234,6 +279,8 @@ static struct own_request list_request(struct admin_call *call, const struct kin
 
     text_init(&query, arena, 128);
     text_add_string(&query, is_table(kind) ? "$top=1000" : "comp=list&maxresults=1000");
+    if (!is_table(kind) && shows_all(call, kind))
+        text_add_string(&query, "&include=system");
     if (prefix.len > 0)
         text_printf(&query, "&prefix=%.*s", BYTES_ARG(percent_encode(arena, prefix, "")));
     if (marker.len > 0)
@@ -264,6 +311,8 @@ void admin_resource_list(struct admin_call *call)
     json_write_name(&call->out, "items");
     json_write_begin(&call->out, '[');
     if (is_table(kind)) {
+        if (shows_all(call, kind) && call->given[LIST_TABLES_MARKER].len == 0)
+            write_metrics_tables(call, kind, account);
         write_tables(call, answer.response.body);
         marker = response_find_header(&answer.response,
                                       bytes_from_string("x-ms-continuation-NextTableName"));

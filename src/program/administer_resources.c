@@ -77,10 +77,11 @@ static bool ask_pages(const struct command_call *call, struct arena *arena, stru
             { "account", command_value(call, "account") },
             { "prefix", command_value(call, "prefix") },
             { "marker", marker },
+            { "all", command_value(call, "all") ? "yes" : NULL },
         };
         struct ask_answer answer;
 
-        asked = ask_server(call, operation, arguments, 3, &answer);
+        asked = ask_server(call, operation, arguments, 4, &answer);
         if (asked) {
             struct bytes next = ask_member(answer.arena, answer.body, "next");
 

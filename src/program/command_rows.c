@@ -51,6 +51,17 @@ static const struct command_option listed[] = {
     { "prefix", "TEXT", "those whose names begin so" },
     NO_MORE,
 };
+#define ALL                                                                                        \
+    {                                                                                              \
+        "all", NULL, "also those of Storage Analytics: $logs, $Metrics.."                          \
+    }
+static const struct command_option listed_containers[] = {
+    OF_ACCOUNT,
+    { "prefix", "TEXT", "those whose names begin so" },
+    ALL,
+    NO_MORE,
+};
+static const struct command_option listed_tables[] = { OF_ACCOUNT, ALL, NO_MORE };
 static const struct command_option new_container[] = {
     OF_ACCOUNT,
     { "public-access", "KIND", "container or blob: what everybody may read" },
@@ -138,13 +149,13 @@ const struct command_row command_rows[] = {
     { "account rotate-key", "NAME 1|2",   "make a key anew, and print it, once; the other one goes on", 2, 2, NULL, administer_account_rotate_key },
     { "account disable", "NAME",          "refuse everybody who asks for anything of it", 1, 1, NULL, administer_account_disable },
     { "container create", "NAME",         "make a container", 1, 1, new_container, administer_create },
-    { "container list", "",               "the containers of an account", 0, 0, listed, administer_list },
+    { "container list", "",               "the containers of an account", 0, 0, listed_containers, administer_list },
     { "container delete", "NAME",         "delete one, and all that is in it", 1, 1, of_account, administer_delete },
     { "queue create", "NAME",             "make a queue", 1, 1, of_account, administer_create },
     { "queue list", "",                   "the queues of an account", 0, 0, listed, administer_list },
     { "queue delete", "NAME",             "delete one, and its messages", 1, 1, of_account, administer_delete },
     { "table create", "NAME",             "make a table", 1, 1, of_account, administer_create },
-    { "table list", "",                   "the tables of an account", 0, 0, of_account, administer_list },
+    { "table list", "",                   "the tables of an account", 0, 0, listed_tables, administer_list },
     { "table delete", "NAME",             "delete one, and its entities", 1, 1, of_account, administer_delete },
     { "share create", "NAME",             "make a share of files", 1, 1, new_share, administer_create },
     { "share list", "",                   "the shares of an account", 0, 0, listed, administer_list },

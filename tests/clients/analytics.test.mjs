@@ -14,6 +14,7 @@ import { QueueServiceClient } from '@azure/storage-queue';
 import { ShareServiceClient } from '@azure/storage-file-share';
 import { Connection } from '../lib/http.mjs';
 import { tableSas } from '../lib/sas.mjs';
+import { run } from '../lib/program.mjs';
 import { freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 import { collect, credential, once, refused } from './setup.mjs';
@@ -131,6 +132,32 @@ test('lines of requests, in blobs named and described as documented', async (t) 
     const queueLines = await logged(logs, 'queue', (at) => at[2] === 'DeleteQueue');
     assert.ok(queueLines.every((at) => at[0] === '2.0' && at.length === 38 && at[2] !== 'ListQueues'));
     assert.ok((await linesOf(logs, 'table')).every((at) => at[2] === 'QueryTables' && at[10] === 'table'));
+});
+
+// They have bytes, though no ordinary list shows them. decision: 911
+test('$logs and $Metrics tables are in lists of all, and in usage', async (t) => {
+    const server = await start(t);
+    const { blobs } = clients(server);
+    const asked = async (...words) => {
+        const { code, output, errors } = await run([...words, '--json', '--location', server.location]);
+        assert.equal(code, 0, errors);
+        return JSON.parse(output);
+    };
+    const names = async (...words) => (await asked(...words)).items.map(({ name }) => name).filter((name) => name !== '$MetricsCapacityBlob'); // once a day
+    const hour = '$MetricsHourPrimaryTransactionsBlob', minute = '$MetricsMinutePrimaryTransactionsBlob';
+
+    await blobs.createContainer('mine');
+    await blobs.setProperties({ blobAnalyticsLogging: logging(), hourMetrics: metrics(), minuteMetrics: metrics() });
+    await until(async () => (await names('container', 'list', '--all')).includes('$logs') && (await names('table', 'list', '--all')).length === 2);
+    assert.deepEqual(await names('container', 'list', '--all'), ['$logs', 'mine']);
+    assert.deepEqual(await names('container', 'list'), ['mine']);
+    assert.deepEqual(await names('table', 'list', '--all'), [hour, minute]);
+    assert.deepEqual(await names('table', 'list'), []);
+    const { accounts, containers } = await asked('usage');
+    for (const name of ['$logs', hour, minute])
+        assert.ok(containers.find((one) => one.name === name.toLowerCase())?.bytes > 0, `${name}: ${JSON.stringify(containers)}`);
+    assert.equal(accounts.find(({ service }) => service === 'blob').containers, 2);
+    assert.ok(accounts.find(({ service }) => service === 'blob').bytes > 0);
 });
 
 test('$logs is read, listed when it is named, its blobs are deleted, and nobody else writes it', async (t) => {

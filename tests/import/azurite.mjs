@@ -1,8 +1,9 @@
-// Azurite's three services as one process on a folder, of the npm package of bench/.
+// Azurite's three services as one process on a folder: of the npm package of bench/, or a version of tests/import/package.json.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../lib/server.mjs';
@@ -17,11 +18,15 @@ const START_LIMIT_MS = 300000;
 const SAVED_MS = 6000;
 const END_LIMIT_MS = 20000;
 
-export async function startAzurite(folder) {
+/** The program of a version below `modules`, a folder node_modules. */
+export const azuriteOf = (modules, version) => path.join(modules, `azurite-${version}/dist/src/azurite.js`);
+
+/** file: the program of a version, which gets no options that others do not have; else that of bench/. */
+export async function startAzurite(folder, { file } = {}) {
     const [blob, queue, table] = await freePorts(3), ports = { host: HOST, blob, queue, table };
-    const child = spawn(process.execPath, [program, '--location', folder, '--blobHost', HOST, '--queueHost', HOST, '--tableHost', HOST,
-        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`, '--silent', '--skipApiVersionCheck', '--disableTelemetry',
-        ...['blob', 'queue', 'table'].flatMap((name) => [`--${name}KeepAliveTimeout`, '600'])], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn(process.execPath, [file ?? program, '--location', folder, '--blobHost', HOST, '--queueHost', HOST, '--tableHost', HOST,
+        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`, '--silent', '--skipApiVersionCheck',
+        ...file ? [] : ['--disableTelemetry', ...['blob', 'queue', 'table'].flatMap((name) => [`--${name}KeepAliveTimeout`, '600'])]], { stdio: ['ignore', 'ignore', file ? 'ignore' : 'inherit'] });
     const ended = once(child, 'exit');
 
     for (const end = Date.now() + START_LIMIT_MS; ; await delay(50)) {
