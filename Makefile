@@ -33,8 +33,8 @@ console-test: ## the web console in Debian's Chromium, and what takes minutes th
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra CONSOLE_PICTURES=$(PICTURES) tools/node tests/console/run.mjs --long $(ARGS)
 
-import-test: build ## lagra import of 100,000 blobs from Azurite, killed on its way, and its time beside azcopy's (ARGS="--blobs 1000"): minutes
-	@tools/prepare bench
+import-test: build ## lagra import from versions of Azurite (ARGS="versions --all": each one since 3.20), and of 100,000 blobs, killed on its way: minutes
+	@tools/prepare import
 	@LAGRA_BINARY=$(CURDIR)/$(BUILD)/lagra tools/node tests/import/run.mjs $(ARGS)
 
 works-with: ## clients that others have written (docs/works-with.md): installs them, 2.3 GiB

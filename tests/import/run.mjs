@@ -2,9 +2,9 @@
 // An import of many blobs, entities and messages from Azurite, from its server and from its folder, killed three times on each
 // way; what came is checked byte for byte. And how long the blobs take alone, beside azcopy. docs/import.md
 //
-//   run.mjs [compare] [server] [folder] [--blobs N] [--entities N] [--messages N] [--filled FOLDER] [--rounds N]
+//   run.mjs [versions] [compare] [server] [folder] [--all] [--blobs N] [--entities N] [--messages N] [--filled FOLDER] [--rounds N]
 //
-// All three parts, or those that are named.
+// All parts, or those that are named. versions: imports from versions of Azurite (versions.mjs), with --all from each one since 3.20.
 //
 //   --filled  a data folder of Azurite with so many, of which a copy is served; it is made first if it is not there
 //   --rounds  of the comparison with azcopy, in turn; 0: none
@@ -28,11 +28,11 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const AZCOPY = path.join(HERE, '../../bench/node_modules/@azure-tools/azcopy-linux/dist/bin/azcopy_linux_amd64');
 const JOURNAL_HEAD_BYTES = 47, JOURNAL_ENTRY_BYTES = 32;
 
-const PARTS = ['compare', 'server', 'folder'];
+const PARTS = ['versions', 'compare', 'server', 'folder'];
 const { values: options, positionals: named } = parseArgs({
     allowPositionals: true,
     options: {
-        blobs: { type: 'string', default: '100000' }, entities: { type: 'string', default: '10000' },
+        all: { type: 'boolean', default: false }, blobs: { type: 'string', default: '100000' }, entities: { type: 'string', default: '10000' },
         messages: { type: 'string', default: '1000' }, filled: { type: 'string' }, rounds: { type: 'string', default: '1' },
     },
 });
@@ -143,7 +143,15 @@ async function compare(azurite, rounds) {
     }
 }
 
-try {
+/** Versions of Azurite, by a process of their own. */
+async function tryVersions() {
+    const child = spawn(process.execPath, [path.join(HERE, 'versions.mjs'), ...options.all ? ['--all'] : []], { stdio: 'inherit' });
+    const [code] = await once(child, 'exit');
+    if (code !== 0)
+        throw new Error('a version of Azurite was not imported');
+}
+
+async function importLarge() {
     if (options.filled && !existsSync(options.filled)) {
         const unfinished = `${options.filled}.unfinished`;
         rmSync(unfinished, { recursive: true, force: true });
@@ -166,6 +174,13 @@ try {
     }
     if (isWanted('folder'))
         await importThroughKills("Azurite's folder", { words: ['--azurite', source] });
+}
+
+try {
+    if (isWanted('versions'))
+        await tryVersions();
+    if (['compare', 'server', 'folder'].some(isWanted))
+        await importLarge();
     console.log('import: all passed');
 } finally {
     await delay(100);
