@@ -57,7 +57,7 @@ static const struct command_option listed[] = {
     }
 static const struct command_option listed_containers[] = {
     OF_ACCOUNT,
-    { "prefix", "TEXT", "those whose names begin so" },
+    { "prefix", "TEXT", "only names with this prefix" },
     ALL,
     NO_MORE,
 };

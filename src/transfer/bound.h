@@ -11,8 +11,8 @@
 
 /* Of one listing; zeros at its start. */
 struct listing_bound {
-    /* A page that later ones are compared with: the one whose number is the last power of two. A cycle of any length comes back
-     * to it. */
+    /* A page that later ones are compared with: the one whose number is the last power of two. A cycle of any length reaches
+     * it again. */
     struct item_hash kept_names, kept_marker;
     bool kept_has_names;
     uint64_t pages, next_kept;

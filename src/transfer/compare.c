@@ -235,7 +235,7 @@ static size_t take_group(struct listing *states, size_t at, size_t *ret_next)
     return kept - at;
 }
 
-/* Looks for each state among those of the target, each behind the one before. */
+/* Looks for each state among the states of the target, each after the previous one. */
 static void compare_states(struct comparison *comparison, struct arena *arena,
                            const struct listed *states, size_t count)
 {

@@ -29,7 +29,7 @@ struct export_listing {
     const char *name;
     struct line_reader lines;
     bool passes_over; /* the queue has its messages, or does not get any */
-    /* Queues whose end has not come. An export that was killed begins the queue again when it is resumed. */
+    /* Queues without an end so far. A resumed export writes a queue from its start again. */
     char open[OPEN_QUEUES_MAX][QUEUE_SIZE];
     size_t open_count;
 };

@@ -46,7 +46,7 @@ struct item {
     struct bytes parent, name;
     /* Of a blob: the snapshot or version that it is at the source; ptr NULL: the blob itself. */
     struct bytes state;
-    uint64_t moment; /* when that snapshot or version was taken, in ticks; 0: not known */
+    uint64_t moment; /* when that snapshot or version was taken, in ticks; 0 if unknown */
     /* Changes at the source when it is written to: its ETag; empty: not known. */
     struct bytes version;
     uint64_t size; /* of a blob, a file */

@@ -38,8 +38,8 @@ enum put_result run_put(struct run *run, const struct item *item);
 /* Whether it goes on with what an earlier run has begun. */
 bool run_goes_on(const struct run *run);
 bool run_receives_messages(const struct run *run);
-/* Returns whether the listing is only compared with the other side's at the end: what is put is not made, no bytes, messages
- * or policies are read, and each state of a blob may be put alone. */
+/* Returns whether the listing is only compared with the other side's at the end: items are not created, bytes, messages and policies
+ * are not read, and each state of a blob may be put separately. */
 bool run_is_comparing(const struct run *run);
 /* Notes in the journal that something is begun with a queue that outlives the process. returns whether an earlier run has
  * noted it. The first worker. */
@@ -50,8 +50,8 @@ void run_note_message(struct run *run, const struct item *message);
 uint64_t run_noted_place(const struct run *run, const struct item *message);
 
 struct source {
-    /* Lists all by run_put(), once to copy and once to compare. The first worker. False: it could not be listed to its end, which
-     * was said. */
+    /* Lists everything by run_put(), once to copy and once to compare. Called on the first worker. Returns false after reporting why
+     * the listing is incomplete. */
     bool (*list)(struct source *source, struct worker *worker);
     /* Adds what the list does not say: headers of files. Any worker. NULL: it says all. */
     bool (*complete)(struct source *source, struct worker *worker, struct item *item);
@@ -69,7 +69,7 @@ struct sink {
     /* Makes it, with its states. False: said why. */
     bool (*put)(struct sink *sink, struct source *source, struct worker *worker,
                 const struct item *item);
-    /* When all is made and compared. False: said why. NULL: nothing is to be done. */
+    /* Called after everything was copied and compared. Returns false after reporting why. May be NULL. */
     bool (*end)(struct sink *sink, struct worker *worker);
     void (*free)(struct sink *sink);
 };

@@ -143,15 +143,15 @@ static bool take_rest(void *context, struct xml_node *page)
         if (!bytes_is(blob->name, "Blob") || !xml_child(blob, "Properties"))
             continue;
         if (!bytes_equal(name, l->states.first->name))
-            return false; /* names that begin with it follow */
+            return false; /* only longer names follow */
         if (!add_state(l, name, blob))
             l->is_stopped = true;
     }
     return !l->is_stopped;
 }
 
-/* Lists once more the blobs of the name at a page's end: the marker of Azurite's pages is a name, so that its next page
- * begins with another one, even if snapshots of the last one are left. decision: 906 */
+/* Lists once more the blobs of the name at a page's end: the marker of Azurite's pages is a name, so its next page
+ * starts with another one, even if snapshots of the last one are left. decision: 906 */
 static void list_rest(struct blob_listing *l)
 {
     struct bytes name = percent_encode(l->arena, l->states.first->name, "");

@@ -88,7 +88,7 @@ static void hash_text(struct sha256_ctx *hash, struct bytes text)
         sha256_update(hash, text.len, (const uint8_t *)text.ptr);
 }
 
-/* Hashes what tells the entries of a page apart, and returns their number. */
+/* Hashes the names of the entries of a page, and returns their number. */
 static uint64_t hash_names(const struct xml_node *page, struct item_hash *ret_names)
 {
     static const char *const lists[] = { "Containers", "Blobs", "Queues", "Shares", "Entries" };

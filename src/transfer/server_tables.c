@@ -36,7 +36,7 @@ static struct bytes continuation(struct arena *arena, const struct fetch_head *h
     return text_bytes(&query);
 }
 
-/* Adds what tells an object of a page from others. */
+/* Adds the name or the keys of an object of a page. */
 static void hash_name(struct arena *arena, struct sha256_ctx *hash, struct bytes object)
 {
     static const char *const names[] = { "TableName", "PartitionKey", "RowKey" };
