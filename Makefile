@@ -3,6 +3,8 @@
 BUILD  ?= build
 # `make run ARGS="--blobPort 11000"`: any option of `lagra --help`.
 ARGS   ?=
+# `make run CONSOLE=off`: without the web console, and what it takes to build.
+CONSOLE ?= on
 SEED   ?= 1
 PREFIX ?= /usr/local
 
@@ -11,12 +13,12 @@ PREFIX ?= /usr/local
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
-build: ## build build/lagra, after installing what is missing
-	@tools/prepare build
-	@tools/compile $(BUILD) -Dtests=false -Db_lto=true -Doptimization=3
+build: ## build build/lagra with its web console (CONSOLE=off: without), after installing what is missing
+	@CONSOLE=$(CONSOLE) tools/prepare build
+	@tools/compile $(BUILD) -Dtests=false -Db_lto=true -Doptimization=3 -Dconsole=$(if $(filter off,$(CONSOLE)),disabled,auto)
 
-run: build ## build, and serve ./data with the development account on 127.0.0.1:10000
-	@exec $(BUILD)/lagra --location data $(ARGS)
+run: build ## build, serve ./data with the development account on 127.0.0.1:10000, and print a link to the console
+	@exec $(BUILD)/lagra --location data --console $(if $(filter off,$(CONSOLE)),off,link) $(ARGS)
 
 test: ## build with gates and pass all tests; ends with "N passed, N failed"
 	@tools/prepare test

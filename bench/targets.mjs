@@ -80,12 +80,14 @@ async function startTarget(name, command, args, port, ports = {}) {
 export async function startLagra(binary, folder, { name = 'Lagra', args = [] } = {}) {
     const [blob, queue, table, file] = await freePorts(4);
     const location = path.join(folder, 'lagra');
-    const servesFiles = execFileSync(binary, ['--help']).includes('--filePort'); /* a baseline may not */
+    const help = execFileSync(binary, ['--help'], { encoding: 'utf8' });
+    const servesFiles = help.includes('--filePort'); /* a baseline may not */
+    const hasConsole = help.includes('/metrics and the web console'); /* unless it is told otherwise */
 
     mkdirSync(location, { recursive: true });
     return startTarget(name, binary, ['--location', location, '--silent',
         '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`,
-        ...(servesFiles ? ['--filePort', `${file}`] : []), ...args], blob,
+        ...(servesFiles ? ['--filePort', `${file}`] : []), ...(hasConsole ? ['--managementPort', '0'] : []), ...args], blob,
     { queuePort: queue, tablePort: table, ...(servesFiles && { filePort: file }) });
 }
 

@@ -141,8 +141,7 @@ static bool start_listener(struct running *run, size_t i)
     run->servers[i] =
         http_start(&where, &limits, &service_application, &run->endpoints[i], &problem);
     if (!run->servers[i]) {
-        fprintf(stderr, "lagra: the %s service cannot listen on %s port %u: %s\n",
-                services[i]->name, listen->host, listen->port, problem);
+        fprintf(stderr, "lagra: the %s service: %s\n", services[i]->name, problem);
         return false;
     }
     atomic_store(&run->endpoint_set.ports[i], http_port(run->servers[i]));
@@ -222,6 +221,7 @@ static bool start_listeners(struct running *run)
         greet(&run->options, GREET_STARTING, i, run->options.listen[i].port);
         greet(&run->options, GREET_LISTENING, i, http_port(run->servers[i]));
     }
+    management_print(&run->options, &run->management, run->certificate.chain != NULL);
     return true;
 }
 
@@ -414,6 +414,8 @@ static void keep_ports(const struct running *run, struct options *options)
             options->listen[i].port = http_port(run->servers[i]);
     if (run->smb.server)
         options->smb.port = net_port(run->smb.server);
+    if (run->management.server)
+        options->management.port = http_port(run->management.server);
 }
 
 static int serve(struct options *options)

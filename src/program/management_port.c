@@ -11,6 +11,8 @@
 /* Connections, and those that are being refused. */
 #define DESCRIPTORS    (96u + MANAGEMENT_FILES_MAX)
 #define GRACE_S        1
+/* Of a host's name and what stands around it. */
+#define URL_SIZE       320
 
 #define USAGE_EVERY_MS (15u * 60000)
 
@@ -69,10 +71,10 @@ static bool wants_console(const struct options *options, const struct certificat
 {
     const char *why = NULL;
 
-    if (!options->console)
+    if (options->console == CONSOLE_OFF)
         return false;
     if (!console_is_built())
-        why = "this build has none: it was made without npm";
+        why = "this build has none";
     else if (!certificate->chain && !host_is_loopback(options->management.host))
         why = "on an address other than loopback it takes --cert";
     if (why && !options->silent)
@@ -80,19 +82,74 @@ static bool wants_console(const struct options *options, const struct certificat
     return !why;
 }
 
-static void print_places(const struct options *options, const struct management_port *port,
-                         bool is_secure)
+/* Says how an operator signs in. article: of the link */
+static void print_way_in(const struct options *options, const char *article)
 {
-    const char *scheme = is_secure ? "https" : "http";
-    const char *host = options->management.host;
-    unsigned number = http_port(port->server);
+    if (options->in_memory || !options->location)
+        printf("sign in with an account's name and key");
+    else if (strcmp(options->location, ".") == 0)
+        printf("lagra console prints %s", article);
+    else
+        printf("lagra console --location %s prints %s", options->location, article);
+}
 
-    if (options->silent)
+static void print_console(const struct options *options, struct console *console, const char *url)
+{
+    char secret[CONSOLE_LINK_SIZE];
+
+    if (options->console == CONSOLE_LINK) {
+        console_make_link(console, secret);
+        printf("Lagra's console: %s/console/#link=%s\n  (signs in once, within five minutes; ", url,
+               secret);
+        print_way_in(options, "another one");
+    } else {
+        printf("Lagra's console is at %s/console/ (", url);
+        print_way_in(options, "a link");
+    }
+    printf(")\n");
+}
+
+void management_print(const struct options *options, const struct management_port *port,
+                      bool is_secure)
+{
+    const char *host = options->management.host;
+    char url[URL_SIZE];
+
+    if (options->silent || !port->server)
         return;
-    printf("Lagra's metrics are at %s://%s:%u/metrics\n", scheme, host, number);
+    if (strcmp(host, "0.0.0.0") == 0 || strcmp(host, "::") == 0)
+        host = "localhost";
+    snprintf(url, sizeof url, strchr(host, ':') ? "%s://[%s]:%u" : "%s://%s:%u",
+             is_secure ? "https" : "http", host, http_port(port->server));
+    printf("Lagra's metrics are at %s/metrics\n", url);
     if (port->management.console)
-        printf("Lagra's console is at %s://%s:%u/console/ (lagra console prints a link)\n", scheme,
-               host, number);
+        print_console(options, port->management.console, url);
+}
+
+/* Where nobody has asked for the port, a server that finds it taken does without. decision: 923 */
+static bool refuse_port(const struct options *options, struct management_port *port,
+                        const char *problem)
+{
+    console_free(port->management.console);
+    port->management.console = NULL;
+    if (!options->management_is_optional) {
+        fprintf(stderr, "lagra: the management port: %s\n", problem);
+        return false;
+    }
+    if (!options->silent)
+        printf("Lagra's console and metrics are not served: %s "
+               "(--managementPort names another port)\n",
+               problem);
+    return true;
+}
+
+/* With --testing: the thread that saves and loads states. False after saying why not. */
+static bool start_testing(struct management_port *port)
+{
+    port->management.pool = decide_pool_new(1, (struct pool_shares){ 0 });
+    if (!port->management.pool)
+        fprintf(stderr, "lagra: cannot start a thread for snapshots\n");
+    return port->management.pool;
 }
 
 bool management_start(const struct options *options, const struct certificate *certificate,
@@ -115,12 +172,8 @@ bool management_start(const struct options *options, const struct certificate *c
     ret_port->management.names = bytes_from_string(options->management_names);
     ret_port->management.saved = &ret_port->saved;
     ret_port->saved.store = of->store;
-    if (options->testing)
-        ret_port->management.pool = decide_pool_new(1, (struct pool_shares){ 0 });
-    if (options->testing && !ret_port->management.pool) {
-        fprintf(stderr, "lagra: cannot start a thread for snapshots\n");
+    if (options->testing && !start_testing(ret_port))
         return false;
-    }
     if (!open_token(options, &ret_port->management.token))
         return false;
     if (wants_console(options, certificate))
@@ -129,16 +182,12 @@ bool management_start(const struct options *options, const struct certificate *c
             options->testing && !ret_port->management.token.ptr });
     ret_port->server =
         http_start(&where, &limits, &management_application, &ret_port->management, &problem);
-    if (!ret_port->server) {
-        fprintf(stderr, "lagra: the management port cannot listen on %s port %u: %s\n", where.host,
-                where.port, problem);
-        return false;
-    }
+    if (!ret_port->server)
+        return refuse_port(options, ret_port, problem);
     if (options->testing)
         fprintf(stderr, "lagra: --testing: whoever asks at the management port makes requests "
                         "fail, and moves the "
                         "clock\n");
-    print_places(options, ret_port, where.cert_pem != NULL);
     return true;
 }
 

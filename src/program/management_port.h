@@ -14,10 +14,16 @@ struct management_port {
 
 /* Descriptors that are set aside for it. */
 unsigned management_descriptors(const struct options *options);
-/* of: what it shows, for as long as it runs; the rest of it comes from the options. Starts it if they name its port, and
- * says where it is. False after saying on stderr why not. */
+/* Starts the management port unless the options turn it off.
+ *
+ * of  what it shows, for as long as it runs; the rest of it comes from the options
+ * returns false after saying on stderr why not; true without a server where nobody has asked for one and its port
+ * is taken, which is said */
 bool management_start(const struct options *options, const struct certificate *certificate,
                       const struct management *of, struct management_port *ret_port);
+/* Says where it is served, and how to sign in to the console. */
+void management_print(const struct options *options, const struct management_port *port,
+                      bool is_secure);
 /* Counts what accounts keep: now and then where metrics or a limit want it, else when asked. NULL after saying
  * on stderr why not. */
 struct usage_survey *usage_start(const struct options *options,

@@ -29,11 +29,11 @@ const struct option_row option_rows[] = {
     { "fileHost",              0,  "HOST", "address of the File service (127.0.0.1)",           LISTEN(FILE, host), SET_TEXT },
     { "filePort",              0,  "PORT", "its port (10003)",                                  LISTEN(FILE, port), SET_PORT },
     { "fileKeepAliveTimeout", 0, "N",  "the same", LISTEN(FILE, keep_alive_s), SET_COUNT },
-    { "managementPort",        0,  "PORT", "serve /metrics there (else not at all)",            MEMBER(management.port), SET_PORT },
+    { "managementPort",        0,  "PORT", "port of /metrics and the web console (10010; 0: none; any: any free one)", MEMBER(management), MANAGEMENT_PORT },
     { "managementHost",        0,  "HOST", "address of that port (127.0.0.1); another one takes --managementToken", MEMBER(management.host), SET_TEXT },
     { "managementToken",       0,  "FILE", "who asks there sends what is in FILE: Authorization: Bearer", MEMBER(management_token_path), SET_FILE },
     { "managementNames",       0,  "LIST", "host names, separated by commas, by which that port may be reached without TLS; localhost and IP addresses always may", MEMBER(management_names), SET_TEXT },
-    { "console",               0,  "MODE", "off: no web console at that port; on: where it is on loopback or has a certificate (on; docs/console.md)", MEMBER(console), ON_OFF },
+    { "console",               0,  "MODE", "off: no web console at that port; on: where it is on loopback or has a certificate; link: the same, and print a link that signs in (on; docs/console.md)", MEMBER(console), CONSOLE },
     { "seed",                  0,  "PATH", "have what the JSON in a file, or in the files of a folder, says before it is ready (docs/seeding.md)", MEMBER(seed.path), SET_FILE },
     { "containers",            0,  "LIST", "have these containers: names with commas between", MEMBER(seed.containers), SET_TEXT },
     { "queues",                0,  "LIST", "the same of queues",                               MEMBER(seed.queues), SET_TEXT },
@@ -165,6 +165,10 @@ bool option_row_is_setting(const struct option_row *row)
 
 /* ---- values ---- */
 
+const char *const console_modes[] = { [CONSOLE_OFF] = "off",
+                                      [CONSOLE_ON] = "on",
+                                      [CONSOLE_LINK] = "link" };
+
 /* Azurite's: a number, also with a fraction. */
 static enum options_result check_memory_limit(const char *value, const char *named)
 {
@@ -220,20 +224,54 @@ static enum options_result apply_number(const struct option_row *row, const char
     return refuse_value(named, is_port ? "a port number" : takes, value);
 }
 
+static enum options_result apply_management_port(const char *value, const char *named,
+                                                 struct listen_options *member)
+{
+    uint64_t number = 0;
+    bool is_any = strcmp(value, "any") == 0;
+
+    if (!is_any && !bytes_parse_u64(bytes_from_string(value), UINT16_MAX, &number))
+        return refuse_value(named, "a port number, 0 or any", value);
+    member->port = (uint16_t)number;
+    member->wanted = is_any || number > 0;
+    return OPTIONS_RUN;
+}
+
+/* Finds the mode of this name among three. */
+static bool find_mode(const char *const modes[3], const char *value, int *ret_mode)
+{
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(value, modes[i]) != 0)
+            continue;
+        *ret_mode = i;
+        return true;
+    }
+    return false;
+}
+
 static enum options_result apply_sandbox(const char *value, const char *named,
                                          enum sandbox_mode *member)
 {
     static const char *const modes[] = {
         [SANDBOX_OFF] = "off", [SANDBOX_LOG] = "log", [SANDBOX_ON] = "on"
     };
+    int mode;
 
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        if (strcmp(value, modes[i]) != 0)
-            continue;
-        *member = (enum sandbox_mode)i;
-        return OPTIONS_RUN;
-    }
-    return refuse_value(named, "off, log or on", value);
+    if (!find_mode(modes, value, &mode))
+        return refuse_value(named, "off, log or on", value);
+    *member = (enum sandbox_mode)mode;
+    return OPTIONS_RUN;
+}
+
+static enum options_result apply_console(const char *value, const char *named,
+                                         enum console_mode *member)
+{
+    int mode;
+
+    if (!find_mode(console_modes, value, &mode))
+        return refuse_value(named, "on, off or link", value);
+    *member = (enum console_mode)mode;
+    return OPTIONS_RUN;
 }
 
 /* A number and its unit. */
@@ -273,6 +311,8 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
     case SET_PORT:
     case SET_COUNT:
         return apply_number(row, value, named, member);
+    case MANAGEMENT_PORT:
+        return apply_management_port(value, named, (struct listen_options *)(void *)member);
     case SET_DURATION:
         return apply_duration(value, named, (unsigned *)(void *)member);
     case SET_ADDRESSES:
@@ -290,11 +330,8 @@ enum options_result option_row_apply(const struct option_row *row, const char *v
         return strcmp(value, "basic") == 0 ? OPTIONS_RUN : refuse_value(named, "basic", value);
     case SANDBOX:
         return apply_sandbox(value, named, (enum sandbox_mode *)(void *)member);
-    case ON_OFF:
-        *(bool *)(void *)member = strcmp(value, "off") != 0;
-        return strcmp(value, "on") == 0 || strcmp(value, "off") == 0
-                   ? OPTIONS_RUN
-                   : refuse_value(named, "on or off", value);
+    case CONSOLE:
+        return apply_console(value, named, (enum console_mode *)(void *)member);
     case HELP:
     case VERSION:
         break;

@@ -11,6 +11,7 @@ enum option_action {
     SET_LOG,    /* as SET_TEXT: of a file that is written again and again */
     SET_SECRET, /* as SET_TEXT, and never printed */
     SET_PORT,
+    MANAGEMENT_PORT, /* a struct listen_options: 0 turns it off, "any" is any free port */
     SET_COUNT,
     SET_DURATION, /* in milliseconds */
     SET_ADDRESSES,
@@ -20,7 +21,7 @@ enum option_action {
     MEMORY_LIMIT,
     OAUTH,
     SANDBOX,
-    ON_OFF, /* a bool */
+    CONSOLE,
     CONFIG, /* the path of the configuration file: not in that file itself */
     HELP,   /* of the command line alone, as all that follow */
     VERSION,
@@ -38,6 +39,8 @@ struct option_row {
 #define OPTION_ROWS_MAX 96u
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
+/* By enum console_mode. */
+extern const char *const console_modes[3];
 
 /* The row of this name, in its case; NULL: there is none. */
 const struct option_row *option_row_find(struct bytes name);

@@ -374,6 +374,7 @@ static const char *value_text(const struct option_row *row, const struct option_
 {
     const char *member = (const char *)options + row->offset;
     const char *text = setting->value ? setting->value : setting->origin ? "true" : "";
+    const struct listen_options *listen;
     bool is_on;
 
     switch (row->action) {
@@ -398,8 +399,12 @@ static const char *value_text(const struct option_row *row, const struct option_
     case SET_FALSE:
         is_on = *(const bool *)(const void *)member == (row->action == SET_TRUE);
         return is_on ? "true" : "false";
-    case ON_OFF:
-        return *(const bool *)(const void *)member ? "on" : "off";
+    case MANAGEMENT_PORT:
+        listen = (const struct listen_options *)(const void *)member;
+        snprintf(of_number, VALUE_MAX, "%u", listen->port);
+        return listen->wanted && listen->port == 0 ? "any" : listen->wanted ? of_number : "0";
+    case CONSOLE:
+        return console_modes[*(const enum console_mode *)(const void *)member];
     case SET_ADDRESSES:
     case IGNORE:
     case MEMORY_LIMIT:

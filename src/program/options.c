@@ -197,15 +197,16 @@ static enum options_result read_all(int argc, char **argv, struct option_setting
     return result ? result : settings_apply(settings, options);
 }
 
-/* Its port is served when one is named. */
+/* Checks the options of the management port. Where none is given it is served if it can be. decision: 923 */
 static enum options_result check_management(const struct option_settings *settings,
                                             struct options *options)
 {
-    options->management.wanted = settings_have(settings, "managementPort");
-    if (options->management.wanted ||
-        (!settings_have(settings, "managementHost") &&
-         !settings_have(settings, "managementToken") &&
-         !settings_have(settings, "managementNames") && !options->testing))
+    bool has_others = settings_have(settings, "managementHost") ||
+                      settings_have(settings, "managementToken") ||
+                      settings_have(settings, "managementNames") || options->testing;
+
+    options->management_is_optional = !has_others && !settings_have(settings, "managementPort");
+    if (options->management.wanted || !has_others)
         return OPTIONS_RUN;
     fprintf(stderr, "lagra: --managementHost, --managementToken, --managementNames and --testing "
                     "go with --managementPort\n");
@@ -352,6 +353,7 @@ static void apply_name(const char *path, struct options *options)
         return;
     options->allow_development_account = true;
     options->allow_unchecked_tokens = true;
+    options->management.wanted = false; /* Azurite listens on no other ports */
     if (getenv("AZURITE_DB"))
         fprintf(stderr, "lagra: AZURITE_DB has no effect: everything is kept in --location\n");
 }
@@ -382,11 +384,11 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
                     [SERVICE_QUEUE] = { .host = "127.0.0.1", .port = 10001, .wanted = true },
                     [SERVICE_TABLE] = { .host = "127.0.0.1", .port = 10002, .wanted = true },
                     [SERVICE_FILE] = { .host = "127.0.0.1", .port = 10003, .wanted = true } },
-        .management = { .host = "127.0.0.1" },
+        .management = { .host = "127.0.0.1", .port = 10010, .wanted = true },
         .smb = { .host = "127.0.0.1", .port = 1445 },
         .rehydrate_seconds = 60,
         .product_style_url = true,
-        .console = true,
+        .console = CONSOLE_ON,
     };
     if (argc > 0)
         apply_name(argv[0], ret_options);

@@ -33,6 +33,11 @@ enum print_form { PRINT_MARKDOWN, PRINT_JSON, PRINT_MANUAL, PRINT_BASH, PRINT_ZS
 struct command_call;
 
 enum sandbox_mode { SANDBOX_OFF, SANDBOX_LOG, SANDBOX_ON };
+enum console_mode {
+    CONSOLE_OFF,
+    CONSOLE_ON,
+    CONSOLE_LINK, /* and a link that signs in is printed when the server has started */
+};
 
 struct options {
     enum command command;
@@ -49,9 +54,10 @@ struct options {
     bool json;              /* of COMMAND_CHECK and COMMAND_HEALTH: for scripts */
     struct listen_options listen[SERVICE_COUNT];
     struct listen_options management; /* admin/management.h */
+    bool management_is_optional;      /* served by default: the server starts without it, too */
     const char *management_token_path;
     const char *management_names; /* further names of that host, or NULL */
-    bool console;                 /* console/console.h, at the management port */
+    enum console_mode console;    /* console/console.h, at the management port */
     struct seed_options seed;
     bool testing;              /* admin/testing.h */
     struct listen_options smb; /* the SMB endpoint of the File service */

@@ -36,8 +36,7 @@ bool smb_listener_start(const struct options *options, const struct net_limits *
         return false;
     ret_listener->server = net_start(&where, &own, &smb_protocol, ret_listener->service, &problem);
     if (!ret_listener->server) {
-        fprintf(stderr, "lagra: SMB cannot listen on %s port %u: %s\n", where.host, where.port,
-                problem);
+        fprintf(stderr, "lagra: the SMB endpoint: %s\n", problem);
         return false;
     }
     if (!options->silent) {

@@ -337,7 +337,7 @@ test('health --running: what the servers of this program serve, whatever they we
     command.child.kill('SIGCONT');
     await command.stop('SIGTERM');
     await second.stop('SIGTERM');
-    const third = await Command.start(t, 'lagra', [...ANY_PORTS, '--filePort', '0', MEMORY], {}, own);
+    const third = await Command.start(t, 'lagra', [...ANY_PORTS, '--filePort', '0', '--managementPort', '0', MEMORY], {}, own);
     await third.line(/http:.*\n.*http:.*\n.*http:.*\n/);
     assert.deepEqual(await health(), [0, '']); // at any free ports
     third.child.kill('SIGKILL'); // which leaves nothing behind

@@ -40,7 +40,7 @@ async function serveArguments(t) {
     return {
         port: blob, location,
         args: ['--location', location, '--blobPort', `${blob}`, '--queuePort', `${queue}`,
-            '--filePort', `${file}`, '--tablePort', `${table}`],
+            '--filePort', `${file}`, '--tablePort', `${table}`, '--managementPort', '0'],
     };
 }
 
@@ -150,7 +150,7 @@ test('what cannot be used is told, and nothing is served', async (t) => {
     const taken = await newServer(t);
     const again = await run([...args.slice(0, 2), '--blobPort', `${taken.port}`, ...args.slice(4)]);
     assert.equal(again.code, 1);
-    assert.match(again.errors, new RegExp(`blob service cannot listen.*${taken.port}`));
+    assert.match(again.errors, new RegExp(`^lagra: the blob service: port ${taken.port} of 127.0.0.1 is in use: is another server running\\?\n$`));
     const folder = await run(['--location', '/proc/nowhere', ...args.slice(2)]);
     assert.equal(folder.code, 1);
     assert.match(folder.errors, /\/proc\/nowhere/);

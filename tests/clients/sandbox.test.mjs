@@ -34,7 +34,7 @@ async function statusOf({ pid }) {
 /** What the start says; without Landlock nothing is to be seen of it here. */
 async function wordsOfStart(t) {
     const location = await newFolder(t);
-    const ports = ['blob', 'queue', 'table', 'file'].flatMap((service) => [`--${service}Port`, '0']);
+    const ports = ['blob', 'queue', 'table', 'file'].flatMap((service) => [`--${service}Port`, '0']).concat('--managementPort', '0');
     const child = spawn(process.env.LAGRA_BINARY, ['--sandbox', 'on', '--location', location, ...ports]);
     let output = '';
 

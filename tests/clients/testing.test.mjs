@@ -359,7 +359,7 @@ test('nothing of it without --testing, which takes the management port; nor with
     const { ask } = await start(t, { args: [] });
     for (const [method, path] of [['GET', '/-/faults'], ['DELETE', '/-/faults'], ['PUT', '/-/faults/a'], ['PUT', '/-/time']])
         assert.equal((await ask(method, path, method === 'PUT' ? '{"forwardSeconds":1}' : undefined)).status, 404);
-    const alone = await run(['--testing', '--inMemoryPersistence', '--blobPort', '0']);
+    const alone = await run(['--testing', '--inMemoryPersistence', '--blobPort', '0', '--managementPort', '0']);
     assert.equal(alone.code, 2);
     assert.match(alone.errors, /--testing go with --managementPort/);
 });

@@ -10,6 +10,8 @@ export const IMAGE = 'localhost/lagra-test';
 /** The name that packaging/Containerfile begins from. */
 export const BASE = 'docker.io/library/debian:bookworm-slim';
 
+/** This machine's: npm may be reached by a proxy that the base image does not know. */
+const AUTHORITIES = '/etc/ssl/certs/ca-certificates.crt';
 const START_LIMIT_MS = 60000;
 const execute = promisify(execFile);
 
@@ -53,7 +55,9 @@ export class Podman {
     }
 
     build(context) {
-        return this.run('build', '--format', 'docker', '--network', 'host', ...ulimits().slice(0, 2),
+        const trusts = existsSync(AUTHORITIES) ? ['--volume', `${AUTHORITIES}:/authorities.pem:ro`, '--build-arg', 'NPM_CONFIG_CAFILE=/authorities.pem'] : [];
+
+        return this.run('build', '--format', 'docker', '--network', 'host', ...ulimits().slice(0, 2), ...trusts,
             '-f', path.join(context, 'packaging/Containerfile'), '-t', IMAGE, context);
     }
 

@@ -127,7 +127,9 @@ export class Server {
             '--location', this.location, '--blobHost', this.host, '--blobPort', '0', '--queuePort', '0',
             '--tablePort', '0', '--filePort', '0', ...this.#options.args,
         ];
-        const child = spawn(binary, words, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#options.env } });
+        // No server of a test has the default management port, which others may want at the same time.
+        const env = { LAGRA_MANAGEMENT_PORT: '0', ...process.env, ...this.#options.env };
+        const child = spawn(binary, words, { stdio: ['ignore', 'pipe', 'pipe'], env });
         const services = ['blob', 'queue', 'table', 'file', ...(words.includes('--smbPort') ? ['smb'] : [])];
         let said = '';
 

@@ -100,7 +100,7 @@ export async function few_descriptors(context) {
     const { assert, binary } = context;
     const limited = ['-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh'];
     const refused = spawnSync('sh', [...limited, '60', binary, '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
-        '--tablePort', '0', '--filePort', '0'], { encoding: 'utf8', timeout: PATIENCE_MS });
+        '--tablePort', '0', '--filePort', '0', '--managementPort', '0'], { encoding: 'utf8', timeout: PATIENCE_MS });
 
     assert.equal(refused.status, 1, refused.stderr);
     assert.match(refused.stderr, /^lagra: 60 open files are allowed \(ulimit -n\), which is too few\n$/);
