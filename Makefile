@@ -137,10 +137,11 @@ deb: ## build Debian packages of the commit into build-deb, and look at them (te
 	@packaging/deb build-deb
 	@tests/package/run build-deb
 
-deb-test: ## the package on a fresh Debian 12, as root: install, serve, azure-cli, promtool, backup, restore, check
+deb-test: ## the package on a fresh Debian 12, as root: install, serve, azure-cli, promtool, backup, restore, check; and there a clone and make run
 	@tools/prepare deb-test
 	@ls build-deb/lagra_*.deb >/dev/null 2>&1 || packaging/deb build-deb
 	@tests/package/fresh build-deb
+	@tests/package/first_minutes
 
 reproducible: ## build the packages and the source archive twice, and compare them
 	@tools/prepare deb

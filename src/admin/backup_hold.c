@@ -1,18 +1,51 @@
 /* Holding a state for another process: see backup_hold.h. */
 #include "admin/backup_hold.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "admin/admin_private.h"
+#include "admin/backup_note.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 
 #define MS_PER_SECOND 1000u
 
-void backup_hold_init(struct backup_hold *hold, struct store *store)
+static instant instant_of(int64_t unix_s)
 {
-    *hold = (struct backup_hold){ .store = store };
+    return INSTANT_UNIX_EPOCH + (uint64_t)unix_s * TICKS_PER_SECOND;
+}
+
+static int64_t unix_seconds(instant t)
+{
+    return t > INSTANT_UNIX_EPOCH ? (int64_t)((t - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND) : 0;
+}
+
+/* Shows in metrics when the last good backup has ended. One thread at a time: only a process without one, or which has the
+ * folder's lock, makes a backup. */
+static void show_end(int64_t unix_s)
+{
+    static const struct metric_family family = {
+        "lagra_backup_last_end_timestamp_seconds",
+        "When the data that the last backup copied had been read, since 1970.", METRIC_GAUGE
+    };
+    static _Atomic int64_t shown_s;
+
+    metric_add(metric_series(&family, ""), unix_s - atomic_exchange(&shown_s, unix_s));
+}
+
+void backup_hold_init(struct backup_hold *hold, struct store *store, const char *location)
+{
+    int64_t last_s = backup_note_read(location);
+
+    *hold = (struct backup_hold){ .store = store, .location = location };
     lock_init(&hold->lock, RANK_BACKUP_HOLD);
+    if (last_s <= 0)
+        return;
+    hold->ended = instant_of(last_s);
+    hold->ended_well = true;
+    show_end(last_s);
 }
 
 /* Takes the state over from whoever holds it. False: somebody else does so just now. */
@@ -51,10 +84,16 @@ static void note_begin(struct backup_hold *hold, const struct backup_state *stat
 
 static void note_end(struct backup_hold *hold, bool is_good)
 {
+    instant now = clock_now();
+
     lock_take(&hold->lock);
-    hold->ended = clock_now();
+    hold->ended = now;
     hold->ended_well = is_good;
     lock_give(&hold->lock);
+    if (!is_good)
+        return;
+    backup_note_write(hold->location, unix_seconds(now));
+    show_end(unix_seconds(now));
 }
 
 void backup_hold_look(struct backup_hold *hold)

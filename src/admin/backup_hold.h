@@ -22,6 +22,7 @@ enum backup_hold_state { HOLD_NONE, HOLD_BUSY, HOLD_HELD };
 
 struct backup_hold {
     struct store *store;
+    const char *location; /* of its data */
     struct lock lock;
     enum backup_hold_state state; /* under lock, as the next two */
     struct guid id;               /* of the state, for the process that holds it */
@@ -33,7 +34,8 @@ struct backup_hold {
     bool ended_well;
 };
 
-void backup_hold_init(struct backup_hold *hold, struct store *store);
+/* location: of the store's data; when it was backed up last is read and kept there */
+void backup_hold_init(struct backup_hold *hold, struct store *store, const char *location);
 /* Ends a state that nobody asked for lately. Every second or so. Main thread. */
 void backup_hold_look(struct backup_hold *hold);
 /* Ends what is held. No operation is under way. Main thread. */

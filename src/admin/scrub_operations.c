@@ -3,22 +3,33 @@
 
 #define RATE_MAX_MIB (1u << 20)
 
+/* Tells how much a pass reads in all: once it has ended what it has read, before that an estimate by what there is now,
+ * since what is changed meanwhile may be read twice, or not. */
+static uint64_t total_of(const struct admin_call *call, const struct scrub_state *state)
+{
+    struct store_figures figures = { 0 };
+    uint64_t all;
+
+    if (!state->is_running)
+        return state->bytes;
+    (void)store_figures(call->admin->store, &figures);
+    all = figures.piece_bytes + figures.live_record_bytes;
+    return all > state->bytes ? all : state->bytes;
+}
+
 void admin_scrub_state(struct admin_call *call)
 {
     struct json_writer *out = &call->out;
     struct scrub_state state;
-    struct store_figures figures = { 0 };
 
     if (!admin_has_folder(call))
         return;
     state = scrubber_state(call->admin->scrubber);
-    (void)store_figures(call->admin->store, &figures);
     json_write_bool(out, "running", state.is_running);
     admin_write_instant(out, "began", state.began);
     json_write_number(out, "records", state.records);
     json_write_number(out, "bytes", state.bytes);
-    /* Of what is there now: what is changed meanwhile may be read twice, or not. */
-    json_write_number(out, "bytesTotal", figures.piece_bytes + figures.record_bytes);
+    json_write_number(out, "bytesTotal", total_of(call, &state));
     json_write_number(out, "errors", state.errors);
     admin_write_instant(out, "lastEnd", state.last_end);
     json_write_number(out, "lastErrors", state.last_errors);

@@ -44,11 +44,15 @@ static const struct metric_family running_family = { "lagra_scrub_running",
                                                      "1 while a scrub is under way.",
                                                      METRIC_GAUGE };
 static const struct metric_family end_family = {
-    "lagra_scrub_last_end_seconds", "When the last scrub ended, since 1970; 0: none has.",
+    "lagra_scrub_last_end_timestamp_seconds", "When the last scrub ended, since 1970; 0: none has.",
+    METRIC_GAUGE
+};
+static const struct metric_family last_errors_family = {
+    "lagra_scrub_last_errors", "Records that the last scrub has found damaged, to its end.",
     METRIC_GAUGE
 };
 static struct {
-    metric_slot bytes, errors, running, end;
+    metric_slot bytes, errors, running, end, last_errors;
 } slots;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -58,6 +62,7 @@ static void make_series(void)
     slots.errors = metric_series(&error_family, "");
     slots.running = metric_series(&running_family, "");
     slots.end = metric_series(&end_family, "");
+    slots.last_errors = metric_series(&last_errors_family, "");
 }
 
 static int64_t unix_seconds(instant t)
@@ -130,6 +135,7 @@ static void end_pass(struct scrubber *scrubber)
 {
     struct scrub_state *state = &scrubber->state;
     int64_t before = unix_seconds(state->last_end);
+    int64_t errors_before = (int64_t)state->last_errors;
 
     scrub_close(scrubber->scrub);
     scrubber->scrub = NULL;
@@ -141,6 +147,7 @@ static void end_pass(struct scrubber *scrubber)
     state->ended++;
     lock_give(&scrubber->lock);
     metric_add(slots.end, unix_seconds(state->last_end) - before);
+    metric_add(slots.last_errors, (int64_t)state->last_errors - errors_before);
     metric_add(slots.running, -1);
     note(scrubber);
     log_line(state->errors > 0 ? LOG_ERROR : LOG_INFO,
@@ -217,6 +224,7 @@ static void go_on(struct scrubber *scrubber)
     scrubber->state = before.state;
     lock_give(&scrubber->lock);
     metric_add(slots.end, unix_seconds(before.state.last_end));
+    metric_add(slots.last_errors, (int64_t)before.state.last_errors);
     if (before.state.is_running)
         begin_pass(scrubber, bytes_of(before.place, before.place_size));
     free(before.place);
@@ -277,6 +285,7 @@ void scrubber_stop(struct scrubber *scrubber)
     lock_give(&scrubber->lock);
     thread_join(&scrubber->thread);
     metric_add(slots.end, -unix_seconds(scrubber->state.last_end));
+    metric_add(slots.last_errors, -(int64_t)scrubber->state.last_errors);
     pthread_cond_destroy(&scrubber->wake);
     lock_release(&scrubber->lock);
     if (scrubber->folder >= 0)

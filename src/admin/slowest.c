@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "service/slowest.h"
 
-#define SHOWN_MAX 20u
-
 static void write_request(struct json_writer *out, const struct slow_request *request)
 {
     char id[GUID_TEXT_SIZE];
@@ -30,7 +28,7 @@ void admin_slowest(struct admin_call *call)
 
     json_write_name(&call->out, "requests");
     json_write_begin(&call->out, '[');
-    for (size_t i = 0; i < count && i < SHOWN_MAX; i++)
+    for (size_t i = 0; i < count; i++)
         write_request(&call->out, &requests[i]);
     json_write_end(&call->out, ']');
 }

@@ -57,7 +57,7 @@ static void write_store(struct json_writer *out, const struct admin *admin)
         json_write_number(out, "diskFreeBytes", figures.disk_free_bytes);
         json_write_number(out, "diskReserveBytes", figures.disk_reserve_bytes);
         json_write_number(out, "contentBytes", figures.piece_bytes);
-        json_write_number(out, "recordBytes", figures.record_bytes);
+        json_write_number(out, "recordBytes", figures.record_bytes + figures.memory_table_bytes);
         json_write_bool(out, "stalled", figures.is_stalled);
     }
     json_write_end(out, '}');

@@ -369,8 +369,8 @@ void usage_survey_print(struct usage_survey *survey, struct text *to)
     print_shown(report, to, "lagra_container_quota_bytes", "Quotas of the largest shares.", QUOTA);
     print_head(to, "lagra_usage_seconds", "How long it took to count that.");
     text_printf(to, "lagra_usage_seconds %.3f\n", (double)report->took_ms / 1e3);
-    print_head(to, "lagra_usage_last_end_seconds", "When it was counted, since 1970.");
-    text_printf(to, "lagra_usage_last_end_seconds %" PRIu64 "\n",
+    print_head(to, "lagra_usage_last_end_timestamp_seconds", "When it was counted, since 1970.");
+    text_printf(to, "lagra_usage_last_end_timestamp_seconds %" PRIu64 "\n",
                 (uint64_t)((report->at - INSTANT_UNIX_EPOCH) / TICKS_PER_SECOND));
     report_give(survey);
 }

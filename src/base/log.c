@@ -8,9 +8,12 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,6 +27,7 @@
 /* The only global mutable state, set at start-up; the level also later. */
 static _Atomic unsigned log_least = LOG_INFO;
 static int log_fd = STDERR_FILENO;
+static bool is_journal;                      /* stderr goes to systemd's journal */
 static const char *log_path;                 /* NULL: stderr alone */
 static unsigned console_least = LOG_NOTHING; /* of what goes to stderr beside the file */
 
@@ -33,6 +37,30 @@ static const char *const level_names[] = {
     [LOG_WARN] = "warn",
     [LOG_ERROR] = "error",
 };
+
+/* What a line on stderr begins with for the journal, which takes it off. man: sd-daemon(3) */
+#define PRIORITY_SIZE 3
+static const char priorities[][PRIORITY_SIZE + 1] = {
+    [LOG_DEBUG] = "<7>",
+    [LOG_INFO] = "<6>",
+    [LOG_WARN] = "<4>",
+    [LOG_ERROR] = "<3>",
+};
+
+/* Whether systemd has connected stderr to its journal, by the device and inode that it names: others that stderr was
+ * redirected to are not meant. man: systemd.exec(5) */
+static bool find_journal(void)
+{
+    const char *stream = getenv("JOURNAL_STREAM");
+    struct stat console;
+    char of_console[64];
+
+    if (!stream || fstat(STDERR_FILENO, &console) != 0)
+        return false;
+    snprintf(of_console, sizeof of_console, "%ju:%ju", (uintmax_t)console.st_dev,
+             (uintmax_t)console.st_ino);
+    return strcmp(stream, of_console) == 0;
+}
 
 static int open_file(const char *path)
 {
@@ -45,6 +73,7 @@ bool log_open(enum log_level least, const char *path)
 
     if (fd < 0)
         return false;
+    is_journal = find_journal();
     log_fd = fd;
     log_path = path;
     log_least = least;
@@ -117,14 +146,22 @@ static instant instant_of(const struct timespec *wall)
            (uint64_t)wall->tv_nsec / 100;
 }
 
-/* There is nowhere to tell that the log itself cannot be written. */
+/* One line to one place. There is nowhere to tell that the log itself cannot be written. */
+static void write_to(int fd, enum log_level level, const char *text, size_t size)
+{
+    struct iovec parts[] = { { (void *)(uintptr_t)priorities[level], PRIORITY_SIZE },
+                             { (void *)(uintptr_t)text, size } };
+    ssize_t written =
+        is_journal && fd == STDERR_FILENO ? writev(fd, parts, 2) : write(fd, text, size);
+
+    (void)written;
+}
+
 static void write_out(enum log_level level, const char *text, size_t size)
 {
-    ssize_t written = write(log_fd, text, size);
-
+    write_to(log_fd, level, text, size);
     if ((unsigned)level >= console_least)
-        written = write(STDERR_FILENO, text, size);
-    (void)written;
+        write_to(STDERR_FILENO, level, text, size);
 }
 
 /* problem: what follows after ": ", or NULL. */
@@ -159,14 +196,15 @@ static void write_last_line(int signal_number)
         "in "
         "it or in a library; standard error says more. What was acknowledged is on disk: start it "
         "again.\n";
-    char when[INSTANT_ISO_SIZE];
+    char when[INSTANT_ISO_SIZE], line[INSTANT_ISO_SIZE + sizeof text];
     struct timespec wall;
 
     (void)signal_number;
     clock_gettime(CLOCK_REALTIME, &wall);
     instant_format_iso(instant_of(&wall), when);
-    write_out(LOG_ERROR, when, strlen(when));
-    write_out(LOG_ERROR, text, sizeof text - 1);
+    memcpy(line, when, strlen(when));
+    memcpy(line + strlen(when), text, sizeof text - 1);
+    write_out(LOG_ERROR, line, strlen(when) + sizeof text - 1);
 }
 
 void log_aborts(void)

@@ -1,5 +1,6 @@
-/* The log: lines on stderr, in a file, or both, one event each: time, level, text. Never secrets: no
- * Authorization header, no key, no SAS signature. Any thread; a line is one write. */
+/* The log: lines on stderr, in a file, or both, one event each: time, level, text. Where stderr is systemd's
+ * journal, each line there begins with its priority. Never secrets: no Authorization header, no key, no SAS
+ * signature. Any thread; a line is one write. */
 #ifndef LAGRA_BASE_LOG_H
 #define LAGRA_BASE_LOG_H
 

@@ -234,6 +234,8 @@ extern const struct http_limits http_limits_default;
  * if not even CONNECTIONS_LEAST of each find room. */
 #define CONNECTIONS_LEAST 8u
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors);
+/* How many descriptors that takes at least. */
+unsigned http_limits_least(const struct http_limits *limits, unsigned servers);
 
 struct http_server;
 /* Starts one listener with its own workers and acceptor.

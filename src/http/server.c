@@ -46,6 +46,19 @@ bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned desc
     }
 }
 
+unsigned http_limits_least(const struct http_limits *limits, unsigned servers)
+{
+    struct net_limits net = limits->net;
+    unsigned files = limits->answer_files_max;
+
+    net.workers = net_workers(&net);
+    if (net.connections_max > CONNECTIONS_LEAST)
+        net.connections_max = CONNECTIONS_LEAST;
+    if (files > net.connections_max / 8)
+        files = net.connections_max / 8;
+    return servers * (net_descriptors(&net) + files);
+}
+
 struct http_server *http_start(const struct net_listen *listen, const struct http_limits *limits,
                                const struct http_application *application, void *tag,
                                const char **ret_problem)

@@ -51,7 +51,7 @@ static struct scrubber *start_scrubber(const struct options *options, struct adm
 /* What is of a data folder alone. False after saying why on stderr. */
 static bool start_keeping(const struct options *options, struct admin_socket *socket)
 {
-    backup_hold_init(&socket->backup, socket->admin.store);
+    backup_hold_init(&socket->backup, socket->admin.store, options->location);
     socket->admin.backup = &socket->backup;
     socket->admin.scrubber = start_scrubber(options, socket);
     return socket->admin.scrubber;

@@ -22,12 +22,13 @@ static void print_bytes(struct arena *arena, const char *what, struct bytes obje
 
 static void print_status(struct arena *arena, struct bytes body)
 {
-    static const struct ask_column listeners[] = {
-        { "SERVICE", "name" }, { "HOST", "host" }, { "PORT", "port" }, { "TLS", "tls" }
-    };
-    static const struct ask_column requests[] = { { "SERVICE", "service" },
-                                                  { "ANSWERED", "answered" },
-                                                  { "IN FLIGHT", "inFlight" } };
+    static const struct ask_column listeners[] = { { "SERVICE", "name", ASK_AS_IS },
+                                                   { "HOST", "host", ASK_AS_IS },
+                                                   { "PORT", "port", ASK_AS_IS },
+                                                   { "TLS", "tls", ASK_AS_IS } };
+    static const struct ask_column requests[] = { { "SERVICE", "service", ASK_AS_IS },
+                                                  { "ANSWERED", "answered", ASK_AS_IS },
+                                                  { "IN FLIGHT", "inFlight", ASK_AS_IS } };
     struct bytes store = ask_nested(arena, body, "store");
 
     ask_print_line("version", ask_member(arena, body, "version"));
@@ -59,12 +60,12 @@ int administer_status(const struct command_call *call)
 static void print_slowest(struct arena *arena, struct bytes body)
 {
     static const struct ask_column columns[] = {
-        { "MICROSECONDS", "microseconds" },
-        { "ENDED", "ended" },
-        { "OPERATION", "operation" },
-        { "STATUS", "status" },
-        { "CODE", "code" },
-        { "PATH", "path" },
+        { "MICROSECONDS", "microseconds", ASK_AS_IS },
+        { "ENDED", "ended", ASK_AS_IS },
+        { "OPERATION", "operation", ASK_AS_IS },
+        { "STATUS", "status", ASK_AS_IS },
+        { "CODE", "code", ASK_AS_IS },
+        { "PATH", "path", ASK_AS_IS },
     };
 
     ask_print_table(arena, ask_nested(arena, body, "requests"), columns,

@@ -11,20 +11,32 @@
 
 static void print_account(struct arena *arena, struct bytes body)
 {
-    static const char *const members[] = {
-        "name",     "state",     "source",   "keys",       "created", "changed",
-        "requests", "bandwidth", "capacity", "containers", "key1",    "key2",
+    static const struct {
+        const char *name, *unit;
+    } members[] = {
+        { "name", "" },         { "state", "" },
+        { "source", "" },       { "keys", "" },
+        { "created", "" },      { "changed", "" },
+        { "requests", "/s" },   { "bandwidth", " MiB/s" },
+        { "capacity", " MiB" }, { "containers", "" },
+        { "key1", "" },         { "key2", "" },
     };
 
-    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        ask_print_line(members[i], ask_member(arena, body, members[i]));
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        struct bytes text = ask_member(arena, body, members[i].name);
+
+        if (text.ptr)
+            ask_print_line(members[i].name,
+                           arena_printf(arena, "%.*s%s", BYTES_ARG(text), members[i].unit));
+    }
 }
 
 static void print_accounts(struct arena *arena, struct bytes body)
 {
     static const struct ask_column columns[] = {
-        { "NAME", "name" }, { "STATE", "state" },     { "SOURCE", "source" },
-        { "KEYS", "keys" }, { "CREATED", "created" }, { "CHANGED", "changed" },
+        { "NAME", "name", ASK_AS_IS },       { "STATE", "state", ASK_AS_IS },
+        { "SOURCE", "source", ASK_AS_IS },   { "KEYS", "keys", ASK_AS_IS },
+        { "CREATED", "created", ASK_AS_IS }, { "CHANGED", "changed", ASK_AS_IS },
     };
 
     ask_print_table(arena, ask_nested(arena, body, "accounts"), columns,

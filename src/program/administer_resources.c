@@ -95,9 +95,10 @@ static bool ask_pages(const struct command_call *call, struct arena *arena, stru
 
 int administer_list(const struct command_call *call)
 {
-    static const struct ask_column columns[] = {
-        { "NAME", "name" }, { "MODIFIED", "modified" }, { "ACCESS", "access" }, { "QUOTA", "quota" }
-    };
+    static const struct ask_column columns[] = { { "NAME", "name", ASK_AS_IS },
+                                                 { "MODIFIED", "modified", ASK_AS_IS },
+                                                 { "ACCESS", "access", ASK_AS_IS },
+                                                 { "QUOTA", "quota", ASK_GIB } };
     bool is_container = strncmp(call->row->name, "container", strlen("container")) == 0;
     bool is_share = strncmp(call->row->name, "share", strlen("share")) == 0;
     struct arena *arena = arena_new(8 * ASK_BYTES_MAX);

@@ -8,12 +8,17 @@
 static void print_usage(struct arena *arena, struct bytes body)
 {
     static const struct ask_column accounts[] = {
-        { "ACCOUNT", "account" }, { "SERVICE", "service" }, { "CONTAINERS", "containers" },
-        { "OBJECTS", "objects" }, { "BYTES", "bytes" },     { "QUOTA", "quota" },
+        { "ACCOUNT", "account", ASK_AS_IS },
+        { "SERVICE", "service", ASK_AS_IS },
+        { "CONTAINERS", "containers", ASK_AS_IS },
+        { "OBJECTS", "objects", ASK_AS_IS },
+        { "SIZE", "bytes", ASK_BYTES },
+        { "QUOTA", "quota", ASK_BYTES },
     };
     static const struct ask_column containers[] = {
-        { "ACCOUNT", "account" }, { "SERVICE", "service" }, { "NAME", "name" },
-        { "OBJECTS", "objects" }, { "BYTES", "bytes" },     { "QUOTA", "quota" },
+        { "ACCOUNT", "account", ASK_AS_IS }, { "SERVICE", "service", ASK_AS_IS },
+        { "NAME", "name", ASK_AS_IS },       { "OBJECTS", "objects", ASK_AS_IS },
+        { "SIZE", "bytes", ASK_BYTES },      { "QUOTA", "quota", ASK_BYTES },
     };
 
     ask_print_table(arena, ask_nested(arena, body, "accounts"), accounts,

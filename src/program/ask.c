@@ -11,6 +11,7 @@
 #include "fetch/fetch.h"
 #include "net/local.h"
 #include "program/admin_socket.h"
+#include "program/progress.h"
 
 #define DEPTH_MAX 8u
 
@@ -226,6 +227,23 @@ static void print_cells(const struct cells *cells, size_t columns)
     }
 }
 
+/* Returns a member of a line as it is printed; "-" where it is not there. */
+static struct bytes cell_of(struct arena *arena, struct bytes line, const struct ask_column *column)
+{
+    struct bytes text = ask_member(arena, line, column->member);
+    char readable[PROGRESS_BYTES_SIZE];
+    uint64_t bytes;
+
+    if (!text.ptr)
+        return bytes_from_string("-");
+    if (column->form == ASK_GIB)
+        return arena_printf(arena, "%.*s GiB", BYTES_ARG(text));
+    if (column->form != ASK_BYTES || !bytes_parse_u64(text, UINT64_MAX, &bytes))
+        return visible_text(arena, text);
+    progress_bytes(bytes, readable);
+    return arena_printf(arena, "%s", readable);
+}
+
 void ask_print_table(struct arena *arena, struct bytes list, const struct ask_column *columns,
                      size_t count)
 {
@@ -237,11 +255,8 @@ void ask_print_table(struct arena *arena, struct bytes list, const struct ask_co
         add_cell(&cells, bytes_from_string(columns[i].title));
     json_list_init(&reader, arena, list, DEPTH_MAX);
     while (json_next(&reader, &member))
-        for (size_t i = 0; i < count; i++) {
-            struct bytes cell = ask_member(arena, member.text, columns[i].member);
-
-            add_cell(&cells, cell.ptr ? visible_text(arena, cell) : bytes_from_string("-"));
-        }
+        for (size_t i = 0; i < count; i++)
+            add_cell(&cells, cell_of(arena, member.text, &columns[i]));
     if (cells.count > count)
         print_cells(&cells, count);
     free(cells.of);

@@ -46,9 +46,16 @@ void ask_print_line(const char *what, struct bytes text);
 
 #define ASK_COLUMNS_MAX 8
 
+enum ask_form {
+    ASK_AS_IS,
+    ASK_BYTES, /* a number of bytes, with a unit */
+    ASK_GIB,   /* a number of GiB, the same */
+};
+
 struct ask_column {
     const char *title;
     const char *member; /* of each object of the list */
+    enum ask_form form;
 };
 /* Prints a line for each object of a JSON list, and the titles above; nothing where the list is empty. */
 void ask_print_table(struct arena *arena, struct bytes list, const struct ask_column *columns,

@@ -11,8 +11,10 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "admin/backup_note.h"
 #include "backup/backup.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -266,8 +268,11 @@ int back_up(const struct command_call *call)
     if (!take_lock(&back_up) || (command_value(call, "stopped") && !open_stopped(&back_up)))
         return EXIT_FAILURE;
     done = backup_take(&work, &source, call->words[0], name + 1);
-    if (back_up.store)
+    if (back_up.store) {
         store_close(back_up.store);
+        if (done)
+            backup_note_write(source.location, (int64_t)time(NULL));
+    }
     return say_end(&back_up, &work, done, "backup", call->words[0], name);
 }
 

@@ -9,7 +9,7 @@
 
 #include "program/credentials.h"
 
-/* What a PFX file holds; freed with free_contents(). */
+/* A certificate with its chain, and its key; freed with free_contents(). */
 struct contents {
     gnutls_x509_privkey_t key;
     gnutls_x509_crt_t *chain; /* from the server's own to the authority's */
@@ -102,18 +102,89 @@ static bool read_pfx(const char *path, const char *password, struct certificate 
     return code >= 0;
 }
 
+/* ---- what was read ---- */
+
+static bool refuse(const char *path, const char *problem, int code)
+{
+    fprintf(stderr, "lagra: %s %s: %s\n", path, problem, gnutls_strerror(code));
+    return false;
+}
+
+static bool check_chain(const char *path, struct certificate *certificate,
+                        struct contents *contents)
+{
+    gnutls_datum_t text = { (unsigned char *)certificate->chain,
+                            (unsigned)strlen(certificate->chain) };
+    int code = gnutls_x509_crt_list_import2(&contents->chain, &contents->chain_length, &text,
+                                            GNUTLS_X509_FMT_PEM, 0);
+
+    if (code < 0)
+        return refuse(path, "has no certificate that can be read (PEM)", code);
+    certificate->expires_s = INT64_MAX;
+    for (unsigned i = 0; i < contents->chain_length; i++) {
+        int64_t expires_s = gnutls_x509_crt_get_expiration_time(contents->chain[i]);
+
+        if (expires_s < certificate->expires_s)
+            certificate->expires_s = expires_s;
+    }
+    return true;
+}
+
+static bool check_key(const char *path, const struct certificate *certificate,
+                      struct contents *contents)
+{
+    gnutls_datum_t text = { (unsigned char *)certificate->key, (unsigned)strlen(certificate->key) };
+    int code = gnutls_x509_privkey_init(&contents->key);
+
+    if (code >= 0)
+        code = gnutls_x509_privkey_import2(contents->key, &text, GNUTLS_X509_FMT_PEM, NULL, 0);
+    return code >= 0 ||
+           refuse(path, "has no private key that can be read (PEM, not encrypted)", code);
+}
+
+/* Whether the key is that of the chain's first certificate. */
+static bool belongs(const struct contents *contents)
+{
+    unsigned char of_key[64], of_certificate[64];
+    size_t key_size = sizeof of_key, certificate_size = sizeof of_certificate;
+
+    return gnutls_x509_privkey_get_key_id(contents->key, GNUTLS_KEYID_USE_SHA256, of_key,
+                                          &key_size) >= 0 &&
+           gnutls_x509_crt_get_key_id(contents->chain[0], GNUTLS_KEYID_USE_SHA256, of_certificate,
+                                      &certificate_size) >= 0 &&
+           key_size == certificate_size && memcmp(of_key, of_certificate, key_size) == 0;
+}
+
+/* Names the file that is wrong, which the handshake's library would not. */
+static bool check(const struct options *options, struct certificate *certificate)
+{
+    const char *key_path = options->key_path ? options->key_path : options->cert_path;
+    struct contents contents = { .key = NULL };
+    bool is_good = check_chain(options->cert_path, certificate, &contents) &&
+                   check_key(key_path, certificate, &contents);
+
+    if (is_good && !belongs(&contents)) {
+        fprintf(stderr, "lagra: the private key of %s does not belong to the certificate of %s\n",
+                key_path, options->cert_path);
+        is_good = false;
+    }
+    free_contents(&contents);
+    return is_good;
+}
+
 bool certificate_read(const struct options *options, struct certificate *ret_certificate)
 {
     *ret_certificate = (struct certificate){ .chain = NULL };
     if (!options->cert_path)
         return true;
     if (!options->key_path)
-        return read_pfx(options->cert_path, options->pfx_password, ret_certificate);
+        return read_pfx(options->cert_path, options->pfx_password, ret_certificate) &&
+               check(options, ret_certificate);
     if (options->pfx_password)
         fprintf(stderr, "lagra: --pwd has no effect: with --key, --cert is a PEM file\n");
     ret_certificate->chain = read_small_file(options->cert_path);
     ret_certificate->key = read_small_file(options->key_path);
-    return ret_certificate->chain && ret_certificate->key;
+    return ret_certificate->chain && ret_certificate->key && check(options, ret_certificate);
 }
 
 void certificate_free(struct certificate *certificate)

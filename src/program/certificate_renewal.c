@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "base/metrics.h"
 #include "service/access_log.h"
 
 static struct file_mark mark_of(const char *path)
@@ -45,6 +46,20 @@ void certificate_renewal_init(struct certificate_renewal *renewal, const struct 
     (void)have_changed(renewal);
 }
 
+void certificate_renewal_show(const struct certificate *certificate)
+{
+    static const struct metric_family family = {
+        "lagra_certificate_expires_timestamp_seconds",
+        "When the certificate expires, or the first one of its chain, since 1970.", METRIC_GAUGE
+    };
+    static int64_t shown_s;
+
+    if (!certificate->chain)
+        return;
+    metric_add(metric_series(&family, ""), certificate->expires_s - shown_s);
+    shown_s = certificate->expires_s;
+}
+
 void certificate_renewal_look(struct certificate_renewal *renewal)
 {
     struct certificate renewed;
@@ -58,6 +73,8 @@ void certificate_renewal_look(struct certificate_renewal *renewal)
         if (renewal->servers[i])
             http_renew_certificate(renewal->servers[i], renewed.chain, renewed.key, &problem);
     }
+    if (!problem)
+        certificate_renewal_show(&renewed);
     certificate_free(&renewed);
     if (problem) {
         log_line(LOG_WARN, "the certificate stays as it was: %s", problem);

@@ -20,6 +20,8 @@ struct certificate_renewal {
 
 /* Notes which files there are, before they are read. options: for as long as it is used */
 void certificate_renewal_init(struct certificate_renewal *renewal, const struct options *options);
+/* Shows in metrics when the certificate expires that is used from now on. */
+void certificate_renewal_show(const struct certificate *certificate);
 /* Reads the files if others are there than when it looked last, or the same with other contents, and gives them to
  * the servers; links are followed. Connections under way go on with the certificate that they began with. What
  * cannot be used is logged, and changes nothing. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/option_sources.h"
+#include "program/spelling.h"
 
 enum common { COMMON_LOCATION, COMMON_CONFIG, COMMON_JSON };
 /* What getopt_long() returns: of the row's own options, of those of all. */
@@ -24,19 +25,46 @@ static void add(struct option *longs, size_t *count, const struct command_option
 
 static enum options_result refuse(const struct command_row *row, const char *what)
 {
-    fprintf(stderr, "lagra: %s: %s. See lagra %.*s --help\n", row->name, what,
-            (int)strcspn(row->name, " "), row->name);
+    size_t length = strlen(what);
+
+    fprintf(stderr, "lagra: %s: %s%s See lagra %.*s --help\n", row->name, what,
+            length > 0 && what[length - 1] == '?' ? "" : ".", (int)strcspn(row->name, " "),
+            row->name);
     return OPTIONS_WRONG;
+}
+
+/* Looks for a name among options that is nearer to the word than *least. */
+static void find_nearest(const struct command_option *options, struct bytes word, unsigned *least,
+                         const char **nearest)
+{
+    for (; options && options->name; options++) {
+        unsigned distance = spelling_distance(word, bytes_from_string(options->name));
+
+        if (distance >= *least)
+            continue;
+        *least = distance;
+        *nearest = options->name;
+    }
 }
 
 static enum options_result refuse_option(const struct command_row *row, const char *word)
 {
-    char what[128];
+    struct bytes name, value;
+    const char *nearest = NULL;
+    unsigned least;
+    char what[160];
+    int length;
 
-    snprintf(what, sizeof what,
-             optopt ? "\"%.64s\" has no value, or one that it does not take"
-                    : "\"%.64s\" is not an option of it",
-             word);
+    bytes_cut(bytes_from_string(word + strspn(word, "-")), '=', &name, &value);
+    least = spelling_most(name) + 1;
+    find_nearest(row->options, name, &least, &nearest);
+    find_nearest(command_common_options, name, &least, &nearest);
+    length = snprintf(what, sizeof what,
+                      optopt ? "\"%.64s\" has no value, or one that it does not take"
+                             : "\"%.64s\" is not an option of it",
+                      word);
+    if (!optopt && nearest)
+        snprintf(what + length, sizeof what - (size_t)length, "; did you mean --%s?", nearest);
     return refuse(row, what);
 }
 

@@ -179,6 +179,8 @@ const struct command_row command_rows[] = {
     { "health", "[--live] [--json] --running", "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },
     { "check", "[--json] DIR",            "read and check all of a data folder, or of a store on a cluster (rados:CONF:POOL)", 0, 0, NULL, NULL },
     { "check", "[--json] --salvage DIR NEW-DIR", "save what can be read of a damaged one", 0, 0, NULL, NULL },
+    { "help", "[COMMAND]",                "print all commands and options, or those of a command", 0, 0, NULL, NULL },
+    { "version", "",                      "print the version", 0, 0, NULL, NULL },
     { "operations", "[--markdown|--json]", "print the operation tables", 0, 0, NULL, NULL },
     { "errors", "--json",                 "print the error codes", 0, 0, NULL, NULL },
     { "options", "[--markdown|--man|--bash|--zsh]", "print the options, as a manual page, or for the completion of shells", 0, 0, NULL, NULL },
@@ -211,13 +213,21 @@ bool command_has_run(const char *word)
     return false;
 }
 
-const char *command_nearest(struct bytes word)
+struct bytes command_nearest(struct bytes word)
 {
+    struct bytes nearest = { NULL, 0 };
+    unsigned least = spelling_most(word);
+
     for (size_t i = 0; i < command_row_count; i++) {
-        if (spelling_distance(word, command_first_word(&command_rows[i])) <= 2)
-            return command_rows[i].name;
+        struct bytes name = command_first_word(&command_rows[i]);
+        unsigned distance = spelling_distance(word, name);
+
+        if (distance > least || (distance == least && nearest.ptr))
+            continue;
+        nearest = name;
+        least = distance;
     }
-    return NULL;
+    return nearest;
 }
 
 const struct command_row *command_find(int argc, char **argv, int *ret_words)

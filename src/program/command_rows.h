@@ -61,8 +61,8 @@ struct bytes command_first_word(const struct command_row *row);
 bool command_begins(const char *word);
 /* The same, of a command that has `run`. */
 bool command_has_run(const char *word);
-/* The command whose first word is most like this one; NULL: none is. */
-const char *command_nearest(struct bytes word);
+/* The first word of a command that is most like this one; ptr NULL: none is. */
+struct bytes command_nearest(struct bytes word);
 /* Prints the command whose name begins with this word, and its options. */
 void command_print_help(const char *word);
 /* Prints all commands, one a line. */

@@ -266,8 +266,8 @@ static bool fit_limits(struct running *run)
     wanted = run->limits.net.connections_max;
     if (descriptors <= set_aside ||
         !http_limits_fit(&run->limits, servers_count(run), descriptors - set_aside)) {
-        fprintf(stderr, "lagra: %u open files are allowed (ulimit -n), which is too few\n",
-                descriptors);
+        fprintf(stderr, "lagra: %u open files are allowed (ulimit -n); at least %u are needed\n",
+                descriptors, set_aside + http_limits_least(&run->limits, servers_count(run)));
         return false;
     }
     if (!run->options.silent && run->limits.net.connections_max < wanted)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "program/certificate_renewal.h"
 #include "program/credentials.h"
 
 /* Connections, and those that are being refused. */
@@ -166,6 +167,7 @@ bool management_start(const struct options *options, const struct certificate *c
 
     if (!options->management.wanted)
         return true;
+    certificate_renewal_show(certificate);
     ret_port->management = *of;
     ret_port->management.started_s = (uint64_t)time(NULL);
     ret_port->management.has_smb = options->smb.wanted;

@@ -134,7 +134,7 @@ const struct option_row *option_row_find(struct bytes name)
 
 const char *option_row_nearest(struct bytes word)
 {
-    unsigned least = (unsigned)(word.len / 3) + 2;
+    unsigned least = spelling_most(word) + 1;
     const char *nearest = NULL;
 
     for (size_t i = 0; i < option_row_count && word.len <= SPELLING_WORD_MAX; i++) {
@@ -165,9 +165,9 @@ bool option_row_is_setting(const struct option_row *row)
 
 /* ---- values ---- */
 
-const char *const console_modes[] = { [CONSOLE_OFF] = "off",
-                                      [CONSOLE_ON] = "on",
-                                      [CONSOLE_LINK] = "link" };
+const char *const console_modes[] = {
+    [CONSOLE_OFF] = "off", [CONSOLE_ON] = "on", [CONSOLE_LINK] = "link"
+};
 
 /* Azurite's: a number, also with a fraction. */
 static enum options_result check_memory_limit(const char *value, const char *named)
@@ -176,7 +176,7 @@ static enum options_result check_memory_limit(const char *value, const char *nam
     double limit = strtod(value, &end);
 
     if (end == value || *end || !(limit >= 0)) {
-        fprintf(stderr, "lagra: %s takes a number, not \"%s\"\n", named, value);
+        fprintf(stderr, "lagra: %s takes a number of 0 or more, not \"%s\"\n", named, value);
         return OPTIONS_WRONG;
     }
     fprintf(stderr,
@@ -221,7 +221,7 @@ static enum options_result apply_number(const struct option_row *row, const char
         return OPTIONS_RUN;
     }
     snprintf(takes, sizeof takes, "a number from 1 to %u", COUNT_MAX);
-    return refuse_value(named, is_port ? "a port number" : takes, value);
+    return refuse_value(named, is_port ? "a port number from 0 to 65535" : takes, value);
 }
 
 static enum options_result apply_management_port(const char *value, const char *named,
@@ -231,7 +231,7 @@ static enum options_result apply_management_port(const char *value, const char *
     bool is_any = strcmp(value, "any") == 0;
 
     if (!is_any && !bytes_parse_u64(bytes_from_string(value), UINT16_MAX, &number))
-        return refuse_value(named, "a port number, 0 or any", value);
+        return refuse_value(named, "a port number from 0 to 65535, or any", value);
     member->port = (uint16_t)number;
     member->wanted = is_any || number > 0;
     return OPTIONS_RUN;
@@ -292,7 +292,7 @@ static enum options_result apply_duration(const char *value, const char *named, 
         *member = (unsigned)number * units[i].ms;
         return OPTIONS_RUN;
     }
-    return refuse_value(named, "a time such as 200ms, 2s, 12h or 7d, up to 40d", value);
+    return refuse_value(named, "a time from 1ms to 40d, such as 200ms, 2s, 12h or 7d", value);
 }
 
 enum options_result option_row_apply(const struct option_row *row, const char *value,

@@ -60,24 +60,33 @@ static const struct option_row *row_of(int got)
     return NULL;
 }
 
-/* A word of the command line that is neither option nor command. */
-static enum options_result refuse_word(const char *word)
+static enum options_result refuse_name(const char *word, const char *kind, const char *before,
+                                       struct bytes nearest)
 {
-    bool is_long = strncmp(word, "--", 2) == 0;
-    struct bytes name, value;
-    const char *nearest;
-
-    bytes_cut(bytes_from_string(is_long ? word + 2 : word), '=', &name, &value);
-    nearest = is_long ? option_row_nearest(name) : command_nearest(name);
-    fprintf(stderr, "lagra: \"%s\" is not an option", word);
-    if (nearest)
-        fprintf(stderr, "; did you mean %s%s?", is_long ? "--" : "lagra ", nearest);
-    fprintf(stderr, "%s See lagra --help\n", nearest ? "" : ".");
+    fprintf(stderr, "lagra: \"%s\" is not %s", word, kind);
+    if (nearest.ptr)
+        fprintf(stderr, "; did you mean %s%.*s?", before, BYTES_ARG(nearest));
+    fprintf(stderr, "%s See lagra --help\n", nearest.ptr ? "" : ".");
     return OPTIONS_WRONG;
 }
 
+/* A word of the command line that is no option, and no command either where one may stand.
+ *
+ * program  the word before the options: the program's name, or that of a command */
+static enum options_result refuse_word(const char *program, const char *word)
+{
+    struct bytes name, value;
+
+    if (strncmp(word, "--", 2) != 0)
+        return command_begins(program) ? refuse_name(word, "an option", "", bytes_of(NULL, 0))
+                                       : refuse_name(word, "a command", "lagra ",
+                                                     command_nearest(bytes_from_string(word)));
+    bytes_cut(bytes_from_string(word + 2), '=', &name, &value);
+    return refuse_name(word, "an option", "--", bytes_from_string(option_row_nearest(name)));
+}
+
 /* What getopt_long() did not take: optopt as it left it, the word that it read. */
-static enum options_result refuse_option(const char *word)
+static enum options_result refuse_option(const char *program, const char *word)
 {
     const struct option_row *row = row_of(optopt);
     struct bytes name, value;
@@ -94,7 +103,7 @@ static enum options_result refuse_option(const char *word)
     for (size_t i = 0; i < option_row_count; i++)
         begun += bytes_has_prefix(bytes_from_string(option_rows[i].name), name);
     if (begun == 0)
-        return refuse_word(word);
+        return refuse_word(program, word);
     fprintf(stderr, "lagra: \"--%.*s\" begins several options. See lagra --help\n",
             BYTES_ARG(name));
     return OPTIONS_WRONG;
@@ -120,7 +129,7 @@ enum options_result settings_read_words(struct option_settings *settings, int ar
         const struct option_row *row = row_of(got);
 
         if (!row)
-            return refuse_option(argv[optind - 1]);
+            return refuse_option(argv[0], argv[optind - 1]);
         if (row->action == HELP) {
             option_rows_print_help();
             return OPTIONS_DONE;
@@ -134,7 +143,7 @@ enum options_result settings_read_words(struct option_settings *settings, int ar
         settings->of[index_of(row)] =
             (struct option_setting){ .origin = ORIGIN_COMMAND_LINE, .value = optarg };
     }
-    return optind < argc ? refuse_word(argv[optind]) : OPTIONS_RUN;
+    return optind < argc ? refuse_word(argv[0], argv[optind]) : OPTIONS_RUN;
 }
 
 /* ---- the environment ---- */

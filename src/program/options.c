@@ -145,7 +145,7 @@ static enum options_result check_times(const struct options *options)
         check_time("analyticsEvery", options->analytics_every_ms, 1000, 3600000, "1s to 1h");
 
     return result ? result
-                  : check_time("stopDelay", options->stop_delay_ms, 1, 600000, "10m at most");
+                  : check_time("stopDelay", options->stop_delay_ms, 1, 600000, "1ms to 10m");
 }
 
 static enum options_result check_certificate(const struct options *options)
@@ -358,6 +358,20 @@ static void apply_name(const char *path, struct options *options)
         fprintf(stderr, "lagra: AZURITE_DB has no effect: everything is kept in --location\n");
 }
 
+/* help [COMMAND], which prints what --help does. */
+static enum options_result print_help(const char *word)
+{
+    if (word && !command_begins(word)) {
+        fprintf(stderr, "lagra: \"%s\" is not a command. See lagra --help\n", word);
+        return OPTIONS_WRONG;
+    }
+    if (word && command_has_run(word))
+        command_print_help(word);
+    else
+        option_rows_print_help();
+    return OPTIONS_DONE;
+}
+
 /* Whatever else stands there. */
 static bool asks_for_help(int argc, char **argv)
 {
@@ -392,11 +406,12 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
     };
     if (argc > 0)
         apply_name(argv[0], ret_options);
-    if (argc > 1 && command_begins(argv[1]) && asks_for_help(argc, argv)) {
-        if (command_has_run(argv[1]))
-            command_print_help(argv[1]);
-        else
-            option_rows_print_help();
+    if (argc > 1 && command_begins(argv[1]) && asks_for_help(argc, argv))
+        return print_help(argv[1]);
+    if (argc > 1 && argc <= 3 && strcmp(argv[1], "help") == 0)
+        return print_help(argc > 2 ? argv[2] : NULL);
+    if (argc == 2 && strcmp(argv[1], "version") == 0) {
+        printf(LAGRA_VERSION "\n");
         return OPTIONS_DONE;
     }
     if (argc > 1 && command_has_run(argv[1]))

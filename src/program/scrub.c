@@ -33,14 +33,16 @@ static bool is_running(struct ask_answer *answer)
 static void print_state(struct ask_answer *answer)
 {
     static const char *const lines[][2] = {
-        { "running", "running" },         { "began", "began" },
-        { "records", "records" },         { "bytes", "bytes" },
-        { "damaged", "errors" },          { "last end", "lastEnd" },
-        { "damaged then", "lastErrors" },
+        { "running", "running" }, { "began", "began" },      { "records", "records" },
+        { "damaged", "errors" },  { "last end", "lastEnd" }, { "damaged then", "lastErrors" },
     };
+    char read[PROGRESS_BYTES_SIZE], total[PROGRESS_BYTES_SIZE];
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         ask_print_line(lines[i][0], ask_member(answer->arena, answer->body, lines[i][1]));
+    progress_bytes(number(answer, "bytes"), read);
+    progress_bytes(number(answer, "bytesTotal"), total);
+    ask_print_line("read", arena_printf(answer->arena, "%s of %s", read, total));
 }
 
 /* Asks until a pass has ended after `ended` others. False: said why not.

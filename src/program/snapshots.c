@@ -113,9 +113,9 @@ static bool ask(struct asking *asking, const char *method, struct bytes path)
 
 static void print(const struct asking *asking)
 {
-    static const struct ask_column columns[] = { { "NAME", "name" },
-                                                 { "SAVED", "saved" },
-                                                 { "LOADED", "loaded" } };
+    static const struct ask_column columns[] = { { "NAME", "name", ASK_AS_IS },
+                                                 { "SAVED", "saved", ASK_AS_IS },
+                                                 { "LOADED", "loaded", ASK_AS_IS } };
 
     if (asking->call->json)
         printf("%.*s", BYTES_ARG(asking->answer));

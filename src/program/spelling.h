@@ -11,4 +11,10 @@
  * ignoring case (Levenshtein's distance); SPELLING_WORD_MAX + 1 if `word` is longer than that. */
 unsigned spelling_distance(struct bytes word, struct bytes name);
 
+/* How far a word may be from the name that it is taken for: a third of its letters may be wrong. */
+static inline unsigned spelling_most(struct bytes word)
+{
+    return word.len > SPELLING_WORD_MAX ? 0 : (unsigned)(word.len + 1) / 3;
+}
+
 #endif

@@ -172,6 +172,7 @@ static void keep_slowest(const struct flow *flow, uint64_t now_ns)
         return;
     request = (struct slow_request){
         .ended = clock_wall(),
+        .ended_ns = now_ns,
         .all_ns = all_ns,
         .service = flow->work.call.endpoint->service->name,
         .operation = operation_name(flow),
@@ -182,7 +183,7 @@ static void keep_slowest(const struct flow *flow, uint64_t now_ns)
     };
     if (request.path_length > 0)
         memcpy(request.path, path.ptr, request.path_length);
-    slowest_put(slowest, now_ns, &request);
+    slowest_put(slowest, &request);
 }
 
 void request_is_over(struct flow *flow)

@@ -33,9 +33,9 @@ static unsigned find_least(const struct slow_request *of, unsigned count)
     return least;
 }
 
-void slowest_put(struct slowest *slowest, uint64_t now_ns, const struct slow_request *request)
+void slowest_put(struct slowest *slowest, const struct slow_request *request)
 {
-    uint64_t number = period_of(now_ns);
+    uint64_t number = period_of(request->ended_ns);
     unsigned slot = (unsigned)(number % SLOWEST_PERIODS), least;
     __typeof__(&slowest->periods[0]) period = &slowest->periods[slot];
 
@@ -45,14 +45,14 @@ void slowest_put(struct slowest *slowest, uint64_t now_ns, const struct slow_req
         period->count = 0;
     }
     least = find_least(period->of, period->count);
-    if (period->count < SLOWEST_OF_PERIOD)
+    if (period->count < SLOWEST_SHOWN)
         period->of[period->count++] = *request;
     else if (period->of[least].all_ns < request->all_ns)
         period->of[least] = *request;
     if (number >= atomic_load(&slowest->period)) {
         least = find_least(period->of, period->count);
         atomic_store(&slowest->least_ns,
-                     period->count < SLOWEST_OF_PERIOD ? 0 : period->of[least].all_ns);
+                     period->count < SLOWEST_SHOWN ? 0 : period->of[least].all_ns);
         atomic_store(&slowest->period, number);
     }
     lock_give(&slowest->lock);
@@ -68,20 +68,17 @@ static int by_time(const void *a, const void *b)
 size_t slowest_read(struct slowest *slowest, uint64_t now_ns,
                     struct slow_request ret_requests[SLOWEST_MAX])
 {
-    uint64_t newest = period_of(now_ns);
     size_t count = 0;
 
     lock_take(&slowest->lock);
-    for (unsigned i = 0; i < SLOWEST_PERIODS; i++) {
-        if (slowest->periods[i].number + SLOWEST_PERIODS <= newest)
-            continue;
+    for (unsigned i = 0; i < SLOWEST_PERIODS; i++)
         for (unsigned k = 0; k < slowest->periods[i].count; k++)
-            ret_requests[count++] = slowest->periods[i].of[k];
-    }
+            if (slowest->periods[i].of[k].ended_ns + SLOWEST_HOUR_NS > now_ns)
+                ret_requests[count++] = slowest->periods[i].of[k];
     lock_give(&slowest->lock);
     if (count > 0)
         qsort(ret_requests, count, sizeof ret_requests[0], by_time);
-    return count;
+    return count < SLOWEST_SHOWN ? count : SLOWEST_SHOWN;
 }
 
 /* ---- that of the process ---- */

@@ -1,5 +1,6 @@
-/* The requests that took longest in the last hour, in memory, for operators: so many of each five minutes. A request that is
- * among them takes a lock; whether it is costs the others two loads. Any thread. */
+/* The requests that took longest in the last hour, in memory, for operators: SLOWEST_SHOWN of each five minutes, so that
+ * they have those of the hour among them, whenever in it these came. A request that is kept takes a lock; whether it is
+ * costs the others two loads. Any thread. */
 #ifndef LAGRA_SERVICE_SLOWEST_H
 #define LAGRA_SERVICE_SLOWEST_H
 
@@ -10,14 +11,16 @@
 #include "base/lock.h"
 
 #define SLOWEST_PERIOD_NS 300000000000u
-#define SLOWEST_PERIODS   12u
-#define SLOWEST_OF_PERIOD 8u
-#define SLOWEST_MAX       (SLOWEST_PERIODS * SLOWEST_OF_PERIOD)
+#define SLOWEST_HOUR_NS   (12 * SLOWEST_PERIOD_NS)
+#define SLOWEST_PERIODS   13u /* an hour begins and ends within a period */
+#define SLOWEST_SHOWN     20u
+#define SLOWEST_MAX       (SLOWEST_PERIODS * SLOWEST_SHOWN)
 /* Of a path so much is kept. */
 #define SLOWEST_PATH_MAX  256u
 
 struct slow_request {
-    instant ended; /* by the wall clock */
+    instant ended;     /* by the wall clock */
+    uint64_t ended_ns; /* by clock_monotonic_ns() */
     uint64_t all_ns;
     const char *service, *operation; /* names; static */
     int status;
@@ -34,15 +37,17 @@ struct slowest {
     struct {
         uint64_t number; /* of the period */
         unsigned count;
-        struct slow_request of[SLOWEST_OF_PERIOD];
+        struct slow_request of[SLOWEST_SHOWN];
     } periods[SLOWEST_PERIODS];
 };
 
 void slowest_init(struct slowest *slowest);
 /* Would it be kept? now_ns: clock_monotonic_ns() */
 bool slowest_wants(const struct slowest *slowest, uint64_t now_ns, uint64_t all_ns);
-void slowest_put(struct slowest *slowest, uint64_t now_ns, const struct slow_request *request);
-/* Those of the last hour, the slowest first. returns how many */
+/* Keeps a request that has ended at request->ended_ns. */
+void slowest_put(struct slowest *slowest, const struct slow_request *request);
+/* Reads the SLOWEST_SHOWN slowest of the last hour, the slowest first. Returns how many there are: fewer where fewer have
+ * ended. In an hour that begins within a period, requests of that period count as far as they are among its slowest. */
 size_t slowest_read(struct slowest *slowest, uint64_t now_ns,
                     struct slow_request ret_requests[SLOWEST_MAX]);
 

@@ -157,11 +157,11 @@ bool store_is_full(struct store *store);
 /* What an engine has at this moment, for those who watch it. */
 struct store_figures {
     uint64_t disk_free_bytes, disk_reserve_bytes;
-    uint64_t piece_bytes;              /* that records refer to */
-    uint64_t extents, extents_open;    /* files of pieces, and those of them that are open */
-    uint64_t record_bytes;             /* files of records */
-    uint64_t memory_table_bytes;       /* records that are in no file yet but the log */
-    uint64_t compaction_bytes;         /* that have to be rewritten */
+    uint64_t piece_bytes;           /* that records refer to */
+    uint64_t extents, extents_open; /* files of pieces, and those of them that are open */
+    uint64_t record_bytes, memory_table_bytes; /* in files of records; in none yet but the log */
+    uint64_t live_record_bytes; /* estimated: of both, without what was replaced or deleted */
+    uint64_t compaction_bytes;  /* that have to be rewritten */
     uint64_t cache_hits, cache_misses; /* of records, since the start */
     uint64_t block_cache_bytes;
     bool is_stalled; /* commits are slowed down, or wait, for files to be rewritten */

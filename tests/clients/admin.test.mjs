@@ -212,7 +212,9 @@ test('how commands are called: what is wrong is said, with exit code 2', async (
         [['status', 'x'], /status: takes options alone/],
         [['log-level'], /log-level: takes LEVEL, not 0 words/],
         [['log-level', 'a', 'b'], /takes LEVEL, not 2 words/],
-        [['status', '--nonsense'], /"--nonsense" is not an option of it/],
+        [['status', '--nonsense'], /"--nonsense" is not an option of it\. /],
+        [['status', '--loction', '.'], /"--loction" is not an option of it; did you mean --location\?/],
+        [['sas', 'blob', '--permision', 'r', 'c', 'b'], /"--permision" is not an option of it; did you mean --permissions\?/],
         [['status', '--location'], /"--location" has no value/],
         [['status', '--config', '/nonsense'], /cannot read \/nonsense/],
     ]) {

@@ -3,17 +3,19 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once as event } from 'node:events';
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
-import { Server } from '../lib/server.mjs';
+import { run } from '../lib/program.mjs';
+import { freePorts, Server } from '../lib/server.mjs';
 
 /** A folder with cert.pem and key.pem of this name; another time: others in their place, each exchanged whole. */
-async function newCertificate(folder, name) {
+async function newCertificate(folder, name, days = 2) {
     const [cert, key, template] = ['new-cert.pem', 'new-key.pem', 'template'].map((file) => join(folder, file));
-    await writeFile(template, `cn = ${name}\nexpiration_days = 2\nsigning_key\ntls_www_server\n`);
+    await writeFile(template, `cn = ${name}\nexpiration_days = ${days}\nsigning_key\ntls_www_server\n`);
     execFileSync('certtool', ['--generate-privkey', '--key-type', 'ecdsa', '--outfile', key], { stdio: 'ignore' });
     execFileSync('certtool', ['--generate-self-signed', '--load-privkey', key, '--template', template, '--outfile', cert],
         { stdio: 'ignore' });
@@ -42,11 +44,16 @@ async function until(what, wanted) {
     }
 }
 
-async function newServer(t) {
+async function newFolder(t) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-certificate-'));
     t.after(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+}
+
+async function newServer(t, args = []) {
+    const folder = await newFolder(t);
     await newCertificate(folder, 'first');
-    const server = await Server.start({ secure: true, args: ['--cert', join(folder, 'cert.pem'), '--key', join(folder, 'key.pem')] });
+    const server = await Server.start({ secure: true, args: ['--cert', join(folder, 'cert.pem'), '--key', join(folder, 'key.pem'), ...args] });
     t.after(() => server.kill().then(() => server.remove()));
     return { server, folder };
 }
@@ -74,4 +81,40 @@ test('what cannot be used changes nothing, and is said', async (t) => {
     assert.equal(await nameOf(server), 'first');
     await newCertificate(folder, 'second');
     await until(() => nameOf(server), 'second');
+});
+
+test('what is wrong with a certificate is said of the file that is wrong', async (t) => {
+    const folder = await newFolder(t);
+    const other = await newFolder(t);
+    const [cert, key] = ['cert.pem', 'key.pem'].map((file) => join(folder, file));
+    await newCertificate(folder, 'first');
+    await newCertificate(other, 'other');
+    const wrong = join(folder, 'wrong.pem');
+    await writeFile(wrong, 'no certificate\n');
+    for (const [args, message] of [
+        [['--cert', wrong, '--key', key], `${wrong} has no certificate that can be read (PEM): `],
+        [['--cert', cert, '--key', wrong], `${wrong} has no private key that can be read (PEM, not encrypted): `],
+        [['--cert', cert, '--key', join(other, 'key.pem')], `the private key of ${join(other, 'key.pem')} does not belong to the certificate of ${cert}\n`],
+        [['--cert', key, '--key', cert], `${key} has no certificate that can be read (PEM): `],
+    ]) {
+        const { code, errors } = await run(['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0', '--managementPort', '0', ...args]);
+        assert.equal(code, 1);
+        assert.ok(errors.startsWith(`lagra: ${message}`), errors);
+        assert.equal(errors.split('\n').length, 2, errors);
+    }
+});
+
+test('metrics say when the certificate expires, also after a renewal', async (t) => {
+    const [port] = await freePorts(1);
+    const { server, folder } = await newServer(t, ['--managementPort', `${port}`]);
+    const days = async () => {
+        const text = await new Promise((resolve, reject) => https.get(`https://127.0.0.1:${port}/metrics`, { rejectUnauthorized: false },
+            (answer) => answer.setEncoding('utf8').toArray().then((parts) => resolve(parts.join('')))).on('error', reject));
+        const [, expires] = text.match(/^lagra_certificate_expires_timestamp_seconds(?:\{\})? (\S+)$/m);
+        return Math.round((Number(expires) - Date.now() / 1000) / 86400);
+    };
+    assert.equal(await days(), 2);
+    await newCertificate(folder, 'second', 40);
+    await until(() => nameOf(server), 'second');
+    assert.equal(await days(), 40);
 });

@@ -74,7 +74,7 @@ test('what is wrong in a file: its line, and the nearest name', async (t) => {
         [['blobPort = 1', 'blobPort = 1'], ':2: "blobPort" is set twice'],
         [['config = x'], ':1: "config" is an option of the command line alone'],
         [['version = true'], ':1: "version" is an option of the command line alone'],
-        [['blobPort = x'], ':1: blobPort takes a port number, not "x"'],
+        [['blobPort = x'], ':1: blobPort takes a port number from 0 to 65535, not "x"'],
         [['workers = 0'], ':1: workers takes a number from 1 to 1000000, not "0"'],
         [['silent = yes'], ':1: silent takes true or false, not "yes"'],
         [['allowCopyFrom = x'], ':1: allowCopyFrom takes addresses and CIDR blocks with commas between, not "x"'],
@@ -98,7 +98,7 @@ test('what is wrong in the environment: the variable, and the nearest one', asyn
         return errors;
     };
     assert.equal(await wrong({ LAGRA_BLOB_PORT: 'tcp://10.0.0.1:1' }),
-        'lagra: LAGRA_BLOB_PORT takes a port number, not "tcp://10.0.0.1:1"\n');
+        'lagra: LAGRA_BLOB_PORT takes a port number from 0 to 65535, not "tcp://10.0.0.1:1"\n');
     assert.equal(await wrong({ LAGRA_BLOBPORT: '1' }),
         'lagra: the variable LAGRA_BLOBPORT is not an option; did you mean LAGRA_BLOB_PORT?\n');
     // Kubernetes sets these in every container beside a service that is called lagra.

@@ -80,7 +80,7 @@ test('a server that stops with a delay serves meanwhile, and says that it is not
 test('a delay has a limit', async () => {
     const { code, errors } = await run(['--stopDelay', '601s']);
     assert.equal(code, 2);
-    assert.equal(errors, 'lagra: --stopDelay takes 10m at most\n');
+    assert.equal(errors, 'lagra: --stopDelay takes 1ms to 10m\n');
 });
 
 test('health --running goes with no option of a server, and says so', async () => {

@@ -1,8 +1,9 @@
 // The logs of requests: --accessLog, --auditLog, --slow, and the probes. docs/logs.md; decision: 390
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -258,7 +259,7 @@ test('what cannot be opened, or is no time, is refused at the start', async (t) 
     }
     for (const value of ['200', 'ms', '0ms', '-1s', '1.5s', '2w', '9999999s'])
         assert.deepEqual(await run(['config', 'check', '--slow', value]),
-            { code: 2, output: '', errors: `lagra: --slow takes a time such as 200ms, 2s, 12h or 7d, up to 40d, not "${value}"\n` });
+            { code: 2, output: '', errors: `lagra: --slow takes a time from 1ms to 40d, such as 200ms, 2s, 12h or 7d, not "${value}"\n` });
     assert.match((await run(['config', 'check', '--slow', '2s'])).output, /^slow +2000ms +--slow$/m);
 });
 
@@ -364,4 +365,29 @@ test('commands of SMB are logged, and those that change something in the audit l
         assert.ok(audited.has(operation), operation);
     for (const operation of ['NEGOTIATE', 'READ', 'QUERY_DIRECTORY'])
         assert.ok(!audited.has(operation), operation);
+});
+
+test('lines for the journal begin with their priority, and others do not. man: sd-daemon(3)', async (t) => {
+    const folder = await newFolder(t);
+    const errors = await open(join(folder, 'errors'), 'a+');
+    t.after(() => errors.close());
+    const { dev, ino } = await errors.stat();
+    for (const [stream, begins] of [[`${dev}:${ino}`, /^<[346]>\d{4}-/], [`${dev}:${ino}0`, /^\d{4}-/]]) {
+        await errors.truncate();
+        const child = spawn(process.env.LAGRA_BINARY, ['--location', join(folder, stream), '--blobPort', '0', '--queuePort', '0', '--tablePort', '0',
+            '--filePort', '0', '--managementPort', '0', '--debug', join(folder, 'debug')],
+        { stdio: ['ignore', 'pipe', errors.fd], env: { ...process.env, JOURNAL_STREAM: stream } });
+        t.after(() => child.kill('SIGKILL'));
+        for await (const text of child.stdout.iterator({ destroyOnReturn: false }))
+            if (/file service listens/.test(String(text)))
+                break;
+        assert.equal((await run(['log-level', 'warn', '--location', join(folder, stream)])).code, 0); // which is logged as a warning
+        child.kill('SIGTERM');
+        await once(child, 'close');
+        const lines = (await readFile(join(folder, 'errors'), 'utf8')).trimEnd().split('\n');
+        const warning = lines.find((line) => /the log's level is/.test(line));
+        assert.match(warning, begins);
+        assert.equal(warning.startsWith('<4>'), begins.source.startsWith('^<'));
+        assert.doesNotMatch(await readFile(join(folder, 'debug'), 'utf8'), /^</m, 'a file has no priorities');
+    }
 });

@@ -46,7 +46,7 @@ test('it is 10010 where no option says otherwise; 0 turns it off, and "any" take
     assert.equal(await inForce('--managementPort', 'any'), 'any');
     const { code, errors } = await run(['--managementPort', 'some']);
     assert.equal(code, 2);
-    assert.equal(errors, 'lagra: --managementPort takes a port number, 0 or any, not "some"\n');
+    assert.equal(errors, 'lagra: --managementPort takes a port number from 0 to 65535, or any, not "some"\n');
 });
 
 test('a server that nobody has told a management port starts without it where 10010 is taken, and says so', async (t) => {

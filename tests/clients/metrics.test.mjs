@@ -167,3 +167,18 @@ test('connections, records in memory, tasks, and what accounts keep', async (t) 
     assert.equal(series.get('lagra_account_containers{account="devstoreaccount1",service="blob"}'), 1);
     assert.equal(series.get('lagra_container_bytes{account="devstoreaccount1",service="blob",container="kept"}'), 2000);
 });
+
+test('when the last backup was made: none, one, and the same after a restart', async (t) => {
+    const { read, server } = await newServer(t);
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-backed-up-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const last = async () => (await read()).get('lagra_backup_last_end_timestamp_seconds{}');
+    assert.equal(await last(), undefined);
+    const { code, errors } = await run(['backup', folder, '--location', server.location], {}, 60000);
+    assert.equal(code, 0, errors);
+    const ended = await last();
+    assert.ok(Math.abs(ended - Date.now() / 1000) < 600, ended);
+    await server.stop({ keep: true });
+    await server.restart();
+    assert.equal(await last(), ended);
+});

@@ -88,9 +88,11 @@ test('what is no option: the nearest name, one line, and where to look', async (
         [['--blob', '1'], '"--blob" begins several options.'],
         [['--silent=1'], '--silent takes no value.'], [['--blobPort'], '--blobPort takes PORT.'],
         [['-l'], '--location takes DIR.'],
-        [['chekc', '.'], '"chekc" is not an option; did you mean lagra check?'],
-        [['server'], '"server" is not an option; did you mean lagra serve?'],
-        [['nonsense'], '"nonsense" is not an option.'], [['serve', 'x'], '"x" is not an option.'],
+        [['chekc', '.'], '"chekc" is not a command; did you mean lagra check?'],
+        [['contaner', 'list'], '"contaner" is not a command; did you mean lagra container?'],
+        [['health', 'statsu'], '"statsu" is not an option.'], [['--pot', '1'], '"--pot" is not an option.'],
+        [['server'], '"server" is not a command; did you mean lagra serve?'],
+        [['nonsense'], '"nonsense" is not a command.'], [['serve', 'x'], '"x" is not an option.'],
         [['health', '--blobport', '1'], '"--blobport" is not an option; did you mean --blobPort?'],
     ]) {
         const { code, errors } = await run(args);
@@ -102,6 +104,10 @@ test('what is no option: the nearest name, one line, and where to look', async (
 test('help, version, and the tables in print', async () => {
     const help = await run(['--help']);
     assert.equal(help.code, 0);
+    assert.deepEqual(await run(['help']), help);
+    assert.deepEqual(await run(['help', 'account']), await run(['account', '--help']));
+    assert.deepEqual(await run(['version']), await run(['--version']));
+    assert.deepEqual(await run(['help', 'acount']), { code: 2, output: '', errors: 'lagra: "acount" is not a command. See lagra --help\n' });
     for (const option of ['--location', '--blobPort', '--inMemoryPersistence',
         '--skipApiVersionCheck',
         'AZURITE_ACCOUNTS'])

@@ -101,7 +101,7 @@ test('what may be said of a new container and share', async (t) => {
     await asked(server, 'share', 'create', 'small', '--quota', '7');
     const shares = ShareServiceClient.fromConnectionString(server.connectionString);
     assert.equal((await shares.getShareClient('small').getProperties()).quota, 7);
-    assert.match(await asked(server, 'share', 'list'), /^small +\w+, .* GMT +7$/m);
+    assert.match(await asked(server, 'share', 'list'), /^small +\w+, .* GMT +7 GiB$/m);
     assert.match(await asked(server, 'container', 'list'), /^open +\w+, .* GMT +container$/m);
 });
 

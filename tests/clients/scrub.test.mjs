@@ -46,7 +46,7 @@ test('a store that is whole, then one with a damaged blob, which is named; metri
 
     await upload(server, 'good', 3 * MiB, 1);
     await upload(server, 'bad', 3 * MiB, 2);
-    assert.equal(await metric('lagra_scrub_last_end_seconds'), 0);
+    assert.equal(await metric('lagra_scrub_last_end_timestamp_seconds'), 0);
     const whole = await scrub(server, '--rate', '1000');
     assert.equal(whole.code, 0, whole.errors);
     assert.ok(JSON.parse(whole.output.trim().split('\n').at(-1)).bytes >= 6 * MiB);
@@ -60,8 +60,12 @@ test('a store that is whole, then one with a damaged blob, which is named; metri
     assert.equal(JSON.parse(found.output.trim().split('\n').at(-1)).errors, 1);
     assert.match(server.stderr, /scrub: devstoreaccount1\/scrubbed\/bad: some of its bytes are damaged\n/);
     assert.equal(await metric('lagra_scrub_errors_total'), 1);
+    assert.equal(await metric('lagra_scrub_last_errors'), 1);
     assert.ok(await metric('lagra_scrub_bytes_total') >= 12 * MiB);
-    assert.ok(Math.abs(await metric('lagra_scrub_last_end_seconds') - Date.now() / 1000) < 600);
+    await server.stop({ keep: true });
+    await server.restart();
+    assert.equal(await metric('lagra_scrub_last_errors'), 1, 'it is known after a restart');
+    assert.ok(Math.abs(await metric('lagra_scrub_last_end_timestamp_seconds') - Date.now() / 1000) < 600);
 });
 
 test('a pass goes on after a restart, with what it had read', async (t) => {
@@ -102,6 +106,6 @@ test('durations have a unit', async () => {
         const { code, errors } = await run([`--scrubEvery=${value}`]);
 
         assert.equal(code, 2);
-        assert.match(errors, /--scrubEvery takes a time such as 200ms, 2s, 12h or 7d, up to 40d, not/);
+        assert.match(errors, /--scrubEvery takes a time from 1ms to 40d, such as 200ms, 2s, 12h or 7d, not/);
     }
 });

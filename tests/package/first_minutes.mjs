@@ -26,7 +26,7 @@ try {
     const page = await browser.newPage();
     await page.goto(link);
     await page.waitForSelector('header nav');
-    await page.waitForFunction(() => document.body.innerText.includes('devstoreaccount1'));
+    await page.waitForFunction(() => document.querySelector('header nav').innerText.includes('Accounts')); // which operators have
     if (process.env.PICTURE)
         await page.screenshot({ path: process.env.PICTURE });
     console.log('3: the console, by the printed link, in a browser');

@@ -14,13 +14,15 @@ bool embedded_figures(struct store *store, struct store_figures *ret_figures)
     struct embedded *embedded = embedded_of(store);
     const struct keyspace *keyspace = &embedded->keyspace;
     int64_t piece_bytes = atomic_load(&embedded->piece_bytes);
+    uint64_t in_memory = property(keyspace, "rocksdb.cur-size-all-mem-tables");
 
     *ret_figures = (struct store_figures){
         .disk_reserve_bytes = embedded->space.reserve,
         .disk_free_bytes = disk_space_free(&embedded->space),
         .piece_bytes = piece_bytes > 0 ? (uint64_t)piece_bytes : 0,
         .record_bytes = property(keyspace, "rocksdb.total-sst-files-size"),
-        .memory_table_bytes = property(keyspace, "rocksdb.cur-size-all-mem-tables"),
+        .memory_table_bytes = in_memory,
+        .live_record_bytes = property(keyspace, "rocksdb.estimate-live-data-size") + in_memory,
         .compaction_bytes = property(keyspace, "rocksdb.estimate-pending-compaction-bytes"),
         .block_cache_bytes = property(keyspace, "rocksdb.block-cache-usage"),
         .is_stalled = property(keyspace, "rocksdb.is-write-stopped") > 0 ||

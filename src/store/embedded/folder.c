@@ -52,11 +52,11 @@ struct contents {
 
 static bool is_own_name(const char *name)
 {
-    static const char *const own[] = { "lock",        "format",     "format.new",     "synced",
-                                       "records",     "extents",    "aside",          "ballast",
-                                       "salvage.tmp", "backup.tmp", "backup.tmp.tmp", BACKUP_LIST,
-                                       "admin.sock",  "scrub",      "scrub.new",      SUMS_FOLDER,
-                                       "prove-tables" };
+    static const char *const own[] = { "lock",         "format",     "format.new",     "synced",
+                                       "records",      "extents",    "aside",          "ballast",
+                                       "salvage.tmp",  "backup.tmp", "backup.tmp.tmp", BACKUP_LIST,
+                                       "admin.sock",   "scrub",      "scrub.new",      SUMS_FOLDER,
+                                       "prove-tables", "backed-up",  "backed-up.new" };
 
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
         if (strcmp(name, own[i]) == 0)
