@@ -130,12 +130,12 @@ test('a process of another user is turned away, whatever the mode of the socket'
     const server = await start(t);
     await chmod(server.location, 0o755);
     await chmod(join(server.location, SOCKET), 0o666);
-    const connects = `const c = require('net').connect(process.argv[1]); let got = '';
-        c.on('connect', () => c.write('POST /status HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 0\\r\\n\\r\\n'));
-        c.on('data', (d) => { got += d; c.end(); }); c.on('error', (e) => { got += e.code; });
-        c.on('close', () => process.stdout.write(got));`;
-    for (const [uid, expected] of [[0, /^HTTP\/1\.1 200/], [65534, /^(EPIPE|ECONNRESET)*$/]]) {
-        const child = spawn(process.execPath, ['-e', connects, join(server.location, SOCKET)], { uid, cwd: '/' });
+    const connects = 'import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\ntry:\n' +
+        '    s.sendall(b"POST /status HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 0\\r\\n\\r\\n")\n    print(s.recv(1000).decode())\n' +
+        'except (BrokenPipeError, ConnectionResetError):\n    print("refused")';
+    // Not by this Node.js: it may lie in a clone of whose home the other user sees nothing.
+    for (const [uid, expected] of [[0, /^HTTP\/1\.1 200/], [65534, /^(refused)?\n$/]]) {
+        const child = spawn('/usr/bin/python3', ['-c', connects, join(server.location, SOCKET)], { uid, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
         let got = '';
         child.stdout.on('data', (data) => { got += data; });
         await once(child, 'close');
