@@ -53,6 +53,7 @@ test('status: for people, and for scripts', async (t) => {
         Object.entries(server.ports).map(([name, port]) => [name, port, false]));
     // What Server.start() asked of the Blob service was a request.
     assert.ok(status.requests.find(({ service }) => service === 'blob').answered >= 1);
+    assert.ok(status.store.recordBytes > 0, 'records that are in no file yet are records');
     assert.deepEqual(status.requests.map(({ inFlight }) => inFlight), [0, 0, 0, 0]);
 });
 

@@ -150,7 +150,9 @@ test('connections, records in memory, tasks, and what accounts keep', async (t) 
     await container.getBlobClient('b').createSnapshot();
     await container.getBlockBlobClient('c').stageBlock(Buffer.from('1').toString('base64'), 'y', 1);
     await container.getBlobClient('b').downloadToBuffer();
-    const { code } = await run(['usage', '--location', server.location]);
+    const { code, output } = await run(['usage', '--location', server.location]);
+    assert.match(output, /^ACCOUNT +SERVICE +CONTAINERS +OBJECTS +SIZE +QUOTA$/m);
+    assert.match(output, / \d+(\.\d)? (B|KiB|MiB) /);
     assert.equal(code, 0);
     const series = await read();
     const workers = [0, 1].map((worker) => series.get(`lagra_connections{service="blob",worker="${worker}"}`));

@@ -49,7 +49,11 @@ test('a store that is whole, then one with a damaged blob, which is named; metri
     assert.equal(await metric('lagra_scrub_last_end_timestamp_seconds'), 0);
     const whole = await scrub(server, '--rate', '1000');
     assert.equal(whole.code, 0, whole.errors);
-    assert.ok(JSON.parse(whole.output.trim().split('\n').at(-1)).bytes >= 6 * MiB);
+    const { bytes, bytesTotal } = JSON.parse(whole.output.trim().split('\n').at(-1));
+    assert.ok(bytes >= 6 * MiB);
+    assert.equal(bytesTotal, bytes, 'a pass that has ended has read all');
+    const people = await run(['scrub', '--state', '--location', server.location]);
+    assert.match(people.output, /^read +6\.0 MiB of 6\.0 MiB$/m);
     const noTerminal = await run(['scrub', '--location', server.location, '--rate', '1000']);
     assert.ok(noTerminal.output.trim().split('\n').every((line) => JSON.parse(line)), 'where there is no terminal it is JSON to its end');
     assert.equal(await metric('lagra_scrub_errors_total'), 0);
@@ -85,6 +89,7 @@ test('a pass goes on after a restart, with what it had read', async (t) => {
     assert.equal(after.running, true);
     assert.equal(after.began, before.began);
     assert.ok(after.bytes >= before.bytes);
+    assert.ok(after.bytesTotal >= 100 * MiB && after.bytesTotal >= after.bytes, JSON.stringify(after));
     const faster = await scrub(server, '--rate', '1000');
     assert.equal(faster.code, 0, faster.errors);
     const end = JSON.parse(faster.output.trim().split('\n').at(-1));
