@@ -1,7 +1,7 @@
 // Bundles the console's pages and writes them as a C file: bundle.mjs OUT.c DEPFILE TARGET. Called by console/bundle.
 //
-// Each file is compressed; names have a hash of the content in them, so that browsers may keep them for ever. All of
-// them together have to stay below LIMIT_BYTES.
+// Each file is there plain and compressed; names contain a hash of the content, so that browsers may cache them for ever.
+// All of them together must stay below LIMIT_BYTES, compressed.
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,9 +14,11 @@ const LIMIT_BYTES = 300 * 1024;
 const TYPES = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript; charset=utf-8', '.css': 'text/css; charset=utf-8', '.svg': 'image/svg+xml', '.txt': 'text/plain; charset=utf-8' };
 const [out, depfile, target] = process.argv.slice(2);
 
+const hashOf = (content) => createHash('sha256').update(content).digest('hex').slice(0, 12);
+
 const hashed = (name, content) => {
     const { name: base, ext } = path.parse(name);
-    return `${base}-${createHash('sha256').update(content).digest('hex').slice(0, 12)}${ext}`;
+    return `${base}-${hashOf(content)}${ext}`;
 };
 
 /** The SDK can list blobs in a form that takes Apache Arrow, half a MiB of it; nothing here asks for that. */
@@ -72,16 +74,21 @@ function licensesOf(inputs) {
 }
 
 function cOf(files) {
-    const lines = ['/* Made by console/bundle.mjs. */', '#include "console/assets.h"', ''];
-
-    files.forEach(({ packed }, i) => {
-        lines.push(`static const unsigned char bytes_${i}[] = {`);
-        for (let at = 0; at < packed.length; at += 40)
-            lines.push(`${[...packed.subarray(at, at + 40)].join(',')},`);
+    const lines = ['/* Created by console/bundle.mjs. */', '#include "console/assets.h"', ''];
+    const addBytes = (name, bytes) => {
+        lines.push(`static const unsigned char ${name}[] = {`);
+        for (let at = 0; at < bytes.length; at += 40)
+            lines.push(`${[...bytes.subarray(at, at + 40)].join(',')},`);
         lines.push('};');
+    };
+
+    files.forEach(({ content, packed }, i) => {
+        addBytes(`bytes_${i}`, content);
+        addBytes(`gzip_${i}`, packed);
     });
     lines.push('const struct asset console_assets[] = {');
-    files.forEach(({ name }, i) => lines.push(`    { "${name}", "${TYPES[path.extname(name)]}", bytes_${i}, sizeof bytes_${i} },`));
+    files.forEach(({ name, hash }, i) => lines.push(
+        `    { "${name}", "${TYPES[path.extname(name)]}", "${hash}", bytes_${i}, sizeof bytes_${i}, gzip_${i}, sizeof gzip_${i} },`));
     lines.push('};', 'const size_t console_asset_count = sizeof console_assets / sizeof console_assets[0];', '');
     return lines.join('\n');
 }
@@ -94,7 +101,7 @@ const page = readFileSync(path.join(HERE, 'src/index.html'), 'utf8')
     .replaceAll('{app}', entry.name).replaceAll('{style}', style.name).replaceAll('{icon}', icon.name)
     .replace('{loaded}', [...loadedWith(entry.name)].map((name) => `<link rel="modulepreload" href="${name}">`).join('\n'));
 const all = [{ name: 'index.html', content: Buffer.from(page) }, { name: 'licenses.txt', content: licensesOf(inputs) }, style, icon, ...files]
-    .map(({ name, content }) => ({ name, packed: gzipSync(content, { level: 9 }) }));
+    .map(({ name, content }) => ({ name, content, hash: hashOf(content), packed: gzipSync(content, { level: 9 }) }));
 const size = all.reduce((sum, { packed }) => sum + packed.length, 0);
 if (size >= LIMIT_BYTES)
     throw new Error(`the console has ${size} bytes, compressed; ${LIMIT_BYTES} are the limit`);

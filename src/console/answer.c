@@ -23,19 +23,31 @@ struct session console_session(struct console *console, const struct exchange *e
 
 /* ---- answers ---- */
 
+static void begin_answer(struct response *response, int status)
+{
+    response->status = status;
+    response_header_string(response, "Server", "Lagra/" LAGRA_VERSION);
+    guard_answer(response);
+}
+
 enum http_step console_answer(struct exchange *exchange, int status, const char *type,
                               struct bytes body)
 {
     struct response *response = &exchange->response;
 
-    response->status = status;
-    response_header_string(response, "Server", "Lagra/" LAGRA_VERSION);
-    guard_answer(response);
+    begin_answer(response, status);
     response_header_string(response, "Content-Type", type);
     if (!response_find_header(response, bytes_from_string("Cache-Control")))
         response_header_string(response, "Cache-Control", "no-store");
     response->body_kind = BODY_BYTES;
     response->body = body;
+    return HTTP_RESPOND;
+}
+
+enum http_step console_answer_unchanged(struct exchange *exchange)
+{
+    begin_answer(&exchange->response, 304);
+    exchange->response.body_kind = BODY_NONE;
     return HTTP_RESPOND;
 }
 

@@ -1,14 +1,17 @@
-/* The pages of the console, compressed, as the build has made them of console/ (console/bundle). */
+/* The console's pages, in the two forms that the build creates from console/ (console/bundle). */
 #ifndef LAGRA_CONSOLE_ASSETS_H
 #define LAGRA_CONSOLE_ASSETS_H
 
 #include <stddef.h>
 
 struct asset {
-    const char *name; /* "index.html"; others have a hash of their content in their names */
+    const char *name; /* "index.html"; other names contain a hash of the content */
     const char *type;
-    const unsigned char *bytes; /* gzip */
+    const char *hash;           /* of the content, for ETags */
+    const unsigned char *bytes; /* plain */
     size_t size;
+    const unsigned char *gzip;
+    size_t gzip_size;
 };
 
 extern const struct asset console_assets[];

@@ -29,6 +29,8 @@ struct session console_session(struct console *console, const struct exchange *e
 /* type: static; body: in the exchange's arena or static. returns HTTP_RESPOND */
 enum http_step console_answer(struct exchange *exchange, int status, const char *type,
                               struct bytes body);
+/* Sends 304 with the headers that the caller has added. */
+enum http_step console_answer_unchanged(struct exchange *exchange);
 enum http_step console_refuse(struct exchange *exchange, int status, const char *code,
                               const char *why);
 

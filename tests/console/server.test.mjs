@@ -9,6 +9,7 @@ import https from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
 import { run } from '../lib/program.mjs';
 import { account, key, startServer, Visitor } from './setup.mjs';
 
@@ -29,7 +30,7 @@ test('pages come compressed, with a policy that lets no script in but their own'
     assert.match(page.headers.get('content-security-policy'), /^default-src 'none'; script-src 'self'; style-src 'self';/);
     assert.match(page.headers.get('content-security-policy'), /connect-src 'self';.*frame-ancestors 'none'; require-trusted-types-for 'script'/);
     for (const [name, value] of Object.entries({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer', 'x-frame-options': 'DENY',
-        'cross-origin-opener-policy': 'same-origin', 'cache-control': 'no-store' }))
+        'cross-origin-opener-policy': 'same-origin', 'cache-control': 'no-cache' }))
         assert.equal(page.headers.get(name), value, name);
     const script = /src="(app-[^"]+\.js)"/.exec(page.text)[1];
     const asset = await visitor.fetch(`/console/${script}`);
@@ -41,6 +42,45 @@ test('pages come compressed, with a policy that lets no script in but their own'
     assert.equal((await visitor.fetch('/console/../metrics')).status, 200); // fetch() has made it /metrics
     assert.equal((await visitor.fetch('/console/app.js')).status, 404);
     assert.equal((await visitor.fetch('/console/', { method: 'PUT' })).status, 405);
+});
+
+/** One GET with exactly these headers: fetch() adds Accept-Encoding and decodes the body. */
+function getRaw(port, path, headers) {
+    return new Promise((resolve, reject) => http.get({ host: '127.0.0.1', port, path, headers }, (answer) => {
+        const parts = [];
+        answer.on('data', (part) => parts.push(part)).on('end', () => resolve({ status: answer.statusCode, headers: answer.headers, body: Buffer.concat(parts) }));
+    }).once('error', reject));
+}
+
+// rfc: 9110 12.5.3 (Accept-Encoding), 13.1.2 (If-None-Match), 15.4.5 (304)
+test('pages are compressed for clients that accept it, and are not sent again while they are unchanged', async (t) => {
+    const { url, port } = await startServer(t);
+    const { text } = await new Visitor(url).fetch('/console/');
+    const names = ['', /src="(app-[^"]+)"/.exec(text)[1], /href="(style-[^"]+)"/.exec(text)[1], 'licenses.txt'];
+    for (const name of names) {
+        const get = (headers) => getRaw(port, `/console/${name}`, headers);
+        const packed = await get({ 'Accept-Encoding': 'br, gzip;q=0.5' });
+        const plain = await get({});
+        assert.equal(packed.headers['content-encoding'], 'gzip', name);
+        assert.equal(plain.headers['content-encoding'], undefined, name);
+        assert.ok(gunzipSync(packed.body).equals(plain.body), name);
+        assert.ok(packed.body.length < plain.body.length, name);
+        for (const [accepted, encoding] of [['identity', undefined], ['gzip;q=0', undefined], ['*', 'gzip'], ['GZIP ; Q=0.001', 'gzip'], ['*;q=0', undefined],
+            ['*;q=0, x-gzip', 'gzip'], ['*, gzip;q=0.000', undefined], ['deflate', undefined], ['', undefined]])
+            assert.equal((await get({ 'Accept-Encoding': accepted })).headers['content-encoding'], encoding, `${name} ${accepted}`);
+        for (const answer of [packed, plain]) {
+            const { etag, vary, 'content-encoding': encoding } = answer.headers;
+            const gzip = encoding ? { 'Accept-Encoding': 'gzip' } : {};
+            assert.match(vary, /^Accept-Encoding$/i);
+            for (const known of [etag, `"other", W/${etag}`, '*']) {
+                const again = await get({ 'If-None-Match': known, ...gzip });
+                assert.deepEqual([again.status, again.body.length, again.headers.etag, again.headers.vary], [304, 0, etag, vary], `${name} ${known}`);
+                assert.equal(again.headers['content-type'], undefined);
+            }
+            assert.equal((await get({ 'If-None-Match': '"other"', ...gzip })).status, 200);
+        }
+        assert.notEqual(packed.headers.etag, plain.headers.etag, name);
+    }
 });
 
 test('a name that may have been pointed here is not served', async (t) => {
