@@ -1,18 +1,19 @@
-// One blob: what it is, what is in it, and what can be done with it.
+// One blob: its properties, its content, and dialogs that change it.
 import type { BlobClient, BlobGetPropertiesResponse } from '@azure/storage-blob';
 import { useState } from 'preact/hooks';
 import { Lease } from './access.tsx';
 import { containerOf } from './clients.ts';
 import { bytes, time } from './format.ts';
+import { Name } from './names.tsx';
 import { Preview } from './preview.tsx';
 import { Sas } from './sas.tsx';
 import { codeOf, ownUrl, type Session, signatureOf } from './server.ts';
 import { clientOf, queryOf, type State, States, statesOf } from './states.tsx';
-import { Choice, Facts, Field, Form, Problem, useLoad } from './ui.tsx';
+import { Choice, Facts, Field, Form, Loading, Pairs, Problem, useLoad } from './ui.tsx';
 
 const TIERS: [string, string][] = ['Hot', 'Cool', 'Cold', 'Archive'].map((tier) => [tier, tier]);
 
-/** "name = value" a line, as it is edited. */
+/** One "name = value" per line, for editing. */
 export const linesOf = (pairs: Record<string, string> = {}) => Object.entries(pairs).map(([name, value]) => `${name} = ${value}`).join('\n');
 
 export function pairsOf(lines: string): Record<string, string> {
@@ -21,7 +22,7 @@ export function pairsOf(lines: string): Record<string, string> {
     for (const line of lines.split('\n').filter((text) => text.trim() !== '')) {
         const at = line.indexOf('=');
         if (at < 1)
-            throw new Error(`"${line}" is not of the form name = value.`);
+            throw new Error(`"${line}" is not in the form name = value.`);
         pairs[line.slice(0, at).trim()] = line.slice(at + 1).trim();
     }
     return pairs;
@@ -46,14 +47,14 @@ function Properties({ of }: { of: BlobGetPropertiesResponse }) {
         ['Copy', of.copyStatus && `${of.copyStatus} ${of.copyProgress ?? ''}`], ['Version', of.versionId]]} />;
 }
 
-/** Where the server itself reads a blob, or what it was, that is copied. */
+/** The URL from which the server itself reads the source of a copy. */
 async function sourceOf(session: Session, account: string, container: string, name: string, state?: State) {
     const path = `${container}/${name.split('/').map(encodeURIComponent).join('/')}`;
 
     return `${ownUrl(session, 'blob', account)}/${path}?${state ? `${queryOf(state)}&` : ''}${await signatureOf(account)}`;
 }
 
-/** The content of the blob, or of what it was. */
+/** The content of the blob, or of the snapshot or version that is shown. */
 function Content({ of: { client, properties }, shown }: { of: { client: BlobClient; properties: BlobGetPropertiesResponse | undefined }; shown: State | undefined }) {
     if (!shown && !properties)
         return null;
@@ -67,7 +68,7 @@ function Content({ of: { client, properties }, shown }: { of: { client: BlobClie
 
 type Dialogs = 'metadata' | 'tags' | 'headers' | 'tier' | 'copy' | 'sas' | 'delete';
 
-/** What is edited: each writes if the blob is still as it was shown, or says that it is not. */
+/** The dialogs. Each changes the blob only if it is unchanged since it was loaded. */
 function Editors({ dialog, session, account, container, name, loaded, onClose, onDone, onGone }: {
     dialog: Dialogs | undefined; session: Session; account: string; container: string; name: string;
     loaded: { client: BlobClient; properties: BlobGetPropertiesResponse; tags: Record<string, string> };
@@ -84,11 +85,11 @@ function Editors({ dialog, session, account, container, name, loaded, onClose, o
     switch (dialog) {
     case 'metadata':
         return <Form {...form} title="Metadata" onDone={then((data) => client.setMetadata(pairsOf(String(data.get('pairs'))), { conditions }))}>
-            <Field label="name = value, one a line" name="pairs" rows={8} value={linesOf(properties.metadata)} />
+            <Field label="One name = value per line" name="pairs" rows={8} value={linesOf(properties.metadata)} />
         </Form>;
     case 'tags':
         return <Form {...form} title="Tags" onDone={then((data) => client.setTags(pairsOf(String(data.get('pairs')))))}>
-            <Field label="name = value, one a line, ten at most" name="pairs" rows={6} value={linesOf(loaded.tags)} />
+            <Field label="One name = value per line, at most ten" name="pairs" rows={6} value={linesOf(loaded.tags)} />
         </Form>;
     case 'headers':
         return <Form {...form} title="Properties" onDone={then((data) => client.setHTTPHeaders({
@@ -111,15 +112,15 @@ function Editors({ dialog, session, account, container, name, loaded, onClose, o
             const to = (await containerOf(account, String(data.get('container')))).getBlobClient(String(data.get('name')));
             await (await to.beginCopyFromURL(source, { conditions: data.get('over') ? {} : { ifNoneMatch: '*' } })).pollUntilDone();
         })}>
-            <Field label="To container" name="container" value={container} required />
-            <Field label="Name" name="name" value={`${name}-copy`} required />
-            <label class="field"><input type="checkbox" name="over" /> Overwrite what is there</label>
+            <Field label="Destination container" name="container" value={container} required />
+            <Field label="Destination name" name="name" value={`${name}-copy`} required />
+            <label class="field"><input type="checkbox" name="over" /> Overwrite an existing blob</label>
         </Form>;
     case 'delete':
-        return <Form {...form} title={`Delete ${name}?`} action="Delete" danger onDone={async () => {
+        return <Form {...form} title={<>Delete <Name of={name} />?</>} action="Delete" danger onDone={async () => {
             await client.delete({ deleteSnapshots: 'include', conditions });
             onGone();
-        }}><p>Its snapshots go with it{properties.versionId && '. What it is now is kept as a version'}.</p></Form>;
+        }}><p>Its snapshots are deleted too.{properties.versionId && ' The current content is kept as a version.'}</p></Form>;
     case 'sas':
         return <Sas session={session} account={account} container={container} blob={name} onClose={onClose} />;
     case undefined:
@@ -127,11 +128,11 @@ function Editors({ dialog, session, account, container, name, loaded, onClose, o
     }
 }
 
-const EDITORS: [Dialogs, string][] = [['headers', 'Properties…'], ['metadata', 'Metadata…'], ['tags', 'Tags…'], ['tier', 'Tier…'], ['copy', 'Copy…'], ['sas', 'Link…'], ['delete', 'Delete…']];
+const EDITORS: [Dialogs, string][] = [['headers', 'Properties…'], ['metadata', 'Metadata…'], ['tags', 'Tags…'], ['tier', 'Tier…'], ['copy', 'Copy…'], ['sas', 'SAS link…'], ['delete', 'Delete…']];
 
-const Pairs = ({ title, of }: { title: string; of: Record<string, string> | undefined }) => <>
+const Titled = ({ title, of }: { title: string; of: Record<string, string> | undefined }) => <>
     <h3>{title}</h3>
-    {Object.keys(of ?? {}).length > 0 ? <Facts of={Object.entries(of!)} /> : <p class="empty">None.</p>}
+    {Object.keys(of ?? {}).length > 0 ? <Pairs of={of} /> : <p class="empty">None.</p>}
 </>;
 
 export function Blob({ session, account, container, name, onClose, onGone }: {
@@ -154,8 +155,9 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
         onDelete: (state: State) => void attempt(() => clientOf(value!.client, state).delete()) };
 
     return <aside class="detail" aria-label="Blob">
-        <h2>{name}</h2>
-        <Problem of={loaded.problem ?? problem} />
+        <h2><Name of={name} /></h2>
+        <Loading of={loaded} />
+        <Problem of={problem} />
         <div class="buttons">
             {client && (properties ?? shown) && <a class="button" href={client.url} download={name.split('/').at(-1)}>Download</a>}
             {properties && EDITORS.filter(([id]) => id !== 'tier' || properties.blobType === 'BlockBlob')
@@ -165,17 +167,16 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
             <button type="button" onClick={loaded.reload}>Reload</button>
             <button type="button" onClick={onClose}>Close</button>
         </div>
-        {loaded.busy && !value && <p>Loading…</p>}
         {value && <>
             {properties ? <>
                 <Properties of={properties} />
-                <Pairs title="Metadata" of={properties.metadata} />
-                <Pairs title="Tags" of={value.tags} />
-            </> : <p>It was deleted. What it was is in its versions.</p>}
+                <Titled title="Metadata" of={properties.metadata} />
+                <Titled title="Tags" of={value.tags} />
+            </> : <p>The blob was deleted. Its versions remain.</p>}
             <States kind="snapshot" {...statesAre} />
             <States kind="version" {...statesAre} />
             {value.states.some(({ isDeleted }) => isDeleted) &&
-                <p class="buttons"><button type="button" onClick={() => void attempt(() => value.client.undelete())}>Undelete the deleted snapshots</button></p>}
+                <p class="buttons"><button type="button" onClick={() => void attempt(() => value.client.undelete())}>Undelete snapshots</button></p>}
             <Content of={value} shown={shown} />
             {properties && <Editors dialog={dialog} session={session} account={account} container={container} name={name} loaded={{ ...value, properties }}
                 onClose={() => setDialog(undefined)} onDone={loaded.reload} onGone={onGone} />}
@@ -183,8 +184,8 @@ export function Blob({ session, account, container, name, onClose, onGone }: {
                 const source = await sourceOf(session, account, container, name, promoted);
                 const conditions = properties ? { ifMatch: properties.etag } : { ifNoneMatch: '*' };
                 await (await value.client.beginCopyFromURL(source, { conditions })).pollUntilDone();
-            })}><p>The blob becomes what it was at {promoted.id}. {properties?.versionId ? 'What it is now is kept as a version.'
-                : properties && 'What it is now is in no snapshot, unless one was made.'}</p></Form>}
+            })}><p>The {promoted.kind} of {promoted.id} is copied over the blob. {properties?.versionId ? 'The current content is kept as a version.'
+                : properties && 'The current content is lost unless there is a snapshot of it.'}</p></Form>}
         </>}
     </aside>;
 }

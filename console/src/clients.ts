@@ -1,7 +1,7 @@
-// Clients of the official SDKs for the services, by way of the management port. Each page loads the SDK that it uses.
-import { ask, dataUrl, signatureOf } from './server.ts';
+// Clients of the official SDKs for the services, through the management port. Each page loads the SDK that it uses.
+import { ask, dataUrl, type Service, signatureOf } from './server.ts';
 
-/** A request that fails is tried once more, soon: somebody waits for it. */
+/** A failed request is retried once, soon, since a user is waiting. */
 const retryOptions = { maxTries: 2, retryDelayInMs: 200, maxRetryDelayInMs: 1000 };
 
 export async function blobService(account: string) {
@@ -13,7 +13,7 @@ export async function containerOf(account: string, container: string) {
     return (await blobService(account)).getContainerClient(container);
 }
 
-/** What an account keeps of its blobs and containers. */
+/** Versioning and soft delete of an account. */
 export interface Protection {
     versions: boolean;
     enabled: boolean;
@@ -22,19 +22,19 @@ export interface Protection {
     containerDays?: number | undefined;
 }
 
-/** Asks for the properties of the account's Blob service, or sets those of the body. Not by the SDK, which knows no
- *  AllowPermanentDelete, and so would unset it. rest: Set-Blob-Service-Properties */
-async function blobProperties(account: string, request: { method?: string; body?: string }): Promise<string> {
-    const answer = await fetch(`${dataUrl('blob', account)}?restype=service&comp=properties&${await signatureOf(account)}`,
+/** Gets the properties of a service of the account, or sets those of the body. The SDK does not know AllowPermanentDelete,
+ *  and so would unset it. rest: Set-Blob-Service-Properties */
+export async function serviceProperties(service: Service, account: string, request: { method?: string; body?: string } = {}): Promise<string> {
+    const answer = await fetch(`${dataUrl(service, account)}?restype=service&comp=properties&${await signatureOf(account)}`,
         { ...request, headers: { 'x-ms-version': '2022-11-02' }, cache: 'no-store' });
 
     if (!answer.ok)
-        throw new Error(`${answer.headers.get('x-ms-error-code') ?? answer.status}: the server refuses that.`);
+        throw new Error(`${answer.headers.get('x-ms-error-code') ?? answer.status}: the server rejected the request.`);
     return answer.text();
 }
 
 export async function protectionOf(account: string): Promise<Protection> {
-    const properties = await blobProperties(account, {});
+    const properties = await serviceProperties('blob', account);
     const policyOf = (name: string) => new RegExp(`<${name}>.*?</${name}>`, 's').exec(properties)?.[0] ?? '';
     const daysOf = (text: string) => Number(/<Days>(\d+)</.exec(text)?.[1]) || undefined;
     const policy = policyOf('DeleteRetentionPolicy');
@@ -49,12 +49,12 @@ export async function protectionOf(account: string): Promise<Protection> {
 export async function setProtection(account: string, { versions, enabled, days, permanent, containerDays }: Protection) {
     const policyOf = (wanted: number | undefined) => `<Enabled>${wanted !== undefined}</Enabled>${wanted === undefined ? '' : `<Days>${wanted}</Days>`}`;
 
-    await blobProperties(account, { method: 'PUT',
+    await serviceProperties('blob', account, { method: 'PUT',
         body: `<StorageServiceProperties><DeleteRetentionPolicy>${policyOf(enabled ? days : undefined)}${permanent ? '<AllowPermanentDelete>true</AllowPermanentDelete>' : ''}</DeleteRetentionPolicy>` +
             `<ContainerDeleteRetentionPolicy>${policyOf(containerDays)}</ContainerDeleteRetentionPolicy><IsVersioningEnabled>${versions}</IsVersioningEnabled></StorageServiceProperties>` });
 }
 
-/** The string to sign of a request for the access or policies of a container. rest: Authorize-with-Shared-Key */
+/** The string to sign of a request for a container's access policies. rest: Authorize-with-Shared-Key */
 function stringToSign(account: string, method: string, url: URL, headers: [string, string][], length: number): string {
     const of = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
     const plain = ['content-encoding', 'content-language', 'content-length', 'content-md5', 'content-type', 'date', 'if-modified-since', 'if-match',
@@ -65,8 +65,8 @@ function stringToSign(account: string, method: string, url: URL, headers: [strin
     return [method, ...plain, ...own, `/${account}${url.pathname.slice('/console/data/blob'.length)}`, ...query].join('\n');
 }
 
-/** A container whose access and policies are asked for: by requests that the server signs with the account's key, since no
- *  shared access signature can do that. */
+/** A client for a container's access policies. The server signs its requests with the account's key, since a shared access
+ *  signature does not permit them. */
 export async function containerForAccess(account: string, container: string) {
     const { AnonymousCredential, ContainerClient, newPipeline } = await import('@azure/storage-blob');
     const pipeline = newPipeline(new AnonymousCredential(), { retryOptions });
@@ -96,8 +96,8 @@ export async function shareService(account: string) {
     return new ShareServiceClient(`${dataUrl('file', account)}?${await signatureOf(account)}`, undefined, { retryOptions });
 }
 
-/** Renames a file or folder within its folder. The SDK's rename() takes the first part of a URL's path for the share. source:
- *  the URL of what is renamed, as the service itself knows it. rest: Rename-File, Rename-Directory */
+/** Renames a file or folder within its folder. The SDK's rename() mistakes the first part of a URL's path for the share.
+ *  source: the current URL, for the service itself. rest: Rename-File, Rename-Directory */
 export async function renameFile(url: string, kind: 'file' | 'directory', name: string, source: string, replaces: boolean) {
     const target = new URL(url);
     target.pathname = `${target.pathname.slice(0, target.pathname.lastIndexOf('/'))}/${encodeURIComponent(name)}`;
@@ -108,10 +108,10 @@ export async function renameFile(url: string, kind: 'file' | 'directory', name: 
         'x-ms-version': '2022-11-02', 'x-ms-file-rename-source': source, 'x-ms-file-rename-replace-if-exists': String(replaces),
     } });
     if (!answer.ok)
-        throw new Error(`${answer.headers.get('x-ms-error-code') ?? answer.status}: ${name} was not made.`);
+        throw new Error(`${answer.headers.get('x-ms-error-code') ?? answer.status}: renaming to ${name} failed.`);
 }
 
-// What goes to the management port without TLS does not leave this machine.
+// Without TLS, the management port is on loopback, so the requests do not leave this machine.
 const tableOptions = { allowInsecureConnection: true, retryOptions: { maxRetries: 1, retryDelayInMs: 200 } };
 
 export async function tableService(account: string) {

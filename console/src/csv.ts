@@ -31,7 +31,7 @@ function valueOf(text: string, type: string): unknown {
         return text === 'true';
     case 'Edm.Int32':
         if (!/^-?\d+$/.test(text))
-            throw new Error(`"${text}" is no whole number.`);
+            throw new Error(`"${text}" is not a whole number.`);
         return Number(text);
     case 'Edm.Double':
         return { type: 'Double', value: Number.isFinite(Number(text)) ? Number(text) : text };
@@ -41,7 +41,7 @@ function valueOf(text: string, type: string): unknown {
     case 'Edm.Binary':
         return { type: type.slice('Edm.'.length), value: text };
     default:
-        throw new Error(`"${type}" is no type of a property.`);
+        throw new Error(`"${type}" is not a property type.`);
     }
 }
 
@@ -82,7 +82,7 @@ function* entitiesOfCsv(text: string): Generator<Entity> {
         if (!head) {
             head = record;
             if (!head.includes('PartitionKey') || !head.includes('RowKey'))
-                throw new Error('The first line names the columns, PartitionKey and RowKey among them.');
+                throw new Error('The first line must name the columns, including PartitionKey and RowKey.');
             continue;
         }
         const of = new Map(head.map((name, i) => [name, record[i] ?? '']));
@@ -100,7 +100,7 @@ export function entityOf(value: unknown): Entity {
     const { partitionKey, rowKey } = (value ?? {}) as Partial<Entity>;
 
     if (typeof partitionKey !== 'string' || typeof rowKey !== 'string')
-        throw new Error('An entity is a JSON object with partitionKey and rowKey, which are texts.');
+        throw new Error('An entity is a JSON object with partitionKey and rowKey, which are strings.');
     return value as Entity;
 }
 
@@ -112,7 +112,7 @@ export function* entitiesOf(name: string, text: string): Generator<Entity> {
     }
     const all = JSON.parse(text) as unknown;
     if (!Array.isArray(all))
-        throw new Error('The file is a JSON array of entities, or its name ends with .csv.');
+        throw new Error('The file must contain a JSON array of entities, or have a name that ends with .csv.');
     for (const one of all)
         yield entityOf(one);
 }

@@ -1,8 +1,10 @@
-// Rules of faults of a server that is started with --testing: which requests fail, how and how often. docs/testing.md
+// Fault rules of a server that was started with --testing: which requests fail, how and how often. docs/testing.md
 import { useEffect, useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { number } from './format.ts';
-import { Choice, Field, Form, Problem, Table, useAction, useLoad } from './ui.tsx';
+import type { Column } from './order.ts';
+import { Table } from './table.tsx';
+import { Choice, Field, Form, Loading, Problem, useAction, useLoad } from './ui.tsx';
 
 interface Rule {
     match?: Record<string, unknown>;
@@ -17,32 +19,32 @@ interface Fault {
     rule: Rule;
 }
 
-const LOOK_MS = 3000;
-const RULE_HINT = 'In JSON: {"match": {..}, "fault": {..}, "when": {..}}. It counts instead of the fields above.';
+const POLL_MS = 3000;
+const RULE_HINT = 'JSON: {"match": {..}, "fault": {..}, "when": {..}}. Replaces the fields above.';
 const SERVICES: [string, string][] = [['', 'any'], ...['blob', 'queue', 'table', 'file'].map((name): [string, string] => [name, name])];
 const FAULTS: [string, string, Rule['fault']][] = [
     ['busy', '503 ServerBusy', { error: 'ServerBusy', retryAfterSeconds: 1 }],
     ['many', '429 ServerBusy', { error: 'ServerBusy', status: 429 }],
     ['timeout', '500 OperationTimedOut', { error: 'OperationTimedOut' }],
-    ['hidden', 'It is done, and 500 OperationTimedOut', { error: 'OperationTimedOut', operationIsDone: true }],
-    ['before', 'Connection cut before the answer', { cut: 'beforeAnswer' }],
-    ['in', "Connection cut in the answer's body", { cut: 'inAnswerBody' }],
-    ['upload', "Connection cut in the request's body", { cut: 'inRequestBody' }],
+    ['hidden', '500 OperationTimedOut after the operation was done', { error: 'OperationTimedOut', operationIsDone: true }],
+    ['before', 'Connection closed before the response', { cut: 'beforeAnswer' }],
+    ['in', 'Connection closed in the response body', { cut: 'inAnswerBody' }],
+    ['upload', 'Connection closed in the request body', { cut: 'inRequestBody' }],
     ['md5', 'Wrong MD5', { wrongMd5: true }],
-    ['slow', 'A second later', { delayMs: 1000 }],
+    ['slow', 'Delay of one second', { delayMs: 1000 }],
 ];
 
-/** At the management port itself, as a test asks. */
+/** Sends a request to the management port itself, like a test does. */
 async function askFaults<T>(path: string, method = 'GET', body?: string): Promise<T> {
     const answer = await fetch(`/-/faults${path}`, { method, body: body ?? null, cache: 'no-store' });
     const said = await answer.json() as T & { error?: string };
 
     if (!answer.ok)
-        throw new Error(said.error ?? `The server answered ${answer.status}.`);
+        throw new Error(said.error ?? `The server responded with status ${answer.status}.`);
     return said;
 }
 
-/** The rule of the form's fields; the text of one counts if there is any. */
+/** Returns the rule as JSON: the text of the form, or else the rule of its other fields. */
 function ruleOf(form: FormData): string {
     const text = (name: string) => String(form.get(name) ?? '').trim();
     const match = Object.fromEntries(['service', 'operation', 'name'].map((name) => [name, text(`match-${name}`)]).filter(([, value]) => value));
@@ -58,15 +60,25 @@ function NewRule({ onClose, onDone }: { onClose: () => void; onDone: () => void 
         await askFaults(`/${encodeURIComponent(String(form.get('id')).trim())}`, 'PUT', ruleOf(form));
         onDone();
     }}>
-        <Field label="Name" name="id" required hint="Letters, digits, dots, dashes. A rule of that name is replaced." />
+        <Field label="Name" name="id" required hint="Letters, digits, dots, dashes. An existing rule of that name is replaced." />
         <Choice label="Service" name="match-service" of={SERVICES} />
-        <Field label="Operation" name="match-operation" hint="As operations.md has it: Put Blob. Empty: any." />
-        <Field label="What it names" name="match-name" hint="container/blob, queue, table; * stands for anything. Empty: any." />
-        <Choice label="What happens" name="fault" of={FAULTS.map(([id, title]): [string, string] => [id, title])} />
-        <Field label="How often, then the rule ends" name="count" value="1" />
-        <Field label="Or a whole rule" name="rule" rows={3} hint={RULE_HINT} />
+        <Field label="Operation" name="match-operation" hint="A name of the REST reference, such as Put Blob. Leave empty for any." />
+        <Field label="Resource" name="match-name" hint="container/blob, queue or table; * matches anything. Leave empty for any." />
+        <Choice label="Fault" name="fault" of={FAULTS.map(([id, title]): [string, string] => [id, title])} />
+        <Field label="Number of requests before the rule ends" name="count" value="1" />
+        <Field label="Or the entire rule" name="rule" rows={3} hint={RULE_HINT} />
     </Form>;
 }
+
+const COLUMNS: Column<Fault>[] = [
+    { title: 'Name', kind: 'name', by: ({ name }) => name, cell: ({ name }) => name },
+    { title: 'State', by: ({ active }) => (active ? 'active' : 'ended'), cell: ({ active }) => (active ? 'active' : 'ended') },
+    { title: 'Matched', kind: 'number', by: ({ matched }) => matched, cell: ({ matched }) => number(matched) },
+    { title: 'Fired', kind: 'number', by: ({ fired }) => fired, cell: ({ fired }) => number(fired) },
+    { title: 'Requests', cell: ({ rule }) => wordsOf(rule.match) || 'all' },
+    { title: 'Fault', cell: ({ rule }) => wordsOf(rule.fault) },
+    { title: 'When', cell: ({ rule }) => wordsOf(rule.when) },
+];
 
 export default function Faults(_: PageProps) {
     const list = useLoad(async () => (await askFaults<{ faults: Fault[] }>('')).faults, []);
@@ -78,25 +90,22 @@ export default function Faults(_: PageProps) {
     });
 
     useEffect(() => {
-        const timer = setInterval(list.reload, LOOK_MS);
+        const timer = setInterval(list.reload, POLL_MS);
         return () => clearInterval(timer);
     }, []);
     return <>
         <h1>Faults</h1>
-        <p>Which requests fail, for tests of clients. Rules end by themselves, and with the process.</p>
+        <p>Rules that make requests fail, to test clients. They end after the number of requests that they specify, and with the server.</p>
         <div class="tools">
             <button type="button" class="primary" onClick={() => setAdds(true)}>New rule</button>
             <button type="button" disabled={!list.value?.length} onClick={() => void end()}>End all</button>
             <button type="button" onClick={list.reload}>Reload</button>
         </div>
-        <Problem of={list.problem ?? problem} />
-        {list.value && <Table label="Rules" head={['Name', 'State', 'Matched', 'Fired', 'Which requests', 'What happens', 'When', 'Actions']} empty="There are no rules: no request is made to fail.">
-            {list.value.map(({ name, active, matched, fired, rule }) => <tr key={name}>
-                <td class="name">{name}</td><td>{active ? 'active' : 'ended'}</td><td class="number">{number(matched)}</td><td class="number">{number(fired)}</td>
-                <td>{wordsOf(rule.match) || 'all'}</td><td>{wordsOf(rule.fault)}</td><td>{wordsOf(rule.when)}</td>
-                <td><button type="button" class="plain" aria-label={`End ${name}`} onClick={() => void end(name)}>End</button></td>
-            </tr>)}
-        </Table>}
+        <Loading of={list} />
+        <Problem of={problem} />
+        {list.value && <Table label="Rules" columns={[...COLUMNS, { title: 'Actions', kind: 'actions', cell: ({ name }) =>
+            <button type="button" class="plain" aria-label={`End ${name}`} onClick={() => void end(name)}>End</button> }]}
+        of={list.value} keyOf={({ name }) => name} empty="There are no rules. No request is made to fail." />}
         {adds && <NewRule onClose={() => setAdds(false)} onDone={list.reload} />}
     </>;
 }

@@ -1,9 +1,12 @@
-// What can be done with one file or folder of a share, besides reading and deleting it.
+// Dialogs for one file or folder of a share: rename, properties, open handles.
 import type { HandleItem, ShareDirectoryClient, ShareFileClient } from '@azure/storage-file-share';
 import { linesOf, pairsOf } from './blob.tsx';
 import { renameFile } from './clients.ts';
 import { bytes, time } from './format.ts';
-import { Dialog, Facts, Field, Form, Problem, Table, useAction, useLoad } from './ui.tsx';
+import { Name } from './names.tsx';
+import type { Column } from './order.ts';
+import { Table } from './table.tsx';
+import { Dialog, Facts, Field, Form, Loading, Problem, useAction, useLoad } from './ui.tsx';
 
 export type Target = { kind: 'file'; name: string; client: ShareFileClient } | { kind: 'directory'; name: string; client: ShareDirectoryClient };
 interface Props {
@@ -12,15 +15,15 @@ interface Props {
     onDone: () => void;
 }
 
-/** url: of the account, as the service itself knows it. */
+/** url: of the account, for the service itself. */
 export function Rename({ of, url, onClose, onDone }: Props & { url: string }) {
-    return <Form title={`Rename ${of.name}`} action="Rename" onClose={onClose} onDone={async (form) => {
+    return <Form title={<>Rename <Name of={of.name} /></>} action="Rename" onClose={onClose} onDone={async (form) => {
         const [, path] = new URL(of.client.url).pathname.split(/^\/console\/data\/file\/[^/]+/);
         await renameFile(of.client.url, of.kind, String(form.get('name')), url + path, form.get('over') !== null);
         onDone();
     }}>
         <Field label="Name" name="name" value={of.name} required />
-        {of.kind === 'file' && <label class="field"><input type="checkbox" name="over" /> Overwrite what is there</label>}
+        {of.kind === 'file' && <label class="field"><input type="checkbox" name="over" /> Overwrite an existing file</label>}
     </Form>;
 }
 
@@ -39,7 +42,7 @@ async function loadProperties({ client }: Target) {
 async function saveProperties(of: Target, attributes: Awaited<ReturnType<typeof loadProperties>>['attributes'], before: Record<string, string>, form: FormData) {
     const metadata = pairsOf(String(form.get('pairs')));
     const isChanged = linesOf(metadata) !== linesOf(before);
-    // Metadata of what is read-only cannot be set: it is written while the file is not.
+    // Metadata of a read-only file cannot be set, so it is written before or after the attribute is.
     const wasReadOnly = attributes.readonly;
 
     if (isChanged && !wasReadOnly)
@@ -59,18 +62,19 @@ async function saveProperties(of: Target, attributes: Awaited<ReturnType<typeof 
 }
 
 export function Properties({ of, onClose, onDone }: Props) {
-    const { value, problem } = useLoad(() => loadProperties(of), []);
+    const loaded = useLoad(() => loadProperties(of), []);
+    const { value } = loaded;
     if (!value)
-        return <Dialog title={of.name} onClose={onClose}><Problem of={problem} /><p class="buttons"><button type="button" onClick={onClose}>Close</button></p></Dialog>;
+        return <Dialog title={<Name of={of.name} />} onClose={onClose}><Loading of={loaded} /><p class="buttons"><button type="button" onClick={onClose}>Close</button></p></Dialog>;
     const { properties, attributes } = value;
     const file = of.kind === 'file' ? properties as Awaited<ReturnType<ShareFileClient['getProperties']>> : undefined;
 
-    return <Form title={of.name} action="Save" onClose={onClose} onDone={async (form) => {
+    return <Form title={<Name of={of.name} />} action="Save" onClose={onClose} onDone={async (form) => {
         await saveProperties(of, attributes, properties.metadata ?? {}, form);
         onDone();
     }}>
-        <Facts of={[['Size', file && bytes(file.contentLength)], ['Created', time(properties.fileCreatedOn)], ['Written', time(properties.fileLastWriteOn)],
-            ['Changed', time(properties.fileChangeOn)], ['ETag', properties.etag], ['File id', properties.fileId], ['Lease', file?.leaseState]]} />
+        <Facts of={[['Size', file && bytes(file.contentLength)], ['Created', time(properties.fileCreatedOn)], ['Last write', time(properties.fileLastWriteOn)],
+            ['Last change', time(properties.fileChangeOn)], ['ETag', properties.etag], ['File id', properties.fileId], ['Lease', file?.leaseState]]} />
         <fieldset class="checks"><legend>Attributes</legend>
             {ATTRIBUTES.map(([name, label]) => <label key={name}><input type="checkbox" name={`is-${name}`} defaultChecked={attributes[name as Attribute]} /> {label}</label>)}
         </fieldset>
@@ -81,7 +85,7 @@ export function Properties({ of, onClose, onDone }: Props) {
             <Field label="Cache control" name="cache" value={file.cacheControl} />
             <Field label="Content disposition" name="disposition" value={file.contentDisposition} />
         </>}
-        <Field label="Metadata: name = value, one a line" name="pairs" rows={4} value={linesOf(properties.metadata)} />
+        <Field label="Metadata, one name = value per line" name="pairs" rows={4} value={linesOf(properties.metadata)} />
     </Form>;
 }
 
@@ -100,7 +104,14 @@ async function loadHandles({ kind, client }: Target): Promise<HandleItem[]> {
     return found;
 }
 
-/** What clients of SMB have open. Of a folder, what is in it too. */
+/** The handles that SMB clients have open, of a folder also those of its contents. */
+const HANDLES: Column<HandleItem>[] = [
+    { title: 'Path', kind: 'name', by: ({ path }) => String(path ?? ''), cell: ({ path }) => <Name of={String(path ?? '')} /> },
+    { title: 'Client', by: ({ clientIp }) => clientIp, cell: ({ clientIp }) => clientIp },
+    { title: 'Opened', kind: 'time', by: ({ openTime }) => openTime, cell: ({ openTime }) => time(openTime) },
+    { title: 'Rights', cell: ({ accessRightList }) => accessRightList?.join(', ') },
+];
+
 export function Handles({ of, onClose }: Omit<Props, 'onDone'>) {
     const list = useLoad(() => loadHandles(of), []);
     const { problem, busy, run } = useAction();
@@ -109,15 +120,12 @@ export function Handles({ of, onClose }: Omit<Props, 'onDone'>) {
         list.reload();
     });
 
-    return <Dialog title={`Open handles of ${of.name}`} onClose={onClose}>
-        <Problem of={list.problem ?? problem} />
-        {list.value && <Table label="Handles" head={['Path', 'Client', 'Since', 'Rights', 'Actions']} empty="Nobody has it open.">
-            {list.value.map((handle) => <tr key={handle.handleId}>
-                <td class="name">{String(handle.path ?? '')}</td><td>{handle.clientIp}</td><td>{time(handle.openTime)}</td><td>{handle.accessRightList?.join(', ')}</td>
-                <td><button type="button" class="plain" aria-label={`Close handle ${handle.handleId}`} disabled={busy}
-                    onClick={() => close(() => of.client.forceCloseHandle(handle.handleId))}>Close</button></td>
-            </tr>)}
-        </Table>}
+    return <Dialog title={<>Open handles of <Name of={of.name} /></>} onClose={onClose}>
+        <Loading of={list} />
+        <Problem of={problem} />
+        {list.value && <Table label="Handles" columns={[...HANDLES, { title: 'Actions', kind: 'actions', cell: ({ handleId }) =>
+            <button type="button" class="plain" aria-label={`Close handle ${handleId}`} disabled={busy} onClick={() => close(() => of.client.forceCloseHandle(handleId))}>Close</button> }]}
+        of={list.value} keyOf={({ handleId }) => handleId} empty="There are no open handles." />}
         <p class="buttons">
             {of.kind === 'file' && <button type="button" class="danger" disabled={busy || !list.value?.length} onClick={() => close(() => (of.client as ShareFileClient).forceCloseAllHandles())}>Close all</button>}
             {of.kind === 'directory' && <button type="button" class="danger" disabled={busy || !list.value?.length}

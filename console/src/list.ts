@@ -1,5 +1,5 @@
-// A page of the blobs of a folder, read from the text of the answer. The SDK makes a document of it, and an object for each property
-// of each blob, which a browser gives back late: scrolling through 100,000 of them held half a GiB.
+// A page of a list of blobs, parsed from the response's text. The SDK creates a document from it, and an object for each property of
+// each blob, which a browser frees late: scrolling through 100,000 of them held half a GiB.
 import { dataUrl, Refusal, signatureOf } from './server.ts';
 
 export interface Listed {
@@ -21,11 +21,11 @@ const elementOf = (name: string) => new RegExp(`<${name}( Encoded="true")?>([^<]
 const FIELDS = Object.fromEntries(['Name', 'Content-Length', 'BlobType', 'AccessTier', 'Last-Modified', 'RemainingRetentionDays', 'HasVersionsOnly', 'NextMarker', 'Code', 'Message']
     .map((name) => [name, elementOf(name)]));
 
-/** Of an element without elements in it; a name that XML cannot say is percent-encoded. */
+/** The text of an element without child elements; a name that XML cannot express is percent-encoded. */
 function textOf(xml: string, name: string): string | undefined {
     const [, isEncoded, text] = FIELDS[name]!.exec(xml) ?? [];
 
-    // A copy, since a part of a text keeps all of it from being freed: where a page begins is kept for as long as the list.
+    // A copy, since a substring keeps the entire text from being freed, and marks of pages live as long as the list.
     return text === undefined ? undefined : structuredClone(isEncoded ? decodeURIComponent(plain(text)) : plain(text));
 }
 
@@ -39,8 +39,8 @@ function blobOf(xml: string): Listed {
     };
 }
 
-/** Calls take() with each entry as the answer comes, and returns what is of none: a page as one text lies outside of what is
- *  collected soon. */
+/** Calls take() with each entry as the response arrives, and returns the remaining text. A page held as one string would be
+ *  in memory that is collected late. */
 async function readEntries(answer: Response, take: (kind: string, xml: string) => void): Promise<string> {
     const reader = answer.body!.getReader(), decoder = new TextDecoder();
     let rest = '';
@@ -57,17 +57,28 @@ async function readEntries(answer: Response, take: (kind: string, xml: string) =
     return rest + decoder.decode();
 }
 
-/** rest: List-Blobs */
-export async function listBlobs(account: string, container: string, { prefix, mark, count, withDeleted }: {
-    prefix: string; mark: string | undefined; count: number; withDeleted: boolean;
+/** A page of the blobs and folders below a prefix; isFlat: of all blobs, in folders too. rest: List-Blobs */
+export async function listBlobs(account: string, container: string, { prefix = '', mark, count, withDeleted = false, isFlat = false }: {
+    prefix?: string; mark?: string | undefined; count: number; withDeleted?: boolean; isFlat?: boolean;
 }) {
-    const query = new URLSearchParams({ restype: 'container', comp: 'list', delimiter: '/', maxresults: String(count), ...(withDeleted && { include: 'deleted,deletedwithversions' }),
+    const query = new URLSearchParams({ restype: 'container', comp: 'list', ...(!isFlat && { delimiter: '/' }), maxresults: String(count), ...(withDeleted && { include: 'deleted,deletedwithversions' }),
         ...(prefix && { prefix }), ...(mark && { marker: mark }) });
     const answer = await fetch(`${dataUrl('blob', account)}/${encodeURIComponent(container)}?${query.toString()}&${await signatureOf(account)}`, { cache: 'no-store' });
     const rows: Listed[] = [];
     const rest = await readEntries(answer, (kind, xml) => rows.push(kind === 'Blob' ? blobOf(xml) : { name: textOf(xml, 'Name') ?? '', isFolder: true, hasVersionsOnly: false }));
 
     if (!answer.ok)
-        throw new Refusal(answer.status, textOf(rest, 'Code') ?? 'Unknown', textOf(rest, 'Message') ?? `The server answered ${answer.status}.`);
+        throw new Refusal(answer.status, textOf(rest, 'Code') ?? 'Unknown', textOf(rest, 'Message') ?? `The server responded with status ${answer.status}.`);
     return { rows, next: textOf(rest, 'NextMarker') || undefined };
+}
+
+const WALKED_AT_A_TIME = 5000;
+
+/** All blobs whose names have a prefix, in folders too, or only the entries of the folder. */
+export async function* walkBlobs(account: string, container: string, prefix: string, { isFlat = true, signal }: { isFlat?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<Listed> {
+    for (let mark: string | undefined, isFirst = true; (isFirst || mark) && !signal?.aborted; isFirst = false) {
+        const { rows, next } = await listBlobs(account, container, { prefix, mark, count: WALKED_AT_A_TIME, isFlat });
+        yield* rows;
+        mark = next;
+    }
 }

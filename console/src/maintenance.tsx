@@ -1,17 +1,17 @@
-// What an operator changes of the server that runs: its log level, and a pass of the scrubber, which reads all that is stored.
+// Maintenance of a running server: its log level, and scrubs, which verify all stored data. Also the progress of a backup.
 import { useEffect } from 'preact/hooks';
 import { bytes, number, time } from './format.ts';
 import { ask } from './server.ts';
-import { Choice, Facts, Problem, useAction, useLoad } from './ui.tsx';
+import { Choice, Facts, Loading, Problem, useAction, useLoad } from './ui.tsx';
 
 const LEVELS: [string, string][] = ['debug', 'info', 'warn', 'error'].map((level) => [level, level]);
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 
 export function LogLevel({ level, onDone }: { level: string; onDone: () => void }) {
     const { problem, run } = useAction();
 
     return <>
-        <div class="tools"><Choice label="What is logged" name="level" value={level} of={LEVELS} onChange={(wanted) => void run(async () => {
+        <div class="tools"><Choice label="Log level" name="level" value={level} of={LEVELS} onChange={(wanted) => void run(async () => {
             await ask('admin/log-level', { level: wanted });
             onDone();
         })} /></div>
@@ -31,25 +31,27 @@ interface ScrubState {
 }
 
 export function Scrub() {
-    const state = useLoad(() => ask<ScrubState>('admin/scrub-state'), []);
+    const state = useLoad(() => ask<ScrubState>('admin/scrub-state', {}, { isTimed: true }), []);
     const { problem, busy, run } = useAction();
     const { value } = state;
 
     useEffect(() => {
         if (!value?.running)
             return undefined;
-        const timer = setTimeout(state.reload, LOOK_MS);
+        const timer = setTimeout(state.reload, POLL_MS);
         return () => clearTimeout(timer);
     }, [value]);
     return <>
         <h2>Scrub</h2>
+        <p>A scrub reads all stored data and verifies its checksums.</p>
         <div class="buttons"><button type="button" disabled={busy || value?.running} onClick={() => void run(async () => {
             await ask('admin/scrub');
             state.reload();
-        })}>Read all that is stored</button></div>
-        <Problem of={state.problem ?? problem} />
+        })}>Start a scrub</button></div>
+        <Loading of={state} />
+        <Problem of={problem} />
         {value?.running && <p>{bytes(value.bytes)} of {bytes(value.bytesTotal)}, {number(value.errors)} errors <progress aria-label="Scrub" max={Math.max(1, value.bytesTotal)} value={value.bytes} /></p>}
-        {value && <Facts of={[['Passes ended', number(value.ended)], ['The last one', value.lastEnd && time(new Date(value.lastEnd))], ['Errors in it', value.ended > 0 ? number(value.lastErrors) : undefined]]} />}
+        {value && <Facts of={[['Completed scrubs', number(value.ended)], ['Last completed', value.lastEnd && time(new Date(value.lastEnd))], ['Errors found by it', value.ended > 0 ? number(value.lastErrors) : undefined]]} />}
     </>;
 }
 
@@ -62,21 +64,21 @@ interface BackupState {
     lastWasWhole: boolean;
 }
 
-/** A backup is another process, which may write where the server may not; here is how far it is. */
+/** The progress of a backup. Another process makes it, which can write where the server cannot. */
 export function Backup() {
-    const state = useLoad(() => ask<BackupState>('admin/backup-state'), []);
+    const state = useLoad(() => ask<BackupState>('admin/backup-state', {}, { isTimed: true }), []);
     const { value } = state;
 
     useEffect(() => {
-        const timer = setTimeout(state.reload, value?.running ? LOOK_MS : 5 * LOOK_MS);
+        const timer = setTimeout(state.reload, value?.running ? POLL_MS : 5 * POLL_MS);
         return () => clearTimeout(timer);
     }, [value]);
     return <>
         <h2>Backup</h2>
-        <Problem of={state.problem} />
-        {value?.running && <p>Since {value.began && time(new Date(value.began))}: {number(value.copied)} of {number(value.extents)} files of contents
-            are copied <progress aria-label="Backup" max={Math.max(1, value.extents)} value={value.copied} /></p>}
-        {value && !value.running && <p><code>lagra backup FOLDER</code> makes one while the server goes on.</p>}
-        {value?.lastEnd && <Facts of={[['The last one ended', time(new Date(value.lastEnd))], ['It is', value.lastWasWhole ? 'whole' : 'not whole: it was given up, or its room was needed']]} />}
+        <Loading of={state} />
+        {value?.running && <p>Started {value.began && time(new Date(value.began))}, {number(value.copied)} of {number(value.extents)} data files
+            copied <progress aria-label="Backup" max={Math.max(1, value.extents)} value={value.copied} /></p>}
+        {value && !value.running && <p><code>lagra backup FOLDER</code> makes a backup while the server is running.</p>}
+        {value?.lastEnd && <Facts of={[['Last backup ended', time(new Date(value.lastEnd))], ['Result', value.lastWasWhole ? 'complete' : 'incomplete: it was cancelled, or its disk space was needed']]} />}
     </>;
 }

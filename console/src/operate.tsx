@@ -1,11 +1,13 @@
-// The server, for its operator: what it is, what it runs with, and what is done to it while it goes on.
+// The server, for its operator: its state, its configuration, and maintenance while it runs.
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { bytes, time } from './format.ts';
 import { Backup, LogLevel, Scrub } from './maintenance.tsx';
 import { hrefOf } from './route.ts';
 import { ask } from './server.ts';
-import { Facts, Problem, Table, useLoad } from './ui.tsx';
+import type { Column } from './order.ts';
+import { Table } from './table.tsx';
+import { Facts, Loading, useLoad } from './ui.tsx';
 
 interface Status {
     pid: number;
@@ -21,41 +23,51 @@ interface Setting {
     setBy: string;
 }
 
+const SETTINGS: Column<Setting>[] = [
+    { title: 'Option', kind: 'name', by: ({ name }) => name, cell: ({ name }) => name },
+    { title: 'Value', cell: ({ value }) => value },
+    { title: 'Set by', by: ({ setBy }) => setBy, cell: ({ setBy }) => setBy },
+];
+
 function Configuration() {
-    const { value, problem } = useLoad(async () => (await ask<{ options: Setting[] }>('admin/config')).options, []);
+    const loaded = useLoad(async () => (await ask<{ options: Setting[] }>('admin/config')).options, []);
     const [isAll, setIsAll] = useState(false);
 
     return <>
-        <h2>Configuration in force</h2>
-        <p><label><input type="checkbox" name="defaults" checked={isAll} onChange={(event) => setIsAll(event.currentTarget.checked)} /> Defaults too</label></p>
-        <Problem of={problem} />
-        {value && <Table label="Configuration" head={['Option', 'Value', 'Set by']} empty="Nothing was set: all is as by default.">
-            {value.filter(({ setBy }) => isAll || setBy !== 'default').map(({ name, value: text, setBy }) =>
-                <tr key={name}><td class="name">{name}</td><td>{text}</td><td>{setBy}</td></tr>)}
-        </Table>}
-        <p class="empty">What was set at the start counts until the next one; <code>lagra config check</code> says what that would run with.</p>
+        <h2>Configuration</h2>
+        <p><label class="check"><input type="checkbox" name="defaults" checked={isAll} onChange={(event) => setIsAll(event.currentTarget.checked)} /> Show defaults</label></p>
+        <Loading of={loaded} />
+        {loaded.value && <Table label="Configuration" columns={SETTINGS} of={loaded.value.filter(({ setBy }) => isAll || setBy !== 'default')} keyOf={({ name }) => name}
+            empty="All options have their defaults." />}
+        <p class="empty">Options take effect when the server starts. <code>lagra config check</code> shows the effect of a change before a restart.</p>
     </>;
 }
 
+type Listener = Status['listeners'][0];
+const LISTENERS: Column<Listener>[] = [
+    { title: 'Service', by: ({ name }) => name, cell: ({ name }) => name },
+    { title: 'Address', by: ({ host, port }) => `${host}:${port}`, cell: ({ host, port }) => `${host}:${port}` },
+    { title: 'TLS', by: ({ tls }) => (tls ? 'yes' : 'no'), cell: ({ tls }) => (tls ? 'yes' : 'no') },
+];
+
 export default function Server({ session }: PageProps) {
-    const { value, problem, reload } = useLoad(() => ask<Status>('admin/status'), []);
+    const loaded = useLoad(() => ask<Status>('admin/status'), []);
+    const { value, reload } = loaded;
 
     return <>
         <h1>Server</h1>
-        <Problem of={problem} />
+        <Loading of={loaded} />
         {value && <>
-            <Facts of={[['Up since', time(new Date(value.upSince))], ['Process', String(value.pid)], ['Data folder', value.store.location],
-                ['Store', value.store.state], ['Contents', bytes(value.store.contentBytes)], ['Records', bytes(value.store.recordBytes)]]} />
+            <Facts of={[['Up since', time(new Date(value.upSince))], ['Process id', String(value.pid)], ['Data directory', value.store.location],
+                ['Store', value.store.state], ['Object data', bytes(value.store.contentBytes)], ['Metadata records', bytes(value.store.recordBytes)]]} />
             <LogLevel level={value.logLevel} onDone={reload} />
             <h2>Listeners</h2>
-            <Table label="Listeners" head={['Service', 'Address', 'TLS']} empty="None.">
-                {value.listeners.map(({ name, host, port, tls }) => <tr key={name}><td>{name}</td><td>{host}:{port}</td><td>{tls ? 'yes' : 'no'}</td></tr>)}
-            </Table>
+            <Table label="Listeners" columns={LISTENERS} of={value.listeners} keyOf={({ name }) => name} empty="None." />
             <Configuration />
             <Scrub />
             <Backup />
         </>}
-        <h2>Rules of faults</h2>
-        <p>{session.faults ? <a href={hrefOf('faults')}>Which requests fail, for tests of clients</a> : <>None: they take <code>--testing</code>.</>}</p>
+        <h2>Fault injection</h2>
+        <p>{session.faults ? <a href={hrefOf('faults')}>Rules that make requests fail, to test clients</a> : <>Off. The server must be started with <code>--testing</code>.</>}</p>
     </>;
 }

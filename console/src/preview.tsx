@@ -1,5 +1,5 @@
-// What is in a blob, as text, JSON, an image, audio or video, never as markup: <img>, <audio> and <video> run nothing. Audio
-// and video are played while they are loaded, by ranges, however long they are.
+// The content of a blob as text, JSON, an image, audio or video, never as markup: <img>, <audio> and <video> run no scripts.
+// Audio and video are played by ranges while they load.
 import type { BlobClient } from '@azure/storage-blob';
 import { useEffect, useState } from 'preact/hooks';
 import { bytes } from './format.ts';
@@ -11,7 +11,7 @@ const IMAGES = /^image\/(png|jpeg|gif|webp|avif|bmp|x-icon|svg\+xml)\b/;
 
 const PLAYED = /^(audio|video)\//;
 
-/** Text as it is; JSON that is whole with a line for each member; NULs say that it is no text. */
+/** Returns text unchanged, and complete JSON with one member per line; undefined for binary content, which has NULs. */
 function textOf(content: Uint8Array, type: string, isWhole: boolean): string | undefined {
     if (content.includes(0))
         return undefined;
@@ -55,18 +55,18 @@ export function Preview({ of, type, size, isArchived }: { of: BlobClient; type: 
         return () => image && URL.revokeObjectURL(image);
     }, [content.value]);
     if (isArchived)
-        return <p class="empty">It is archived: it can be read after its tier was changed.</p>;
+        return <p class="empty">The blob is archived. Change its tier to read it.</p>;
     if (size === 0)
-        return <p class="empty">It is empty.</p>;
+        return <p class="empty">The blob is empty.</p>;
     if (played === 'audio')
         return <audio class="preview" controls preload="metadata" src={of.url} aria-label="The content of the blob" />;
     if (played === 'video')
         return <video class="preview" controls preload="metadata" src={of.url} aria-label="The content of the blob" />;
     return <>
-        <Problem of={content.problem} />
+        <Problem of={content.problem} retry={content.reload} />
         {shown?.image && <img class="preview" src={shown.image} alt="The content of the blob" />}
         {shown?.text !== undefined && <pre tabIndex={0} role="region" aria-label="Content">{shown.text}</pre>}
-        {shown?.text !== undefined && size > TEXT_BYTES && <p class="empty">The first {bytes(TEXT_BYTES)} of it.</p>}
-        {shown?.none && <p class="empty">It is nothing that can be shown: {bytes(size)} to download.</p>}
+        {shown?.text !== undefined && size > TEXT_BYTES && <p class="empty">Only the first {bytes(TEXT_BYTES)} are shown.</p>}
+        {shown?.none && <p class="empty">No preview for binary content. Download it to see it ({bytes(size)}).</p>}
     </>;
 }

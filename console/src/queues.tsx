@@ -1,30 +1,42 @@
-// Queues, and the messages of one: looked at without a trace, put, received and deleted.
-import type { DequeuedMessageItem, ServiceListQueuesSegmentResponse } from '@azure/storage-queue';
+// Queues, and the messages of one: peeked at, added, received and deleted.
+import type { DequeuedMessageItem, PeekedMessageItem, QueueItem } from '@azure/storage-queue';
 import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { queueService } from './clients.ts';
-import { time } from './format.ts';
+import { number, time } from './format.ts';
+import { type Column, keysOf } from './order.ts';
 import { hrefOf } from './route.ts';
-import { Crumbs, Facts, Field, Form, Listing, Pages, Problem, Table, useAction, useLoad } from './ui.tsx';
+import { Listing, nameColumn, pageOf, Table, useList } from './table.tsx';
+import { Crumbs, Facts, Field, Form, Loading, Pairs, Problem, useAction, useLoad } from './ui.tsx';
 
 const PAGE = 200;
-const MESSAGES = 32; // the most that the service shows at once
+const MESSAGES = 32; // rest: Peek-Messages
 
-function Queues({ account }: { account: string }) {
-    const [marks, setMarks] = useState<string[]>([]);
-    const list = useLoad(async () => {
-        const pages = (await queueService(account)).listQueues().byPage({ maxPageSize: PAGE, continuationToken: marks.at(-1) });
-        return (await pages.next()).value as ServiceListQueuesSegmentResponse;
-    }, [account, marks]);
+/** Deletes a queue once its name was typed; says how many messages it has. */
+function RemoveQueue({ account, queue, onClose, onDone }: { account: string; queue: string; onClose: () => void; onDone: () => void }) {
+    const count = useLoad(async () => (await (await queueService(account)).getQueueClient(queue).getProperties()).approximateMessagesCount ?? 0, []);
 
-    return <Listing title="Queues" one="queue" list={list} pages={<Pages of={list.value} marks={marks} setMarks={setMarks} />}
-        rows={(list.value?.queueItems ?? []).map(({ name }) => ({ name, href: hrefOf('queues', [account, name]) }))}
-        fields={<Field label="Name" name="name" required hint="3 to 63 lower-case letters, digits and dashes." />} warning="Its messages go with it."
-        create={async (_form, name) => (await queueService(account)).createQueue(name)}
-        remove={async (name) => (await queueService(account)).deleteQueue(name)} />;
+    return <Form title={`Delete the queue ${queue}?`} action="Delete" danger confirm={queue} isReady={!count.busy} onClose={onClose} onDone={async () => {
+        await (await queueService(account)).deleteQueue(queue);
+        onDone();
+    }}>
+        <Loading of={count} />
+        {count.value !== undefined && <p role="status" class="amount">{count.value === 0 ? 'The queue is empty.' : `About ${number(count.value)} ${count.value === 1 ? 'message is' : 'messages are'} deleted with it.`}</p>}
+    </Form>;
 }
 
-/** Messages that were received are hidden from others for so long, and can be deleted meanwhile. */
+function Queues({ account }: { account: string }) {
+    const columns = [nameColumn<QueueItem>((name) => hrefOf('queues', [account, name]))];
+    const list = useList<QueueItem>(async (mark) => pageOf((await queueService(account)).listQueues().byPage({ maxPageSize: PAGE, continuationToken: mark }),
+        ({ queueItems }) => queueItems ?? []), keysOf(columns), PAGE, [account]);
+
+    return <Listing title="Queues" one="queue" list={list} columns={columns}
+        fields={<Field label="Name" name="name" required hint="3 to 63 lower-case letters, digits and dashes." />}
+        create={async (_form, name) => (await queueService(account)).createQueue(name)}
+        removal={(name, onClose, onDone) => <RemoveQueue account={account} queue={name} onClose={onClose} onDone={onDone} />} />;
+}
+
+/** How long received messages are invisible to other consumers, and can be deleted here. */
 const HIDDEN_S = 60;
 
 function Messages({ account, queue }: { account: string; queue: string }) {
@@ -52,45 +64,51 @@ function Messages({ account, queue }: { account: string; queue: string }) {
         <Crumbs of={[['Queues', hrefOf('queues', [account])], [queue, hrefOf('queues', [account, queue])]]} />
         <h1>{queue}</h1>
         <div class="tools">
-            <button type="button" class="primary" onClick={() => setDialog('put')}>Put a message</button>
-            <button type="button" disabled={busy} onClick={() => void receive()}>Receive</button>
+            <button type="button" class="primary" onClick={() => setDialog('put')}>Add message</button>
+            <button type="button" disabled={busy} onClick={() => void receive()}>Receive messages</button>
             <button type="button" onClick={peeked.reload}>Reload</button>
-            <button type="button" class="danger" onClick={() => setDialog('clear')}>Clear</button>
+            <button type="button" class="danger" onClick={() => setDialog('clear')}>Clear queue…</button>
         </div>
-        <Problem of={peeked.problem ?? problem} />
-        {peeked.value && <Facts of={[['Messages, about', peeked.value.properties.approximateMessagesCount ?? 0], ...Object.entries(peeked.value.properties.metadata ?? {})]} />}
+        <Loading of={peeked} />
+        <Problem of={problem} />
+        {peeked.value && <Facts of={[['Approximate message count', number(peeked.value.properties.approximateMessagesCount ?? 0)]]} />}
+        {peeked.value && <Pairs of={peeked.value.properties.metadata} />}
         {received.length > 0 && <>
-            <h2>Received: hidden from others for {HIDDEN_S} s</h2>
-            <Table label="Received messages" head={['Text', 'Times', 'Put', 'Actions']} empty="">
-                {received.map((message) => <tr key={message.messageId}>
-                    <td class="code name">{message.messageText}</td><td class="number">{message.dequeueCount}</td><td>{time(message.insertedOn)}</td>
-                    <td><button type="button" class="plain" aria-label={`Delete message ${message.messageId}`} onClick={() => void remove(message)}>Delete</button></td>
-                </tr>)}
-            </Table>
+            <h2>Received messages, invisible to other consumers for {HIDDEN_S} s</h2>
+            <Table label="Received messages" columns={[...RECEIVED, { title: 'Actions', kind: 'actions', cell: (message) =>
+                <button type="button" class="plain" aria-label={`Delete message ${message.messageId}`} onClick={() => void remove(message)}>Delete</button> }]}
+            of={received} keyOf={({ messageId }) => messageId} empty="" />
         </>}
-        <h2>The next messages</h2>
-        {peeked.value && <Table label="Messages" head={['Text', 'Times received', 'Put', 'Ends']} empty="No message can be seen.">
-            {peeked.value.messages.map(({ messageId, messageText, dequeueCount, insertedOn, expiresOn }) => <tr key={messageId}>
-                <td class="code name">{messageText}</td><td class="number">{dequeueCount}</td><td>{time(insertedOn)}</td>
-                <td>{expiresOn.getFullYear() > 9000 ? 'never' : time(expiresOn)}</td>
-            </tr>)}
-        </Table>}
-        {dialog === 'put' && <Form title="Put a message" action="Put" onClose={() => setDialog(undefined)} onDone={async (form) => {
+        <h2>First visible messages</h2>
+        {peeked.value && <Table label="Messages" columns={PEEKED} of={peeked.value.messages} keyOf={({ messageId }) => messageId} empty="There are no visible messages." />}
+        {dialog === 'put' && <Form title="Add a message" action="Add" onClose={() => setDialog(undefined)} onDone={async (form) => {
             const seconds = String(form.get('seconds'));
             await (await client()).sendMessage(String(form.get('text')), { visibilityTimeout: Number(form.get('delay') || 0), messageTimeToLive: seconds ? Number(seconds) : undefined });
             peeked.reload();
         }}>
             <Field label="Text" name="text" rows={6} required />
-            <Field label="Seconds until it can be seen" name="delay" type="number" value="0" />
-            <Field label="Seconds that it is kept" name="seconds" type="number" hint="Empty: seven days. -1: for ever." />
+            <Field label="Visibility timeout, seconds" name="delay" type="number" value="0" />
+            <Field label="Time to live, seconds" name="seconds" type="number" hint="Leave empty for seven days. -1 means that it never expires." />
         </Form>}
-        {dialog === 'clear' && <Form title={`Delete all messages of ${queue}?`} action="Clear" danger onClose={() => setDialog(undefined)} onDone={async () => {
+        {dialog === 'clear' && <Form title={`Delete ${peeked.value?.properties.approximateMessagesCount ? `all ${number(peeked.value.properties.approximateMessagesCount)} messages` : 'all messages'} of ${queue}?`} action="Clear" danger onClose={() => setDialog(undefined)} onDone={async () => {
             await (await client()).clearMessages();
             setReceived([]);
             peeked.reload();
         }} />}
     </>;
 }
+
+const RECEIVED: Column<DequeuedMessageItem>[] = [
+    { title: 'Text', kind: 'name', cell: ({ messageText }) => <code>{messageText}</code> },
+    { title: 'Dequeue count', kind: 'number', by: ({ dequeueCount }) => dequeueCount, cell: ({ dequeueCount }) => number(dequeueCount) },
+    { title: 'Added', kind: 'time', by: ({ insertedOn }) => insertedOn, cell: ({ insertedOn }) => time(insertedOn) },
+];
+const PEEKED: Column<PeekedMessageItem>[] = [
+    { title: 'Text', kind: 'name', cell: ({ messageText }) => <code>{messageText}</code> },
+    { title: 'Dequeue count', kind: 'number', by: ({ dequeueCount }) => dequeueCount, cell: ({ dequeueCount }) => number(dequeueCount) },
+    { title: 'Added', kind: 'time', by: ({ insertedOn }) => insertedOn, cell: ({ insertedOn }) => time(insertedOn) },
+    { title: 'Expires', kind: 'time', by: ({ expiresOn }) => expiresOn, cell: ({ expiresOn }) => expiresOn.getFullYear() > 9000 ? 'never' : time(expiresOn) },
+];
 
 export default function QueuesPage({ account, route }: PageProps) {
     const [, queue] = route.parts;

@@ -1,10 +1,11 @@
-// The maker of shared access signatures: for a container, or for one blob, as a link and as a connection string.
+// Creates shared access signatures for a container or a blob, as a link and as a connection string.
 import { useState } from 'preact/hooks';
+import { Name } from './names.tsx';
 import { ask, publicUrl, type Session } from './server.ts';
 import { Dialog, Field, Problem, useAction } from './ui.tsx';
 
 const VERSION = '2022-11-02';
-// In the order in which the service wants them. rest: Create-service-SAS
+// In the order that the service requires. rest: Create-service-SAS
 const RIGHTS: [string, string, 'cb' | 'c'][] = [['r', 'read', 'cb'], ['a', 'append', 'cb'], ['c', 'create', 'cb'], ['w', 'write', 'cb'], ['d', 'delete', 'cb'],
     ['l', 'list', 'c'], ['t', 'tags', 'cb']];
 
@@ -31,21 +32,21 @@ export function Sas({ session, account, container, blob, onClose }: { session: S
     const tomorrow = new Date(Date.now() + 86400000);
     const local = new Date(tomorrow.getTime() - tomorrow.getTimezoneOffset() * 60000).toISOString().slice(0, 16);
 
-    return <Dialog title={`A link to ${blob ?? container}`} onClose={onClose}>
+    return <Dialog title={<>SAS link to <Name of={blob ?? container} /></>} onClose={onClose}>
         <form onSubmit={submit}>
-            <fieldset class="checks"><legend>Whoever has it may</legend>
+            <fieldset class="checks"><legend>Permissions</legend>
                 {RIGHTS.filter(([, , of]) => of.includes(resource)).map(([letter, name]) =>
                     <label key={letter}><input type="checkbox" name={`right-${letter}`} defaultChecked={letter === 'r'} /> {name}</label>)}
             </fieldset>
-            <Field label="Until" name="expiry" type="datetime-local" value={local} required />
-            <Field label="From these addresses alone" name="addresses" hint="192.0.2.1 or 192.0.2.1-192.0.2.9; empty: from everywhere" />
+            <Field label="Expiry" name="expiry" type="datetime-local" value={local} required />
+            <Field label="Allowed IP addresses" name="addresses" hint="192.0.2.1 or 192.0.2.1-192.0.2.9. Leave empty for all." />
             <Problem of={problem} />
             {made && <>
                 <label class="field"><span>Link</span><textarea name="link" readOnly rows={4} value={made.link} /></label>
                 <label class="field"><span>Connection string</span><textarea name="connection" readOnly rows={4} value={made.connection} /></label>
             </>}
             <p class="buttons">
-                <button type="submit" class="primary" disabled={busy}>Make it</button>
+                <button type="submit" class="primary" disabled={busy}>Create</button>
                 <button type="button" onClick={onClose}>Close</button>
             </p>
         </form>

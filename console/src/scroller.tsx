@@ -1,8 +1,10 @@
-// A list of any length that is scrolled through: pages are fetched as they come near what is shown, those far from it are
-// dropped and fetched again by the mark that they began at, and only rows in sight are elements.
-import type { ComponentChildren } from 'preact';
+// A list of any length that is scrolled through. Pages are fetched as they come near the visible rows; pages far from them are
+// dropped, and fetched again by the mark at which they begin. Only rows in sight are elements.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { number } from './format.ts';
+import { type Column, compare, keysOf, type Load, type Order, sorted } from './order.ts';
+import { inTime, noticeEnd } from './server.ts';
+import { Heads } from './table.tsx';
 import { Problem } from './ui.tsx';
 
 /** As style.css has it. */
@@ -10,21 +12,18 @@ const ROW_PX = 34;
 const PAGES_KEPT = 12;
 const AROUND = 30; /* rows that are fetched on each side of those in sight */
 const DRAWN_AROUND = 12;
-/* Browsers have no element of more than some 17 million pixels: rows far above what is shown are left out of the height. */
+const SORTED_PAGE = 1000;
+/* Browsers limit an element to about 17 million pixels, so rows far above the visible ones are left out of the height. */
 const ROWS_HIGH = 300000;
 const ROWS_LEFT_OUT = 100000;
 
-export interface Page<T> {
-    rows: T[];
-    next?: string | undefined;
-}
 interface Place {
     mark: string | undefined;
     begin: number;
     count: number;
 }
 
-/** The pages of one list: where each begins, and the rows of those that are kept. */
+/** The pages of one list: where each begins, and the rows of those in memory. */
 class Rows<T> {
     places: Place[] = [];
     next: string | undefined;
@@ -32,14 +31,14 @@ class Rows<T> {
     #kept = new Map<Place, T[]>();
     #loading = false;
 
-    constructor(readonly load: (mark: string | undefined) => Promise<Page<T>>) {}
+    constructor(readonly load: Load<T>) {}
 
     get count() {
         const last = this.places.at(-1);
         return last ? last.begin + last.count : 0;
     }
 
-    /** The page that has a row; they are many, and in order. */
+    /** Returns the page that contains a row. The pages are many, and ordered. */
     placeOf(row: number) {
         let [low, high] = [0, this.places.length - 1];
 
@@ -75,7 +74,7 @@ class Rows<T> {
         return undefined;
     }
 
-    /** Fetches one page that rows from `first` to `last` need; true: something has come. */
+    /** Fetches one page that rows from `first` to `last` need. Returns true if it was fetched. */
     async fetch(first: number, last: number) {
         if (this.#loading)
             return false;
@@ -101,23 +100,23 @@ class Rows<T> {
     }
 }
 
-/** of: another list when it changes. load: the page that begins at a mark. row: its cells, as <td>. */
-export function Scroller<T>({ label, head, empty, of, load, row }: {
-    label: string; head: string[]; empty: string; of: unknown[]; load: (mark: string | undefined) => Promise<Page<T>>;
-    row: (of: T) => ComponentChildren;
+/** of: another list when it changes. load: a page of the list. group: rows of a lower number come first in any order. */
+export function Scroller<T>({ label, columns, empty, of, load, group }: {
+    label: string; columns: Column<T>[]; empty: string; of: unknown[]; load: Load<T>; group?: (row: T) => number;
 }) {
+    const [order, setOrder] = useState<Order>();
     const box = useRef<HTMLDivElement>(null);
     const rows = useRef<Rows<T>>();
     const [, draw] = useState(0);
     const [problem, setProblem] = useState<unknown>();
     const base = useRef(0); /* the first row of the height */
-    const shift = useRef(0); /* rows that have come above what is shown, or have gone */
+    const shift = useRef(0); /* rows added above the visible ones, or removed there */
     const seen = () => ({ above: base.current + Math.floor((box.current?.scrollTop ?? 0) / ROW_PX), high: Math.ceil((box.current?.clientHeight || 800) / ROW_PX) });
     const { above, high } = seen();
     const all = rows.current?.count ?? 0;
     const first = Math.max(base.current, Math.min(above, all - 1) - DRAWN_AROUND);
     const last = Math.min(all, above + high + DRAWN_AROUND);
-    const elements = high + 2 * DRAWN_AROUND + 1; /* more than are drawn: a row that comes takes the element of one that has gone */
+    const elements = high + 2 * DRAWN_AROUND + 1; /* more than are drawn: a new row reuses the element of one that is out of sight */
 
     const rebase = () => {
         const passed = seen().above - base.current;
@@ -139,9 +138,13 @@ export function Scroller<T>({ label, head, empty, of, load, row }: {
                 setProblem(undefined);
                 look();
             }
-        }, (error) => rows.current === list && setProblem(error));
+        }, (error) => {
+            if (rows.current === list)
+                setProblem(error);
+            void noticeEnd(error);
+        });
     };
-    // What is looked at stays where it is when rows above it are left out, or come back.
+    // The visible rows stay where they are when rows above them are left out, or come back.
     useLayoutEffect(() => {
         if (shift.current !== 0 && box.current) {
             box.current.scrollTop += shift.current * ROW_PX;
@@ -149,7 +152,8 @@ export function Scroller<T>({ label, head, empty, of, load, row }: {
         }
     });
     useEffect(() => {
-        rows.current = new Rows(load);
+        const timed: Load<T> = (mark) => inTime(load(mark));
+        rows.current = new Rows<T>(order ? sorted(timed, SORTED_PAGE, compare(keysOf(columns)(order.title), order.isDescending, group)) : timed);
         base.current = shift.current = 0;
         setProblem(undefined);
         if (box.current)
@@ -158,32 +162,35 @@ export function Scroller<T>({ label, head, empty, of, load, row }: {
         return () => {
             rows.current = undefined;
         };
-    }, of);
+    }, [...of, order]);
 
-    const space = (count: number) => count > 0 && <tr class="space" aria-hidden="true"><td colSpan={head.length} ref={(cell) => {
+    const space = (count: number) => count > 0 && <tr class="space" aria-hidden="true"><td colSpan={columns.length} ref={(cell) => {
         if (cell)
-            cell.style.height = `${count * ROW_PX}px`; // the policy lets no style be written into markup
+            cell.style.height = `${count * ROW_PX}px`; // the policy forbids styles in markup
     }} /></tr>;
     const list = rows.current;
     const isEmpty = list?.isWhole && all === 0;
 
     return <>
-        <Problem of={problem} />
-        {!list || (all === 0 && !list.isWhole && !problem) ? <p>Loading…</p> : null}
+        <Problem of={problem} retry={() => {
+            setProblem(undefined);
+            look();
+        }} />
+        {!list || (all === 0 && !list.isWhole && !problem) ? <p role="status">Loading…</p> : null}
         {isEmpty && <p class="empty">{empty}</p>}
         <div ref={box} class="scroll long" hidden={all === 0} tabIndex={0} role="region" aria-label={label} onScroll={look}>
             <table aria-rowcount={list?.isWhole ? all + 1 : -1}>
-                <thead><tr aria-rowindex={1}>{head.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
+                <thead><tr aria-rowindex={1}><Heads columns={columns} order={order} onOrder={setOrder} /></tr></thead>
                 <tbody>
                     {space(first - base.current)}
                     {Array.from({ length: Math.max(0, last - first) }, (_, i) => first + i).map((i) => {
                         const one = list?.get(i);
-                        return <tr key={i % elements} aria-rowindex={i + 2}>{one ? row(one) : <td colSpan={head.length}>…</td>}</tr>;
+                        return <tr key={i % elements} aria-rowindex={i + 2}>{one ? columns.map(({ title, kind, cell }) => <td key={title} class={kind}>{cell(one)}</td>) : <td colSpan={columns.length}>…</td>}</tr>;
                     })}
                     {space(all - last)}
                 </tbody>
             </table>
         </div>
-        {all > 0 && <p class="count">{list?.isWhole ? `${number(all)} in all` : `${number(all)} so far; more come when you scroll`}</p>}
+        {all > 0 && <p class="count">{list?.isWhole ? `${number(all)} in total` : `${number(all)} so far; scroll down to load more`}</p>}
     </>;
 }

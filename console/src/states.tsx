@@ -1,11 +1,11 @@
-// What a blob was: its snapshots and versions, to be shown, promoted and deleted.
+// Snapshots and versions of a blob: shown, promoted and deleted.
 import type { BlobClient, ContainerClient } from '@azure/storage-blob';
 import { bytes, daysLeft } from './format.ts';
-import { Table } from './ui.tsx';
+import { Table } from './table.tsx';
 
 export interface State {
     kind: 'snapshot' | 'version';
-    id: string; // when it was taken
+    id: string; // its time
     size?: number | undefined;
     type?: string | undefined;
     isArchived: boolean;
@@ -16,7 +16,7 @@ export interface State {
 export const clientOf = (blob: BlobClient, { kind, id }: State) => kind === 'snapshot' ? blob.withSnapshot(id) : blob.withVersion(id);
 export const queryOf = ({ kind, id }: State) => `${kind === 'snapshot' ? 'snapshot' : 'versionid'}=${encodeURIComponent(id)}`;
 
-/** All but the blob as it is. */
+/** All snapshots and previous versions. */
 export async function statesOf(container: ContainerClient, name: string): Promise<State[]> {
     const states: State[] = [];
 
@@ -32,7 +32,7 @@ export async function statesOf(container: ContainerClient, name: string): Promis
     return states;
 }
 
-/** shown: of which the content is shown. */
+/** shown: the one whose content is shown. */
 export function States({ kind, of, shown, onShow, onPromote, onDelete }: {
     kind: State['kind']; of: State[]; shown: State | undefined; onShow: (state: State | undefined) => void; onPromote: (state: State) => void; onDelete: (state: State) => void;
 }) {
@@ -40,16 +40,15 @@ export function States({ kind, of, shown, onShow, onPromote, onDelete }: {
 
     return <>
         <h3>{label}</h3>
-        <Table label={label} head={['Taken', 'Size', 'Actions']} empty="None.">
-            {of.filter((state) => state.kind === kind).map((state) => <tr key={state.id}>
-                <td>{state.isDeleted ? <del>{state.id}</del> : state.id}</td><td class="number">{bytes(state.size)}</td>
-                <td>{state.isDeleted ? `deleted, ${daysLeft(state.daysKept)}` : <>
-                    <button type="button" class="plain" aria-label={`${shown?.id === state.id ? 'Hide' : 'Show'} ${state.id}`} onClick={() => onShow(shown?.id === state.id ? undefined : state)}>
-                        {shown?.id === state.id ? 'Hide' : 'Show'}</button>
-                    <button type="button" class="plain" aria-label={`Promote ${state.id}`} onClick={() => onPromote(state)}>Promote</button>
-                    <button type="button" class="plain" aria-label={`Delete ${state.id}`} onClick={() => onDelete(state)}>Delete</button>
-                </>}</td>
-            </tr>)}
-        </Table>
+        <Table label={label} of={of.filter((state) => state.kind === kind)} keyOf={({ id }) => id} empty="None." columns={[
+            { title: 'Created', kind: 'time', by: ({ id }) => id, cell: ({ id, isDeleted }) => (isDeleted ? <del>{id}</del> : id) },
+            { title: 'Size', kind: 'number', by: ({ size }) => size, cell: ({ size }) => bytes(size) },
+            { title: 'Actions', kind: 'actions', cell: (state) => state.isDeleted ? `deleted, ${daysLeft(state.daysKept)}` : <>
+                <button type="button" class="plain" aria-label={`${shown?.id === state.id ? 'Hide' : 'Show'} ${state.id}`} onClick={() => onShow(shown?.id === state.id ? undefined : state)}>
+                    {shown?.id === state.id ? 'Hide' : 'Show'}</button>
+                <button type="button" class="plain" aria-label={`Promote ${state.id}`} onClick={() => onPromote(state)}>Promote</button>
+                <button type="button" class="plain" aria-label={`Delete ${state.id}`} onClick={() => onDelete(state)}>Delete</button>
+            </> },
+        ]} />
     </>;
 }

@@ -1,8 +1,10 @@
-// The server's list of deferred tasks, for an operator: what is due, what is late, and what has failed and waits.
+// The server's background tasks, for an operator: when they are due, late, and how often they have failed.
 import { useEffect } from 'preact/hooks';
 import { number, time } from './format.ts';
 import { ask } from './server.ts';
-import { Problem, Table, useLoad } from './ui.tsx';
+import type { Column } from './order.ts';
+import { Table } from './table.tsx';
+import { Loading, useLoad } from './ui.tsx';
 
 interface Task {
     due: string;
@@ -12,24 +14,27 @@ interface Task {
     lateSeconds: number;
 }
 
-const LOOK_MS = 10000;
+const POLL_MS = 10000;
+const COLUMNS: Column<Task>[] = [
+    { title: 'Due', kind: 'time', by: ({ due }) => due, cell: ({ due }) => time(new Date(due)) },
+    { title: 'Late', kind: 'number', by: ({ lateSeconds }) => lateSeconds, cell: ({ lateSeconds }) => (lateSeconds > 0 ? `${number(lateSeconds)} s` : '') },
+    { title: 'Task', by: ({ what }) => what, cell: ({ what }) => what },
+    { title: 'Failures', kind: 'number', by: ({ failures }) => failures, cell: ({ failures }) => (failures > 0 ? number(failures) : '') },
+];
 
 export function Todo() {
-    const { value, problem, reload } = useLoad(() => ask<{ tasks: Task[]; isWhole: boolean }>('admin/todo'), []);
+    const list = useLoad(() => ask<{ tasks: Task[]; isWhole: boolean }>('admin/todo', {}, { isTimed: true }), []);
+    const { value } = list;
 
     useEffect(() => {
-        const timer = setInterval(reload, LOOK_MS);
+        const timer = setInterval(list.reload, POLL_MS);
         return () => clearInterval(timer);
     }, []);
     return <>
-        <h2>To do</h2>
-        <Problem of={problem} />
-        {value && <Table label="To do" head={['Due', 'Late', 'What', 'Failures']} empty="Nothing is to be done later.">
-            {value.tasks.map(({ due, what, failures, lateSeconds }, i) => <tr key={`${due}/${i}`}>
-                <td>{time(new Date(due))}</td><td class="number">{lateSeconds > 0 ? `${number(lateSeconds)} s` : ''}</td>
-                <td>{what}</td><td class="number">{failures > 0 ? number(failures) : ''}</td>
-            </tr>)}
-        </Table>}
-        {value && !value.isWhole && <p class="count">These are the first {number(value.tasks.length)}.</p>}
+        <h2>Background tasks</h2>
+        <Loading of={list} />
+        {value && <Table label="Background tasks" columns={COLUMNS} of={value.tasks} keyOf={(task) => String(value.tasks.indexOf(task))}
+            empty="There are no pending tasks." />}
+        {value && !value.isWhole && <p class="count">Only the first {number(value.tasks.length)} are listed.</p>}
     </>;
 }

@@ -1,4 +1,4 @@
-// Export and import of a table's entities. What is exported is kept by the browser outside of the page's memory.
+// Export and import of a table's entities. The browser holds exported data outside of the page's memory.
 import type { TableClient, TableEntityResult } from '@azure/data-tables';
 import { useState } from 'preact/hooks';
 import { csvHead, csvRow, entitiesOf, type Entity } from './csv.ts';
@@ -11,12 +11,12 @@ const AT_A_TIME = 6;
 const IMPORT_MAX_BYTES = 256 << 20;
 type Format = 'json' | 'csv';
 
-/** Its properties; system properties are not among them. */
+/** The properties of an entity without system properties. */
 export function propertiesOf({ etag: _etag, timestamp: _timestamp, ...rest }: TableEntityResult<Record<string, unknown>>): Entity {
     return Object.fromEntries(Object.entries(rest).filter(([name]) => !name.startsWith('odata.'))) as Entity;
 }
 
-/** All entities of the filter: JSON at once; CSV when the names of all properties are known. */
+/** Exports all entities that match the filter. CSV is written once the names of all properties are known. */
 async function exported(client: TableClient, filter: string | undefined, format: Format, onCount: (count: number) => void): Promise<Blob> {
     const pages: Blob[] = [];
     const names = new Set<string>();
@@ -48,7 +48,7 @@ function save(content: Blob, name: string) {
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
-/** Writes them, some at a time. It ends at the first that fails, and says how many there were before. */
+/** Writes entities, several at a time. Stops at the first failure, and reports how many were written. */
 async function imported(client: TableClient, entities: Iterator<Entity>, replaces: boolean, onCount: (count: number) => void) {
     let count = 0;
     let problem: unknown;
@@ -67,7 +67,7 @@ async function imported(client: TableClient, entities: Iterator<Entity>, replace
         problem ??= error;
     })));
     if (problem)
-        throw new Error(`${number(count)} were written, then: ${wordsOf(problem)}`);
+        throw new Error(`${number(count)} entities were written before this error: ${wordsOf(problem)}`);
 }
 
 export function Transfer({ table, filter, client, onDone }: { table: string; filter: string; client: () => Promise<TableClient>; onDone: () => void }) {
@@ -91,15 +91,15 @@ export function Transfer({ table, filter, client, onDone }: { table: string; fil
         {imports && <Form title={`Import into ${table}`} action="Import" onClose={() => setImports(false)} onDone={async (form) => {
             const file = form.get('file') as File;
             if (file.size > IMPORT_MAX_BYTES)
-                throw new Error(`A file of more than ${bytes(IMPORT_MAX_BYTES)} is imported in parts.`);
+                throw new Error(`The file is larger than ${bytes(IMPORT_MAX_BYTES)}. Split it and import the parts.`);
             try {
                 await imported(await client(), entitiesOf(file.name, await file.text()), form.get('replaces') !== null, setCount);
             } finally {
                 onDone();
             }
         }}>
-            <label class="field"><span>CSV or JSON, as it is exported</span><input type="file" name="file" accept=".csv,.json" required /></label>
-            <label class="field"><input type="checkbox" name="replaces" /> Replace entities that are there</label>
+            <label class="field"><span>CSV or JSON file, in the format of an export</span><input type="file" name="file" accept=".csv,.json" required /></label>
+            <label class="field"><input type="checkbox" name="replaces" /> Replace existing entities</label>
             {count > 0 && <p role="status">{number(count)} entities</p>}
         </Form>}
     </>;

@@ -1,11 +1,26 @@
-// What the pages are made of. All text that comes from the server is a child of an element, never markup.
+// The parts that pages are built of. All text from the server is a child of an element, never markup.
 import { type ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { daysLeft, time } from './format.ts';
-import { wordsOf } from './server.ts';
+import { Name, visible } from './names.tsx';
+import { inTime, isAway, noticeEnd, Upgraded, wordsOf } from './server.ts';
 
-export function Problem({ of }: { of: unknown }) {
-    return of ? <p class="problem" role="alert">{wordsOf(of)}</p> : null;
+const RETRY_MS = 5000;
+
+/** What went wrong, in a sentence. With `retry`, a button tries again; while the server is away, so does a timer. */
+export function Problem({ of, retry }: { of: unknown; retry?: () => void }) {
+    useEffect(() => {
+        if (!of || !retry || !isAway(of))
+            return undefined;
+        const timer = setTimeout(retry, RETRY_MS);
+        return () => clearTimeout(timer);
+    }, [of]);
+    if (!of)
+        return null;
+    return <div class="problem" role="alert">
+        <p>{wordsOf(of)}</p>
+        {of instanceof Upgraded ? <button type="button" onClick={() => location.reload()}>Reload the page</button>
+            : retry && <button type="button" onClick={retry}>Try again</button>}
+    </div>;
 }
 
 export interface Loaded<T> {
@@ -15,15 +30,24 @@ export interface Loaded<T> {
     reload: () => void;
 }
 
-/** Loads when `keys` change, and when it is asked to; an answer that has been overtaken is dropped. */
-export function useLoad<T>(load: () => Promise<T>, keys: unknown[]): Loaded<T> {
+/** Loads when `keys` change and on reload(). The value is shown until the next one has arrived, unless it is of something else,
+ *  which `of` tells. isLong: `load` itself limits the time of each of its requests. */
+export function useLoad<T>(load: () => Promise<T>, keys: unknown[], { isLong = false, of = keys } = {}): Loaded<T> {
     const [state, setState] = useState<{ value?: T; problem?: unknown; busy: boolean }>({ busy: true });
     const [turn, setTurn] = useState(0);
+    const shown = useRef<unknown[]>([]);
 
     useEffect(() => {
         let isOver = false;
-        setState(({ value }) => ({ value: turn === 0 ? undefined : value, busy: true }));
-        load().then((value) => isOver || setState({ value, busy: false }), (problem) => isOver || setState({ problem, busy: false }));
+        const isSame = shown.current.length === of.length && shown.current.every((key, i) => key === of[i]);
+        shown.current = of;
+        setState(({ value }) => ({ value: isSame ? value : undefined, busy: true }));
+        (isLong ? load() : inTime(load())).then((value) => isOver || setState({ value, busy: false }), (problem) => {
+            if (isOver)
+                return;
+            setState(({ value }) => ({ value, problem, busy: false }));
+            void noticeEnd(problem);
+        });
         return () => {
             isOver = true;
         };
@@ -31,7 +55,15 @@ export function useLoad<T>(load: () => Promise<T>, keys: unknown[]): Loaded<T> {
     return { value: state.value, problem: state.problem, busy: state.busy, reload: () => setTurn((n) => n + 1) };
 }
 
-/** Something that a button does: what it failed with, and whether it is under way. */
+/** Tells the user that a list or item is being loaded, or why it was not. */
+export function Loading({ of: { value, problem, busy, reload } }: { of: Loaded<unknown> }) {
+    return <>
+        <Problem of={problem} retry={reload} />
+        {busy && value === undefined && <p role="status">Loading…</p>}
+    </>;
+}
+
+/** An action of a button: its error, and whether it is in progress. */
 export function useAction() {
     const [problem, setProblem] = useState<unknown>();
     const [busy, setBusy] = useState(false);
@@ -43,6 +75,7 @@ export function useAction() {
             return true;
         } catch (error) {
             setProblem(error);
+            void noticeEnd(error);
             return false;
         } finally {
             setBusy(false);
@@ -52,7 +85,7 @@ export function useAction() {
     return { problem, busy, run };
 }
 
-export function Dialog({ title, onClose, children }: { title: string; onClose: () => void; children: ComponentChildren }) {
+export function Dialog({ title, onClose, children }: { title: ComponentChildren; onClose: () => void; children: ComponentChildren }) {
     const dialog = useRef<HTMLDialogElement>(null);
 
     useEffect(() => {
@@ -64,11 +97,13 @@ export function Dialog({ title, onClose, children }: { title: string; onClose: (
     </dialog>;
 }
 
-/** A dialog with a form: `onDone` does what it is for, and the dialog closes when that went well. */
-export function Form({ title, action, danger, onDone, onClose, children }: {
-    title: string; action: string; danger?: boolean; onDone: (form: FormData) => Promise<unknown>; onClose: () => void; children?: ComponentChildren;
+/** A dialog with a form. It closes once `onDone` has succeeded. confirm: the button works after this was typed. */
+export function Form({ title, action, danger, confirm, isReady = true, onDone, onClose, children }: {
+    title: ComponentChildren; action: string; danger?: boolean; confirm?: string; isReady?: boolean;
+    onDone: (form: FormData) => Promise<unknown>; onClose: () => void; children?: ComponentChildren;
 }) {
     const { problem, busy, run } = useAction();
+    const [typed, setTyped] = useState('');
     const submit = async (event: SubmitEvent) => {
         event.preventDefault();
         const form = new FormData(event.currentTarget as HTMLFormElement);
@@ -79,9 +114,12 @@ export function Form({ title, action, danger, onDone, onClose, children }: {
     return <Dialog title={title} onClose={onClose}>
         <form onSubmit={submit}>
             {children}
+            {confirm !== undefined && <label class="field"><span>Type <code>{confirm}</code> to confirm</span>
+                <input name="confirm" value={typed} autocomplete="off" spellcheck={false} onInput={(event) => setTyped(event.currentTarget.value)} />
+            </label>}
             <Problem of={problem} />
             <p class="buttons">
-                <button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy}>{action}</button>
+                <button type="submit" class={danger ? 'danger' : 'primary'} disabled={busy || !isReady || (confirm !== undefined && typed !== confirm)}>{action}</button>
                 <button type="button" onClick={onClose}>Cancel</button>
             </p>
         </form>
@@ -108,95 +146,22 @@ export function Choice({ label, name, value, of, onChange }: {
     </label>;
 }
 
-export function Table({ label, head, children, empty }: { label: string; head: string[]; children: ComponentChildren[]; empty: string }) {
-    if (children.length === 0)
-        return <p class="empty">{empty}</p>;
-    return <div class="scroll" tabIndex={0} role="region" aria-label={label}>
-        <table>
-            <thead><tr>{head.map((text) => <th key={text} scope="col">{text}</th>)}</tr></thead>
-            <tbody>{children}</tbody>
-        </table>
-    </div>;
-}
-
-/** The way through a list by pages: `marks` are those that the pages shown so far began at, but the first. */
-export function Pages({ of, marks, setMarks }: { of: { continuationToken?: string } | undefined; marks: string[]; setMarks: (marks: string[]) => void }) {
-    return <div class="buttons">
-        <button type="button" disabled={marks.length === 0} onClick={() => setMarks(marks.slice(0, -1))}>Previous page</button>
-        <button type="button" disabled={!of?.continuationToken} onClick={() => setMarks([...marks, of!.continuationToken!])}>Next page</button>
-    </div>;
-}
-
-/** What an account has of a kind: by pages, with a form for another one, and one to delete each. */
-export function Listing({ title, one, head = [], rows, list, search, pages, fields, warning, create, remove, actions }: {
-    title: string; one: string; head?: string[]; rows: { name: string; href: string; cells?: ComponentChildren[] }[]; list: Loaded<unknown>;
-    search?: ComponentChildren; pages: ComponentChildren; fields: ComponentChildren; warning: string;
-    create: (form: FormData, name: string) => Promise<unknown>; remove: (name: string) => Promise<unknown>;
-    actions?: (name: string) => ComponentChildren;
-}) {
-    const [dialog, setDialog] = useState<{ delete?: string }>();
-    const close = () => setDialog(undefined);
-
-    return <>
-        <h1>{title}</h1>
-        <div class="tools">
-            {search}
-            <button type="button" class="primary" onClick={() => setDialog({})}>New {one}</button>
-            <button type="button" onClick={list.reload}>Reload</button>
-        </div>
-        <Problem of={list.problem} />
-        {list.busy && !list.value && <p>Loading…</p>}
-        {!!list.value && <Table label={title} head={['Name', ...head, 'Actions']} empty={`There are no ${title.toLowerCase()}.`}>
-            {rows.map(({ name, href, cells = [] }) => <tr key={name}>
-                <td class="name"><a href={href}>{name}</a></td>
-                {cells.map((cell, i) => <td key={i}>{cell}</td>)}
-                <td>{actions?.(name)}<button type="button" class="plain" aria-label={`Delete ${name}`} onClick={() => setDialog({ delete: name })}>Delete</button></td>
-            </tr>)}
-        </Table>}
-        {pages}
-        {dialog && !dialog.delete && <Form title={`New ${one}`} action="Create" onClose={close} onDone={async (form) => {
-            await create(form, String(form.get('name')));
-            list.reload();
-        }}>{fields}</Form>}
-        {dialog?.delete && <Form title={`Delete ${dialog.delete}?`} action="Delete" danger onClose={close} onDone={async () => {
-            await remove(dialog.delete!);
-            list.reload();
-        }}><p>{warning}</p></Form>}
-    </>;
-}
-
-/** What was deleted of a kind and is kept: a list of it, of which each can be restored. */
-export function Deleted({ title, of, restore }: {
-    title: string; of: { name: string; version?: string; deleted?: Date; days?: number }[]; restore: (name: string, version: string) => Promise<unknown>;
-}) {
-    const { problem, busy, run } = useAction();
-
-    return <>
-        <Problem of={problem} />
-        {of.length > 0 && <>
-            <h2>{title}</h2>
-            <Table label={title} head={['Name', 'Deleted', 'Kept for', 'Actions']} empty="">
-                {of.map(({ name, version = '', deleted, days }) => <tr key={`${name}/${version}`}>
-                    <td class="name">{name}</td><td>{time(deleted)}</td><td class="number">{daysLeft(days)}</td>
-                    <td><button type="button" class="plain" disabled={busy} aria-label={`Restore ${name}`} onClick={() => void run(() => restore(name, version))}>Restore</button></td>
-                </tr>)}
-            </Table>
-        </>}
-    </>;
-}
-
-/** The way to where one is: [text, href].. */
+/** The path to the page: [text, href].. */
 export function Crumbs({ of }: { of: [string, string][] }) {
     return <nav class="crumbs" aria-label="Path"><ol>
         {of.map(([text, href], i) => <li key={href}>
-            {i === of.length - 1 ? <span aria-current="page">{text}</span> : <a href={href}>{text}</a>}
+            {i === of.length - 1 ? <span aria-current="page"><Name of={text} /></span> : <a href={href}><Name of={text} /></a>}
         </li>)}
     </ol></nav>;
 }
 
-export function Facts({ of }: { of: [string, string | number | undefined | null][] }) {
+export function Facts({ of }: { of: [string, ComponentChildren][] }) {
     return <dl class="facts">
-        {of.filter(([, value]) => value !== undefined && value !== null && value !== '').map(([name, value]) =>
+        {of.filter(([, value]) => value !== undefined && value !== null && value !== false && value !== '').map(([name, value]) =>
             <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}
     </dl>;
 }
+
+/** Pairs that clients have chosen: metadata and tags. */
+export const Pairs = ({ of }: { of: Record<string, string> | undefined }) =>
+    <Facts of={Object.entries(of ?? {}).map(([name, value]): [string, ComponentChildren] => [visible(name), <Name of={value} />])} />;

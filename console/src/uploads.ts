@@ -1,5 +1,5 @@
-// Uploads of many files, some at a time, each by blocks. They go on whatever page is shown, wait while the server is away or
-// nobody is signed in, and begin behind the blocks that are there: the names of blocks say which file they are of.
+// Uploads of many files, several at a time, each in blocks. They continue whatever page is shown, wait while the server is away
+// or nobody is signed in, and skip blocks that exist: the ids of blocks identify the file.
 import type { BlockBlobClient } from '@azure/storage-blob';
 import { containerOf } from './clients.ts';
 import { ask, hasToken, wordsOf } from './server.ts';
@@ -16,7 +16,7 @@ export interface Upload {
     file: File;
     name: string;
     sent: number;
-    resumed: number; // bytes that were there before
+    resumed: number; // bytes uploaded before
     state: 'waits' | 'goes' | 'away' | 'done' | 'failed' | 'stopped';
     problem?: string;
     stop: AbortController;
@@ -48,18 +48,18 @@ const pause = (signal: AbortSignal) => new Promise<void>((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
 });
 
-/** Whether it may go well later: nothing was answered, the server is busy, or nobody is signed in. */
-async function isAway(error: unknown, file: File): Promise<boolean> {
+/** Returns true if a retry may succeed: there was no response, the server is busy, or nobody is signed in. */
+async function mayRetry(error: unknown, file: File): Promise<boolean> {
     const { statusCode, status = statusCode } = error as { statusCode?: number; status?: number };
 
     if (status === 401)
-        await ask('session').catch(() => {}); // whoever is signed out is told so
+        await ask('session').catch(() => {}); // shows the sign-in page if the session has ended
     else if (status === undefined)
-        await file.slice(0, 1).arrayBuffer(); // throws: it is the file that cannot be read
+        await file.slice(0, 1).arrayBuffer(); // throws if the file cannot be read
     return status === undefined || status === 401 || status >= 500;
 }
 
-/** Does the work until it goes well, fails, or is stopped. */
+/** Repeats the work until it succeeds, fails for good, or is stopped. */
 async function insist<T>(upload: Upload, work: (blob: BlockBlobClient) => Promise<T>): Promise<T> {
     for (;;) {
         try {
@@ -68,7 +68,7 @@ async function insist<T>(upload: Upload, work: (blob: BlockBlobClient) => Promis
                 change(upload, { state: 'goes' });
             return done;
         } catch (error) {
-            if (upload.stop.signal.aborted || !(await isAway(error, upload.file)))
+            if (upload.stop.signal.aborted || !(await mayRetry(error, upload.file)))
                 throw error;
             change(upload, { state: 'away' });
         }
@@ -86,7 +86,7 @@ interface Block {
     end: number;
 }
 
-/** The same file has the same blocks again. All names of blocks have one length. */
+/** The same file always has the same blocks. All ids of blocks have the same length. */
 function blocksOf({ size, lastModified }: File): Block[] {
     const step = Math.max(BLOCK_BYTES, Math.ceil(size / BLOCKS_MAX));
 
@@ -163,7 +163,7 @@ function begin(more: Upload[]) {
         void next();
 }
 
-/** Adds files, each with the name that its blob shall have. Those that are done are listed no longer. */
+/** Adds files, each with the name of its blob. Uploads that are done leave the list. */
 export function addUploads(account: string, container: string, files: { file: File; name: string }[]) {
     const more = files.map(({ file, name }): Upload => ({ account, container, file, name, sent: 0, resumed: 0, state: 'waits', stop: new AbortController() }));
 

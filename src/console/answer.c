@@ -72,6 +72,11 @@ bool api_has_token(const struct session *session, const struct request *request)
                                                    request_header(request, "x-lagra-console"));
 }
 
+bool api_is_timed(const struct request *request)
+{
+    return request_header(request, "x-lagra-console-timer").ptr;
+}
+
 enum http_step api_fail(struct api_call *call, int status, const char *code, const char *why)
 {
     return console_refuse(call->exchange, status, code, why);

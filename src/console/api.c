@@ -11,8 +11,8 @@ struct api_operation {
     const char *const arguments[API_ARGUMENTS_MAX];
     enum {
         BY_NOBODY, /* nobody is signed in yet */
-        BY_USER,   /* in a session, which it keeps from ending */
-        BY_CLOCK,  /* in a session, by a page that nobody need be looking at */
+        BY_USER,  /* in a session, which it keeps alive unless the page says that a timer sent it */
+        BY_CLOCK, /* in a session, always sent by a timer of a page */
     } by;
     enum http_step (*run)(struct api_call *call);
 };
@@ -86,6 +86,16 @@ static enum http_step show_figures(struct api_call *call)
     return api_answer(call);
 }
 
+static enum http_step show_storage(struct api_call *call)
+{
+    struct console *console = call->console;
+
+    lock_take(&console->lock);
+    history_write_storage(&console->history, &call->out);
+    lock_give(&console->lock);
+    return api_answer(call);
+}
+
 /* ---- the table ---- */
 
 /* clang-format off */
@@ -97,6 +107,7 @@ static const struct api_operation operations[] = {
     { "make-sas", { "account", "service", "container", "object", "query" }, BY_USER, api_make_sas },
     { "sign-request", { "account", "text" },    BY_USER,   api_sign_request },
     { "figures",  { "since" },                  BY_CLOCK,  show_figures },
+    { "storage",  { NULL },                     BY_CLOCK,  show_storage },
 };
 /* clang-format on */
 
@@ -134,7 +145,8 @@ enum http_step api_head(struct exchange *exchange, struct console *console)
         return console_refuse(exchange, 413, "InvalidArgument", "The body is too long.");
     call = arena_alloc(exchange->arena, sizeof *call);
     *call = (struct api_call){ .exchange = exchange, .console = console, .operation = operation };
-    call->session = console_session(console, exchange, operation->by == BY_USER);
+    call->session =
+        console_session(console, exchange, operation->by == BY_USER && !api_is_timed(request));
     if (operation->by != BY_NOBODY && !api_has_token(&call->session, request))
         return console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
     if (call->session.is_taken)

@@ -124,7 +124,7 @@ bool console_admits_operator(struct exchange *exchange, struct console *console,
 
     if (!check_request(exchange, console, ret_step))
         return false;
-    session = console_session(console, exchange, true);
+    session = console_session(console, exchange, !api_is_timed(&exchange->request));
     if (!api_has_token(&session, &exchange->request))
         *ret_step = console_refuse(exchange, 401, "NotSignedIn", "Nobody is signed in.");
     else if (session.account)

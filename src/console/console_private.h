@@ -59,6 +59,8 @@ struct api_call {
 /* Whether a request that needs it has the token of its session, which no other site's page and no other port of this host
  * knows. False: or there is no session. */
 bool api_has_token(const struct session *session, const struct request *request);
+/* Returns true if a timer of a page sent the request: the session's user need not be there. */
+bool api_is_timed(const struct request *request);
 enum http_step api_head(struct exchange *exchange, struct console *console);
 enum http_step api_body(struct exchange *exchange, struct bytes data, size_t *ret_taken);
 enum http_step api_end(struct exchange *exchange);

@@ -22,6 +22,7 @@ static const char *const figure_names[SAMPLED_FIGURES] = {
     [SAMPLED_CONNECTIONS] = "connections",
     [SAMPLED_DISK_FREE] = "diskFree",
     [SAMPLED_TASKS] = "tasks",
+    [SAMPLED_STORED] = "stored",
 };
 
 bool history_is_due(struct history *history, uint64_t now_ms)
@@ -95,8 +96,11 @@ void history_measure(const struct console_options *options, struct sample *ret_s
         sample.of[SAMPLED_SYNCS] += syncs[i];
     metric_sum_buckets("lagra_request_first_byte_seconds", sample.latencies);
     sample.of[SAMPLED_CONNECTIONS] = count_connections(options);
-    if (store_figures(options->store, &store))
+    if (store_figures(options->store, &store)) {
         sample.of[SAMPLED_DISK_FREE] = store.disk_free_bytes;
+        sample.of[SAMPLED_STORED] =
+            store.piece_bytes + store.record_bytes + store.memory_table_bytes;
+    }
     sample.of[SAMPLED_TASKS] = sum_of("lagra_tasks_left", "");
     *ret_sample = sample;
 }
@@ -119,11 +123,22 @@ static uint64_t percentile_us(const uint64_t counts[METRIC_BUCKETS], uint64_t pe
     return metric_bucket_ns(i < METRIC_BUCKETS - 1 ? i : METRIC_BUCKETS - 2) / 1000;
 }
 
+static void add_storage(struct history *history, const struct sample *measured)
+{
+    history->storage[history->storage_count++ % STORAGE_SAMPLES_MAX] = (struct storage_sample){
+        .at_s = measured->at_s,
+        .stored_bytes = measured->of[SAMPLED_STORED],
+        .disk_free_bytes = measured->of[SAMPLED_DISK_FREE],
+    };
+}
+
 void history_add(struct history *history, const struct sample *measured)
 {
     struct sample *sample = &history->samples[history->count % SAMPLES_MAX];
     bool is_first = history->before.at_s == 0;
 
+    if (history->added++ % STORAGE_INTERVAL == 0)
+        add_storage(history, measured);
     *sample = *measured;
     for (unsigned i = 0; i < SAMPLED_COUNTED; i++)
         sample->of[i] -= history->before.of[i];
@@ -158,6 +173,22 @@ void history_write(const struct history *history, struct json_writer *out, uint6
         for (unsigned k = 0; k < SAMPLED_FIGURES; k++)
             text_printf(out->to, ",%" PRIu64, sample->of[k]);
         text_add_char(out->to, ']');
+    }
+    json_write_end(out, ']');
+}
+
+void history_write_storage(const struct history *history, struct json_writer *out)
+{
+    size_t count = history->storage_count;
+    size_t first = count > STORAGE_SAMPLES_MAX ? count - STORAGE_SAMPLES_MAX : 0;
+
+    json_write_name(out, "storage");
+    json_write_begin(out, '[');
+    for (size_t i = first; i < count; i++) {
+        const struct storage_sample *sample = &history->storage[i % STORAGE_SAMPLES_MAX];
+
+        text_printf(out->to, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", i > first ? "," : "",
+                    sample->at_s, sample->stored_bytes, sample->disk_free_bytes);
     }
     json_write_end(out, ']');
 }

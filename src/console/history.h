@@ -1,12 +1,16 @@
-/* What the server did in the last hour, in memory, for the plots of the overview. Inside of console/ only. */
+/* Samples of the last hour, and of the storage space in use over the last week, for the charts of the overview. They are
+ * held in memory. Internal to console/. */
 #ifndef LAGRA_CONSOLE_HISTORY_H
 #define LAGRA_CONSOLE_HISTORY_H
 
 #include "base/metrics.h"
 #include "console/console.h"
 
-#define SAMPLE_EVERY_MS 10000u
-#define SAMPLES_MAX     360u
+#define SAMPLE_EVERY_MS     10000u
+#define SAMPLES_MAX         360u
+/* One of so many samples is also kept as a sample of storage space: every 15 minutes, for a week. */
+#define STORAGE_INTERVAL    90u
+#define STORAGE_SAMPLES_MAX 672u
 
 /* Of the time since the sample before it. */
 enum figure_name {
@@ -23,7 +27,8 @@ enum figure_name {
     SAMPLED_P99_US,
     SAMPLED_CONNECTIONS,
     SAMPLED_DISK_FREE,
-    SAMPLED_TASKS, /* deferred tasks that are left */
+    SAMPLED_TASKS,  /* deferred tasks that are left */
+    SAMPLED_STORED, /* bytes of contents and records */
     SAMPLED_FIGURES,
 };
 
@@ -33,11 +38,19 @@ struct sample {
     uint64_t latencies[METRIC_BUCKETS]; /* the same */
 };
 
+struct storage_sample {
+    uint64_t at_s; /* since 1970 */
+    uint64_t stored_bytes, disk_free_bytes;
+};
+
 struct history {
     uint64_t due_ms;      /* of the main thread */
     struct sample before; /* as it was measured */
     struct sample samples[SAMPLES_MAX];
     size_t count; /* of all that there ever were */
+    size_t added; /* calls of history_add() */
+    struct storage_sample storage[STORAGE_SAMPLES_MAX];
+    size_t storage_count; /* samples added since the start */
 };
 
 /* Main thread. */
@@ -49,6 +62,9 @@ void history_add(struct history *history, const struct sample *measured);
  * that of the next one. */
 struct json_writer;
 void history_write(const struct history *history, struct json_writer *out, uint64_t since);
+
+/* Writes the member "storage", a list of [time, bytes stored, bytes free on the disk]. */
+void history_write_storage(const struct history *history, struct json_writer *out);
 
 /* The member "codes": how often which error was answered since the start. */
 void history_write_codes(struct arena *arena, struct json_writer *out);

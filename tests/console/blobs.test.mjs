@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { account, closeBrowser, fill, isAccessible, key, openPage, picture, press, scrollTo, scrollToEnd, sees, signInByKey, startServer } from './setup.mjs';
+import { account, closeBrowser, confirm, fill, isAccessible, key, openPage, picture, press, scrollTo, scrollToEnd, sees, signInByKey, startServer } from './setup.mjs';
 
 const require = createRequire(new URL('../../console/package.json', import.meta.url));
 const { BlobServiceClient, StorageSharedKeyCredential } = require('@azure/storage-blob');
@@ -64,7 +64,8 @@ test('containers are made, found and deleted', async (t) => {
     await press(page, 'Search');
     await page.waitForFunction(() => document.querySelector('table')?.innerText.includes('first') === false);
     await page.locator('button[aria-label="Delete second"]').click();
-    await press(page, 'Delete', 'dialog');
+    await sees(page, 'The container is empty.', 'dialog');
+    await confirm(page, 'second');
     await sees(page, 'There are no containers.');
     assert.equal(await service.getContainerClient('second').exists(), false);
 });
@@ -140,13 +141,13 @@ test('files are uploaded by blocks, shown, changed, copied and deleted', async (
     await page.waitForFunction(() => !document.querySelector('aside') && document.querySelector('table')?.innerText.includes('dot.png') === false);
     assert.equal(await client.getBlobClient('2026/dot.png').exists(), false);
     await press(page, 'bytes.bin');
-    await sees(page, 'It is nothing that can be shown', 'aside');
+    await sees(page, 'No preview for binary content.', 'aside');
     await press(page, 'empty.bin');
-    await sees(page, 'It is empty.', 'aside');
+    await sees(page, 'The blob is empty.', 'aside');
     await page.locator('input[aria-label="Mark 2026/bytes.bin"]').click();
     await page.locator('input[aria-label="Mark 2026/empty.bin"]').click();
-    await press(page, 'Delete 2 marked');
-    await press(page, 'Delete', 'dialog');
+    await press(page, 'Delete 2 marked…');
+    await press(page, 'Delete 2', 'dialog');
     await page.waitForFunction(() => document.querySelector('table')?.innerText.includes('empty.bin') === false);
     assert.equal(await client.getBlobClient('2026/empty.bin').exists(), false);
     assert.equal(await client.getBlobClient('2026/large.txt').exists(), true);
@@ -157,7 +158,7 @@ test('access, policies and the lease of a container that exists are changed, unl
     const { page, client, look } = await start(t, 'shared');
     await client.setAccessPolicy('blob', [{ id: 'readers', accessPolicy: { expiresOn: new Date('2099-01-02T03:04:05Z'), permissions: 'r' } }]);
     await look();
-    await press(page, 'Access…');
+    await press(page, 'Access policies…');
     await page.waitForSelector('dialog select[name=access]');
     assert.equal(await page.$eval('dialog select[name=access]', ({ value }) => value), 'blob');
     await isAccessible(page);
@@ -171,7 +172,7 @@ test('access, policies and the lease of a container that exists are changed, unl
     assert.deepEqual(signedIdentifiers.map(({ id, accessPolicy }) => [id, accessPolicy.permissions, accessPolicy.expiresOn?.toISOString()]),
         [['readers', 'r', '2099-01-02T03:04:05.000Z'], ['writers', 'rw', undefined]]);
 
-    await press(page, 'Access…');
+    await press(page, 'Access policies…');
     await page.waitForSelector('dialog select[name=access]');
     const { lastModified } = await client.getProperties();
     await page.waitForFunction((at) => Date.now() > at + 2000, {}, lastModified.getTime()); // its condition knows seconds
@@ -181,7 +182,7 @@ test('access, policies and the lease of a container that exists are changed, unl
     await sees(page, 'ConditionNotMet', 'dialog');
     await press(page, 'Cancel', 'dialog');
     assert.equal((await client.getAccessPolicy()).signedIdentifiers.length, 2);
-    await press(page, 'Access…');
+    await press(page, 'Access policies…');
     await fill(page, { 'policy-0': '' });
     await press(page, 'Save', 'dialog');
     await page.waitForFunction(() => !document.querySelector('dialog'));
@@ -192,7 +193,7 @@ test('access, policies and the lease of a container that exists are changed, unl
     await press(page, 'Containers', '.crumbs');
     await sees(page, 'leased', 'table');
     await press(page, 'Break the lease…');
-    await press(page, 'Break it', 'dialog');
+    await press(page, 'Break', 'dialog');
     await sees(page, 'broken', 'table');
     assert.equal((await client.getProperties()).leaseState, 'broken');
     await isAccessible(page);
@@ -207,7 +208,7 @@ test('the lease of a blob is broken; a snapshot is promoted and deleted', async 
     await blob.getBlobLeaseClient().acquireLease(-1);
     await look('/a%2F?blob=a%2Fb.txt');
     await press(page, 'Break the lease…');
-    await press(page, 'Break it', 'dialog');
+    await press(page, 'Break', 'dialog');
     await page.waitForFunction(() => /Lease\s+broken/.test(document.querySelector('aside')?.innerText));
     assert.equal((await blob.getProperties()).leaseState, 'broken');
     await sees(page, 'second', 'aside pre');
@@ -256,9 +257,9 @@ test('what was deleted is kept once that is switched on, is shown with its days,
     await put(here.name, 'first');
     await put(here.name, 'second');
     await look('/a%2F');
-    await sees(page, '1 in all');
+    await sees(page, '1 in total');
     await page.locator('input[name=deleted]').click();
-    await sees(page, '2 in all');
+    await sees(page, '2 in total');
     await page.waitForFunction(() => [...document.querySelectorAll('td.name del')].map(({ textContent }) => textContent).join() === '<b>gone.txt');
     assert.match(await page.$eval('.long tbody', ({ innerText }) => innerText), /\b[89] days left\s+Undelete/);
     assert.equal(await page.$$eval('.long tbody input', (boxes) => boxes.length), 1, 'what is deleted can be marked');
@@ -273,7 +274,7 @@ test('what was deleted is kept once that is switched on, is shown with its days,
     await press(page, 'here.txt');
     await page.waitForFunction(() => /^[\d:.TZ-]+\s+5 B\s+deleted, [89] days left$/.test(document.querySelector('aside tbody')?.innerText.trim()));
     await isAccessible(page);
-    await press(page, 'Undelete the deleted snapshots', 'aside');
+    await press(page, 'Undelete snapshots', 'aside');
     await press(page, 'Promote', 'aside');
     await press(page, 'Promote', 'dialog');
     await sees(page, 'first', 'aside pre');
@@ -288,7 +289,7 @@ test('what was deleted is kept once that is switched on, is shown with its days,
 
     // The same of containers.
     await page.locator('button[aria-label="Delete kept"]').click();
-    await press(page, 'Delete', 'dialog');
+    await confirm(page, 'kept');
     await sees(page, 'Deleted containers');
     await page.waitForFunction(() => /kept\s[^]*\b[45] days left/.test(document.querySelector('main').innerText));
     await isAccessible(page);
@@ -324,7 +325,7 @@ test('versions are kept once that is switched on, are shown and promoted, and br
     await isAccessible(page);
     await picture(page, 'versions');
     await page.locator(`button[aria-label="Promote ${versionId}"]`).click();
-    await sees(page, 'is kept as a version', 'dialog');
+    await sees(page, 'kept as a version', 'dialog');
     await press(page, 'Promote', 'dialog');
     await rows(2);
     assert.equal(String(await blob.downloadToBuffer()), 'first');
@@ -332,15 +333,15 @@ test('versions are kept once that is switched on, are shown and promoted, and br
     await rows(1);
 
     await press(page, 'Delete…', 'aside');
-    await sees(page, 'is kept as a version', 'dialog');
+    await sees(page, 'kept as a version', 'dialog');
     await press(page, 'Delete', 'dialog');
     await sees(page, 'There are no blobs here.');
     assert.equal(await blob.exists(), false);
     await page.locator('input[name=deleted]').click();
-    await sees(page, 'versions are left', '.long tbody');
+    await sees(page, 'only versions remain', '.long tbody');
     await isAccessible(page);
     await press(page, '<b>.txt', '.long tbody');
-    await sees(page, 'It was deleted.', 'aside');
+    await sees(page, 'The blob was deleted.', 'aside');
     await rows(2);
     await isAccessible(page);
     await page.locator('[aria-label=Versions] tbody tr:last-child button[aria-label^=Promote]').click();
@@ -353,9 +354,9 @@ test('a link that the console makes opens what it is for, and no more', async (t
     const { page, client, look } = await start(t, 'links');
     await client.getBlockBlobClient('a b/ü.txt').upload('content', 7);
     await look('?blob=a%20b%2F%C3%BC.txt');
-    await press(page, 'Link…');
+    await press(page, 'SAS link…');
     await isAccessible(page);
-    await press(page, 'Make it', 'dialog');
+    await press(page, 'Create', 'dialog');
     const link = await (await page.waitForSelector('dialog textarea[name=link]')).evaluate(({ value }) => value);
     assert.equal(await (await fetch(link)).text(), 'content');
     assert.equal((await fetch(link, { method: 'DELETE' })).status, 403);
@@ -444,7 +445,7 @@ test('a folder of many blobs is scrolled through, and filtered', async (t) => {
     await isAccessible(page);
     await page.locator('input[aria-label="Mark b0001"]').click();
     await scrollToEnd(page);
-    await sees(page, '2,121 in all');
+    await sees(page, '2,121 in total');
     await sees(page, 'b2119', 'table');
     assert.ok(await page.$$eval('.long tbody tr', (rows) => rows.length) < 150, 'rows out of sight are elements');
     assert.equal(await page.$eval('.long tbody tr:last-child', (row) => row.getAttribute('aria-rowindex')), '2122');
@@ -454,6 +455,6 @@ test('a folder of many blobs is scrolled through, and filtered', async (t) => {
     await page.waitForFunction(() => document.querySelector('input[aria-label="Mark b0001"]')?.checked);
     await fill(page, { search: 'b21' }, '[role=search]');
     await press(page, 'Search');
-    await sees(page, '20 in all');
+    await sees(page, '20 in total');
     await sees(page, 'b2119', 'table');
 });

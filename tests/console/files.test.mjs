@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { after, test } from 'node:test';
 import { SmbClient } from '../smb/smb_client.mjs';
-import { account, closeBrowser, fill, isAccessible, openPage, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
+import { account, closeBrowser, confirm, fill, isAccessible, openPage, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
 
 const require = createRequire(new URL('../../console/package.json', import.meta.url));
 const { ShareServiceClient } = require('@azure/storage-file-share');
@@ -82,7 +82,7 @@ test('what SMB clients have open is shown, and closed', async (t) => {
     await press(page, 'Close', 'dialog tbody');
     await page.waitForFunction(() => document.querySelectorAll('dialog tbody tr').length === 1);
     await press(page, 'Close all', 'dialog');
-    await sees(page, 'Nobody has it open.', 'dialog');
+    await sees(page, 'There are no open handles.', 'dialog');
     assert.equal((await smb.do('write', { name: 'one', offset: 0, text: 'late' })).status, 'C0000128'); // FILE_CLOSED
 });
 
@@ -96,7 +96,8 @@ test('a share that was deleted is restored while it is kept', async (t) => {
     await put(share.rootDirectoryClient, 'kept.txt', 'kept');
     await press(page, 'Shares', '.crumbs');
     await page.locator('button[aria-label="Delete docs"]').click();
-    await press(page, 'Delete', 'dialog');
+    await sees(page, '1 file, 4 B', 'dialog');
+    await confirm(page, 'docs');
     await sees(page, 'Deleted shares');
     await isAccessible(page);
     assert.equal(await share.exists(), false);

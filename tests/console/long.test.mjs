@@ -75,7 +75,7 @@ test('an upload of 2 GiB goes on after a kill in the middle of it', async (t) =>
     const { value } = await page.$eval('.uploads progress', (progress) => ({ value: progress.value }));
     assert.ok(value < LARGE_BYTES, 'it was done before the server was killed');
     await server.kill();
-    await sees(page, 'waits for the server', '.uploads');
+    await sees(page, 'waiting for the server', '.uploads');
     await server.restart();
     await page.waitForSelector('input[name=key]');
     let sent = 0;
@@ -141,7 +141,7 @@ test('a million blobs are listed, filtered and scrolled through, and the browser
     const tenth = Math.min(MILLION, 100000);
     await look('scrolled through 100,000', async () => {
         await scrollToEnd(page);
-        await sees(page, `${tenth.toLocaleString('en-GB')} in all`);
+        await sees(page, `${tenth.toLocaleString('en-GB')} in total`);
         await sees(page, nameOf(tenth - 1), 'table');
     });
     await look('back in its middle', async () => {
@@ -153,7 +153,7 @@ test('a million blobs are listed, filtered and scrolled through, and the browser
         await press(page, 'Search');
         await sees(page, 'so far');
         await scrollToEnd(page);
-        await sees(page, `${MILLION.toLocaleString('en-GB')} in all`);
+        await sees(page, `${MILLION.toLocaleString('en-GB')} in total`);
         await sees(page, nameOf(MILLION - 1), 'table');
     });
     await look('and back to the first', async () => {

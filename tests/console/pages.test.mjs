@@ -85,14 +85,85 @@ test('the overview shows what the server does, in light and dark, on a wide scre
         await sees(page, 'ContainerNotFound');
         // The first sample says what to count from, the second one is shown.
         await page.waitForSelector('.plot svg path.line-3[d^=M]');
-        assert.equal(await page.$$eval('.plot', (plots) => plots.length), 8);
+        assert.equal(await page.$$eval('.plot', (plots) => plots.length), 9);
         await isAccessible(page);
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is wider than the screen');
         await picture(page, `overview${look.dark ? '-dark' : look.width ? '-phone' : ''}`);
     }
 });
 
-test('an operator changes what is logged, and has all that is stored read', async (t) => {
+test('charts have axes, show the values at the pointer, and the stored bytes over time', async (t) => {
+    const { url } = await startServer(t);
+    const visitor = new Visitor(url);
+    await visitor.signIn();
+    await visitor.fetch(await visitor.data('blob', '/ccc', 'restype=container'), { method: 'PUT' });
+    await visitor.fetch(await visitor.data('blob', '/ccc/large'), { method: 'PUT', body: Buffer.alloc(3 << 20), headers: { 'x-ms-blob-type': 'BlockBlob' } });
+    const page = await openPage(t);
+    await signInByKey(page, url);
+    await page.waitForSelector('.plot svg path[d^=M]');
+    const plots = await page.$$eval('.plot', (all) => all.map((plot) => ({
+        title: plot.querySelector('h3').innerText,
+        y: [...plot.querySelectorAll('.tick-y text')].map(({ textContent }) => textContent),
+        x: [...plot.querySelectorAll('.tick-x text')].map(({ textContent }) => textContent),
+        isCut: [...plot.querySelectorAll('text')].some((text) => {
+            const [inner, outer] = [text.getBoundingClientRect(), plot.getBoundingClientRect()];
+            return inner.left < outer.left || inner.right > outer.right;
+        }),
+    })));
+    for (const { title, y, x, isCut } of plots) {
+        assert.ok(y.length >= 2 && /^0/.test(y[0]) && new Set(y).size === y.length, `${title}: ${y}`);
+        assert.ok(x.length >= 1 && x.every((label) => /\d:\d\d/.test(label)), `${title}: ${x}`);
+        assert.equal(isCut, false, title);
+    }
+    for (const title of ['Stored data', 'Free disk space'])
+        assert.ok(plots.find((plot) => plot.title === title).y.every((label) => /B$/.test(label)), title);
+    assert.ok(plots.find(({ title }) => title === 'Open connections').y.every((label) => /^\d+$/.test(label)), 'connections are whole numbers');
+
+    const chart = await page.$('::-p-xpath(//h3[text()="Stored data"]/ancestor::figure//*[name()="svg"])');
+    await chart.scrollIntoView();
+    const { x, y, width, height } = await chart.boundingBox();
+    await page.mouse.move(x + width - 15, y + height / 2);
+    await page.waitForFunction(() => /\d:\d\d:\d\d[^]*[3-9](\.\d)? MiB/.test(document.querySelector('.tip')?.innerText));
+    assert.ok(await page.$('.cursor circle'));
+    await isAccessible(page);
+    await page.mouse.move(5, 5);
+    await page.waitForFunction(() => !document.querySelector('.tip'));
+    // By keyboard: from the newest sample back.
+    await chart.evaluate((svg) => svg.focus());
+    await page.keyboard.press('ArrowLeft');
+    await page.waitForSelector('.tip');
+
+    const { json } = await visitor.ask('storage');
+    const [[at, stored, free]] = json.storage;
+    assert.ok(Math.abs(at - Date.now() / 1000) < 60 && stored >= 0 && free > 0, JSON.stringify(json));
+});
+
+test('on a phone the header is one line, and its menu has all pages, the account and signing out', async (t) => {
+    const { link, server } = await startServer(t);
+    assert.equal((await run(['account', 'add', 'photos', '--location', server.location])).code, 0);
+    for (const look of [{ width: 360, height: 740 }, { width: 360, height: 740, dark: true }, { width: 700 }, { width: 1024 }, {}]) {
+        const page = await openPage(t, look);
+        await page.goto(await link());
+        await page.waitForSelector('header nav');
+        assert.ok(await page.$eval('header', (header) => header.getBoundingClientRect().height) <= 56, `${look.width}: the header has more than a line`);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${look.width}: it is wider than the screen`);
+        const hasMenu = await page.$eval('.menu-button', (button) => button.checkVisibility());
+        assert.equal(hasMenu, look.width !== undefined, `${look.width}`);
+        if (!hasMenu)
+            continue;
+        await page.locator('.menu-button').click();
+        assert.equal(await page.$eval('.menu-button', (button) => button.ariaExpanded), 'true');
+        await isAccessible(page);
+        await sees(page, 'Sign out', 'header');
+        assert.ok(await page.$('header select'));
+        await press(page, 'Queues', 'header nav');
+        await sees(page, 'Queues', 'h1');
+        await page.waitForFunction(() => document.querySelector('.menu-button').ariaExpanded === 'false');
+        assert.equal(await page.$eval('.menu', (menu) => menu.checkVisibility()), false);
+    }
+});
+
+test('an operator changes the log level and starts a scrub', async (t) => {
     const { link, server } = await startServer(t);
     const page = await openPage(t);
     await page.goto(await link());
@@ -102,8 +173,8 @@ test('an operator changes what is logged, and has all that is stored read', asyn
     await page.waitForFunction(() => document.querySelector('select[name=level]')?.value === 'debug' && !document.querySelector('main .problem'));
     for (let level = ''; level !== 'debug';)
         level = JSON.parse((await run(['status', '--json', '--location', server.location])).output).logLevel;
-    await press(page, 'Read all that is stored');
-    await page.waitForFunction(() => /Passes ended\s+1/.test(document.querySelector('main').innerText));
+    await press(page, 'Start a scrub');
+    await page.waitForFunction(() => /Completed scrubs\s+1/.test(document.querySelector('main').innerText));
     await isAccessible(page);
 });
 
@@ -127,7 +198,7 @@ test('an operator sees what the server is, and what it runs with', async (t) => 
     assert.ok((await rows()).length > set.length + 50);
 });
 
-test('an operator sees what is to be done later, and how a backup goes', async (t) => {
+test('an operator sees background tasks and the progress of a backup', async (t) => {
     const { link, url, server } = await startServer(t);
     const folder = await mkdtemp(path.join(tmpdir(), 'lagra-console-'));
     t.after(() => rm(folder, { recursive: true }));
@@ -137,15 +208,15 @@ test('an operator sees what is to be done later, and how a backup goes', async (
     assert.equal(await put('/ccc', 'restype=container'), 201);
     const page = await openPage(t);
     await page.goto(await link());
-    await sees(page, 'Nothing is to be done later.');
+    await sees(page, 'There are no pending tasks.');
     assert.equal(await put('/ccc/b', 'comp=block&blockid=YQ%3D%3D', 'x'), 201);
     await page.reload();
     await sees(page, 'delete blocks that were never committed', 'main');
     await press(page, 'Server', 'header');
-    await sees(page, 'makes one while the server goes on');
+    await sees(page, 'makes a backup while the server is running');
     const { code, errors } = await run(['backup', folder, '--location', server.location], {}, 60000);
     assert.equal(code, 0, errors);
-    await page.waitForFunction(() => /It is\s+whole/.test(document.querySelector('main').innerText));
+    await page.waitForFunction(() => /Result\s+complete/.test(document.querySelector('main').innerText));
     await isAccessible(page);
 });
 
@@ -188,7 +259,7 @@ test('the menu is used by keyboard alone', async (t) => {
     await signInByKey(page, url);
     await page.evaluate(() => document.activeElement.blur());
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate(() => document.activeElement.innerText), 'Skip to the page');
+    assert.equal(await page.evaluate(() => document.activeElement.innerText), 'Skip to content');
     await page.keyboard.press('Enter');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'main');
 });

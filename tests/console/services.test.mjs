@@ -5,10 +5,11 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { account, closeBrowser, fill, isAccessible, key, openPage, picture, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
+import { account, closeBrowser, confirm, fill, isAccessible, key, openPage, picture, press, sees, signInByKey, startServer, Visitor } from './setup.mjs';
 
 const require = createRequire(new URL('../../console/package.json', import.meta.url));
 const { AzureNamedKeyCredential, TableClient } = require('@azure/data-tables');
+const { BlobServiceClient } = require('@azure/storage-blob');
 const { ShareServiceClient } = require('@azure/storage-file-share');
 const { QueueServiceClient } = require('@azure/storage-queue');
 const MARKUP = '<img src=x onerror=alert(1)>';
@@ -31,28 +32,30 @@ test('a queue is made; messages are put, looked at, received, deleted, cleared',
     await press(page, 'Create', 'dialog');
     await isAccessible(page);
     await press(page, 'work', 'table');
-    await sees(page, 'No message can be seen.');
+    await sees(page, 'There are no visible messages.');
     for (const text of ['first', MARKUP]) {
-        await press(page, 'Put a message');
+        await press(page, 'Add message');
         await fill(page, { text });
-        await press(page, 'Put', 'dialog');
+        await press(page, 'Add', 'dialog');
         await sees(page, text, 'table');
     }
     await isAccessible(page);
     await picture(page, 'queue');
     assert.deepEqual((await queue.peekMessages({ numberOfMessages: 5 })).peekedMessageItems.map(({ messageText }) => messageText), ['first', MARKUP]);
-    await press(page, 'Receive');
-    await sees(page, 'Received: hidden');
+    await press(page, 'Receive messages');
+    await sees(page, 'Received messages, invisible to other consumers');
     await (await page.waitForSelector('button[aria-label^="Delete message"]')).click();
     await page.waitForFunction(() => document.querySelectorAll('button[aria-label^="Delete message"]').length === 1);
     assert.equal((await queue.getProperties()).approximateMessagesCount, 1);
-    await press(page, 'Clear');
+    await press(page, 'Clear queue…');
+    await sees(page, 'Delete all 1 messages of work?', 'dialog');
     await press(page, 'Clear', 'dialog');
     await page.waitForFunction(() => !document.querySelector('dialog'));
     assert.equal((await queue.getProperties()).approximateMessagesCount, 0);
     await press(page, 'Queues', '.crumbs');
     await page.locator('button[aria-label="Delete work"]').click();
-    await press(page, 'Delete', 'dialog');
+    await sees(page, 'The queue is empty.', 'dialog');
+    await confirm(page, 'work');
     await sees(page, 'There are no queues.');
     assert.equal(await queue.exists(), false);
 });
@@ -90,7 +93,7 @@ test('entities are queried and edited with their types; who was overtaken is tol
     await table.updateEntity({ partitionKey: 'a', rowKey: '1', age: 42 }, 'Merge');
     await fill(page, { json: json.replace('41', '43') });
     await press(page, 'Save', 'dialog');
-    await sees(page, 'changed by somebody else', 'dialog');
+    await sees(page, 'changed by another client', 'dialog');
     await picture(page, 'conflict');
     assert.equal((await table.getEntity('a', '1')).age, 42);
     await press(page, 'Cancel', 'dialog');
@@ -107,8 +110,49 @@ test('entities are queried and edited with their types; who was overtaken is tol
     await table.updateEntity({ partitionKey: 'b', rowKey: '2', name: 'changed' }, 'Merge');
     await page.locator('button[aria-label="Delete b 2"]').click();
     await press(page, 'Delete', 'dialog');
-    await sees(page, 'changed by somebody else', 'dialog');
+    await sees(page, 'changed by another client', 'dialog');
     assert.equal((await table.getEntity('b', '2')).name, 'changed');
+});
+
+test('what Storage Analytics writes is listed, with what fills it', async (t) => {
+    const { page, server } = await start(t, 'Blobs');
+    const service = BlobServiceClient.fromConnectionString(server.connectionString);
+    const metrics = { version: '1.0', enabled: true, includeAPIs: true, retentionPolicy: { enabled: true, days: 2 } };
+    await sees(page, 'There are no containers.');
+    await service.setProperties({ blobAnalyticsLogging: { version: '1.0', read: true, write: true, deleteProperty: true, retentionPolicy: { enabled: true, days: 2 } }, minuteMetrics: metrics });
+    const logs = async () => {
+        await service.getContainerClient('some').exists();
+        return service.getContainerClient('$logs').exists();
+    };
+    for (let i = 0; i < 300 && !(await logs()); i++)
+        await new Promise((resolve) => setTimeout(resolve, 200));
+    await press(page, 'Reload', 'main');
+    await sees(page, 'The server writes a line for each request here while logging is turned on', 'table');
+    assert.equal(await page.$('button[aria-label="Delete $logs"]'), null, 'it can be deleted');
+    await isAccessible(page);
+    await press(page, '$logs', 'table');
+    await sees(page, 'Storage Analytics logs.', 'main');
+    await press(page, 'Tables', 'header');
+    await sees(page, 'The server writes tables whose names start with $Metrics');
+    await isAccessible(page);
+});
+
+// Its tables appear a minute after the first request that is counted.
+test('a table of metrics is listed and shown', async (t) => {
+    const { page, server } = await start(t, 'Overview');
+    const table = '$MetricsMinutePrimaryTransactionsBlob';
+    const service = BlobServiceClient.fromConnectionString(server.connectionString);
+    await service.setProperties({ minuteMetrics: { version: '1.0', enabled: true, includeAPIs: true, retentionPolicy: { enabled: true, days: 2 } } });
+    const client = new TableClient(server.urlOf('table'), table, new AzureNamedKeyCredential(account, key), { allowInsecureConnection: true });
+    const isThere = () => client.listEntities().byPage().next().then(() => true, () => false);
+    for (let i = 0; i < 150 && !(await isThere()); i++) {
+        await service.getContainerClient('some').exists();
+        await new Promise((resolve) => setTimeout(resolve, 1000));
+    }
+    await press(page, 'Tables', 'header');
+    await sees(page, 'Requests to the Blob service by operation, for each minute.', 'table');
+    await press(page, table, 'table');
+    await sees(page, 'GetContainerProperties', 'table');
 });
 
 test('a share is made; folders and files are made, shown, downloaded and deleted', async (t) => {
@@ -137,12 +181,11 @@ test('a share is made; folders and files are made, shown, downloaded and deleted
     assert.equal(await page.evaluate(async (url) => (await fetch(url)).text(), href), 'a note');
     await press(page, 'docs', '.crumbs');
     await page.locator('button[aria-label="Delete a & b"]').click();
-    await press(page, 'Delete', 'dialog');
-    await sees(page, 'DirectoryNotEmpty', 'dialog');
+    await sees(page, '1 file and 1 folder, 6 B', 'dialog');
     await press(page, 'Cancel', 'dialog');
     await press(page, 'a & b', 'table');
     await page.locator('button[aria-label="Delete note.txt"]').click();
-    await press(page, 'Delete', 'dialog');
+    await press(page, 'Delete 1', 'dialog');
     await sees(page, 'The folder is empty.');
     assert.equal(await file.exists(), false);
 });
@@ -156,23 +199,23 @@ test('an operator makes accounts, rotates their keys and disables them; others h
     await press(operator, 'New account');
     await fill(operator, { name: 'photos' });
     await press(operator, 'Create', 'dialog');
-    await sees(operator, 'They are shown this once.', 'dialog');
+    await sees(operator, 'They are not shown again.', 'dialog');
     const [first] = await operator.$$eval('dialog dd', (keys) => keys.map(({ innerText }) => innerText));
     await isAccessible(operator);
-    await press(operator, 'I have kept them', 'dialog');
+    await press(operator, 'Done', 'dialog');
     await sees(operator, 'photos', 'table');
     await new Visitor(url).signIn({ account: 'photos', key: first });
-    await press(operator, 'Count it now');
-    await sees(operator, 'They keep nothing.');
+    await press(operator, 'Calculate');
+    await sees(operator, 'No account stores anything.');
     await isAccessible(operator);
     await picture(operator, 'accounts');
     await operator.locator('button[aria-label="New key 1 of photos"]').click();
-    await press(operator, 'Make it', 'dialog');
-    await sees(operator, 'They are shown this once.', 'dialog');
+    await press(operator, 'Replace', 'dialog');
+    await sees(operator, 'They are not shown again.', 'dialog');
     assert.equal((await new Visitor(url).ask('sign-in', { account: 'photos', key: first })).status, 403);
     const [second] = await operator.$$eval('dialog dd', (keys) => keys.map(({ innerText }) => innerText));
     await new Visitor(url).signIn({ account: 'photos', key: second });
-    await press(operator, 'I have kept them', 'dialog');
+    await press(operator, 'Done', 'dialog');
     await operator.locator('button[aria-label="Limits of photos"]').click();
     await fill(operator, { requests: '50', capacity: '100' });
     await isAccessible(operator);

@@ -134,13 +134,19 @@ export async function sees(page, text, selector = 'body') {
 /** Presses the button, link or summary of this text, the first of an area. */
 export async function press(page, text, within = 'body') {
     const wanted = await page.waitForFunction((label, where) => [...document.querySelectorAll(`${where} button, ${where} a, ${where} summary`)]
-        .find((element) => element.innerText.trim() === label && !element.disabled), {}, text, within);
+        .find((element) => element.innerText.trim() === label && !element.disabled && element.checkVisibility()), {}, text, within);
     await wanted.asElement().click();
 }
 
 export async function fill(page, fields, within = 'dialog') {
     for (const [name, value] of Object.entries(fields))
         await page.locator(`${within} [name="${name}"]`).fill(value);
+}
+
+/** Types the name that a dialog asks for, and deletes. */
+export async function confirm(page, name) {
+    await fill(page, { confirm: name });
+    await press(page, 'Delete', 'dialog');
 }
 
 /** The row comes to the top of a long list, and the list's end as far as it is known, again and again until all of it is. */
@@ -154,7 +160,7 @@ export async function scrollToEnd(page) {
     await page.waitForFunction(() => {
         const box = document.querySelector('.long');
         box.scrollTop = box.scrollHeight;
-        return document.querySelector('.count').innerText.endsWith('in all');
+        return document.querySelector('.count').innerText.endsWith('in total');
     }, { polling: 'raf', timeout: LONG_WAIT_MS });
 }
 

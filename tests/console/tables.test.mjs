@@ -89,7 +89,7 @@ test('a filter is built by clicks', async (t) => {
     await press(page, 'Query');
     await rows(3);
     await add({ property: 'age', value: 'old' }, 'number', 'gt');
-    await sees(page, '"old" is no number.', 'details');
+    await sees(page, '"old" is not a number.', 'details');
     await page.setViewport({ width: 360, height: 740 });
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'it is wider than the screen');
 });

@@ -10,6 +10,7 @@ import { account, closeBrowser, drop, isAccessible, key, openPage, press, sees, 
 
 const require = createRequire(new URL('../../console/package.json', import.meta.url));
 const { BlobServiceClient, StorageSharedKeyCredential } = require('@azure/storage-blob');
+const { ShareServiceClient } = require('@azure/storage-file-share');
 const SLOWLY = 12 << 20;
 
 after(closeBrowser);
@@ -57,6 +58,37 @@ test('a folder is dropped, and its files get their paths as names', async (t) =>
     await isAccessible(page);
 });
 
+test('one button uploads, and the entire list is a drop zone, of blobs and of files', async (t) => {
+    const { page, server, folder, clientOf } = await start(t);
+    await mkdir(path.join(folder, 'tree/a'), { recursive: true });
+    await writeFile(path.join(folder, 'tree/a/two.txt'), 'two');
+    await writeFile(path.join(folder, 'chosen.txt'), 'chosen');
+    const choose = async () => {
+        const button = await page.waitForFunction(() => [...document.querySelectorAll('.button')].find(({ innerText }) => innerText.trim() === 'Upload'));
+        const [chooser] = await Promise.all([page.waitForFileChooser(), button.asElement().click()]);
+        await chooser.accept([path.join(folder, 'chosen.txt')]);
+    };
+    assert.equal(await page.$$eval('input[type=file]', (inputs) => inputs.filter((input) => input.getBoundingClientRect().width > 2).length), 0, 'the inputs themselves are seen');
+    await choose();
+    await sees(page, 'chosen.txt', 'table');
+    await drop(page, '.long', [path.join(folder, 'tree')]);
+    await sees(page, 'tree/', 'table');
+    assert.equal(String(await clientOf().getBlobClient('tree/a/two.txt').downloadToBuffer()), 'two');
+
+    const share = ShareServiceClient.fromConnectionString(server.connectionString).getShareClient('docs');
+    await share.create();
+    await page.evaluate((hash) => {
+        location.hash = hash;
+    }, `#/files/${account}/docs`);
+    await sees(page, 'The folder is empty.');
+    await choose();
+    await sees(page, 'chosen.txt', 'table');
+    await drop(page, '.scroll', [path.join(folder, 'tree')]);
+    await sees(page, 'tree', 'table');
+    await isAccessible(page);
+    assert.equal(String(await share.rootDirectoryClient.getFileClient('tree/a/two.txt').downloadToBuffer()), 'two');
+});
+
 test('an upload goes on where it was when the server was killed, and when the page was left', async (t) => {
     const { page, server, folder, clientOf, choose } = await start(t);
     const content = randomBytes(40 << 20);
@@ -65,7 +97,7 @@ test('an upload goes on where it was when the server was killed, and when the pa
     await choose('large.bin');
     await page.waitForFunction(() => document.querySelector('.uploads progress')?.value >= 8 << 20);
     await server.kill();
-    await sees(page, 'waits for the server', '.uploads');
+    await sees(page, 'waiting for the server', '.uploads');
     await server.restart();
     await page.waitForSelector('input[name=key]'); // sessions end with the process
     await slowUploads(page, 0);
@@ -84,7 +116,7 @@ test('an upload goes on where it was when the server was killed, and when the pa
     await slowUploads(page, 0);
     const again = countBlocks(page);
     await choose('large.bin');
-    await sees(page, 'were there', '.uploads');
+    await sees(page, 'had been uploaded before', '.uploads');
     await sees(page, 'done', '.uploads');
     assert.ok(again.blocks >= 1 && again.blocks <= 4, `${again.blocks} blocks were sent, of 5, of which at least one was there`);
     assert.ok(content.equals(await clientOf().getBlobClient('large.bin').downloadToBuffer()));
@@ -100,7 +132,7 @@ test('an upload that is stopped sends no more, and is tried again', async (t) =>
     await sees(page, 'stopped', '.uploads');
     assert.equal(await clientOf().getBlobClient('stopped.bin').exists(), false);
     await slowUploads(page, 0);
-    await page.locator('button[aria-label="Try stopped.bin again"]').click();
+    await page.locator('button[aria-label="Retry stopped.bin"]').click();
     await sees(page, 'done', '.uploads');
     assert.equal((await clientOf().getBlobClient('stopped.bin').getProperties()).contentLength, 30 << 20);
     await press(page, 'Reload');

@@ -118,6 +118,38 @@ static void an_hour_is_kept_and_what_is_new_is_asked_for(void **state)
     assert_int_equal(count_written(UINT64_MAX, &first), 0);
 }
 
+static void storage_space_is_kept_for_a_week(void **state)
+{
+    struct arena *arena = arena_new((size_t)1 << 20);
+    const uint64_t week = (uint64_t)STORAGE_INTERVAL * STORAGE_SAMPLES_MAX;
+    struct json_writer out;
+    struct text text;
+    size_t lists = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i <= week; i++) {
+        struct sample sample = sample_at(i, 0);
+
+        sample.of[SAMPLED_STORED] = 2 * i;
+        sample.of[SAMPLED_DISK_FREE] = week - i;
+        history_add(&history, &sample);
+    }
+    assert_int_equal(history.storage_count, STORAGE_SAMPLES_MAX + 1);
+    text_init(&text, arena, 1024);
+    out = (struct json_writer){ .to = &text };
+    json_write_begin(&out, '{');
+    history_write_storage(&history, &out);
+    json_write_end(&out, '}');
+    for (size_t i = 0; i < text_bytes(&text).len; i++)
+        lists += text_bytes(&text).ptr[i] == '[';
+    assert_int_equal(lists, 1 + STORAGE_SAMPLES_MAX);
+    /* The first one, of the start, has made room for the last. */
+    assert_true(
+        bytes_has_prefix(text_bytes(&text), bytes_from_string("{\"storage\":[[90,180,60390],")));
+    assert_true(bytes_has_suffix(text_bytes(&text), bytes_from_string(",[60480,120960,0]]}")));
+    arena_free(arena);
+}
+
 static void a_sample_is_due_each_ten_seconds(void **state)
 {
     (void)state;
@@ -132,6 +164,7 @@ int main(void)
         cmocka_unit_test_setup(counters_count_from_the_sample_before, setup),
         cmocka_unit_test_setup(percentiles_are_of_what_was_since, setup),
         cmocka_unit_test_setup(an_hour_is_kept_and_what_is_new_is_asked_for, setup),
+        cmocka_unit_test_setup(storage_space_is_kept_for_a_week, setup),
         cmocka_unit_test_setup(a_sample_is_due_each_ten_seconds, setup),
     };
 
