@@ -46,7 +46,7 @@ export function timeTicks(begin: number, end: number, count: number): number[] {
 
 function useWidth() {
     const ref = useRef<HTMLDivElement>(null);
-    const [width, setWidth] = useState(400);
+    const [width, setWidth] = useState(280);
 
     useEffect(() => {
         const observer = new ResizeObserver(([entry]) => setWidth(Math.max(160, Math.round(entry!.contentRect.width))));
