@@ -3,6 +3,7 @@
 #include "admin/admin_private.h"
 
 #include "base/encode.h"
+#include "base/url.h"
 #include "base/xml.h"
 #include "service/own_request.h"
 
@@ -81,6 +82,19 @@ static bool ask(struct admin_call *call, const struct kind *kind, const struct o
     return call->status == 200;
 }
 
+/* Returns false if it has refused a container's name that the URL of a request changes, so that no
+ * other container is meant. decision: 39 */
+static bool check_name(struct admin_call *call, const struct kind *kind, struct bytes name)
+{
+    bool is_changed = strcmp(kind->service, "blob") == 0 &&
+                      !bytes_equal(url_normalize_path(call->arena, name), name);
+
+    if (is_changed)
+        admin_fail(call, error_status(E_InvalidResourceName), error_code(E_InvalidResourceName),
+                   "%s", error_message(E_InvalidResourceName));
+    return !is_changed;
+}
+
 static struct bytes path_of(struct arena *arena, struct bytes account, struct bytes name)
 {
     return arena_printf(arena, "/%.*s/%.*s", BYTES_ARG(account),
@@ -116,7 +130,8 @@ void admin_resource_create(struct admin_call *call)
     struct own_answer answer;
     struct bytes account;
 
-    if (!find_account(call, call->given[ACCOUNT], &account))
+    if (!find_account(call, call->given[ACCOUNT], &account) ||
+        !check_name(call, kind, call->given[NAME]))
         return;
     if (is_table(kind)) {
         asked.method = METHOD_POST;
@@ -146,7 +161,8 @@ void admin_resource_delete(struct admin_call *call)
     struct own_answer answer;
     struct bytes account;
 
-    if (!find_account(call, call->given[ACCOUNT], &account))
+    if (!find_account(call, call->given[ACCOUNT], &account) ||
+        !check_name(call, kind, call->given[NAME]))
         return;
     if (is_table(kind)) {
         asked.path = arena_printf(call->arena, "/%.*s/Tables('%.*s')", BYTES_ARG(account),

@@ -5,6 +5,7 @@
 
 #include "admin/stored_accounts.h"
 #include "base/encode.h"
+#include "base/url.h"
 #include "base/xml.h"
 
 #define HEADERS_MAX    (SEED_METADATA_MAX + 4)
@@ -61,6 +62,10 @@ static void make_container(struct seeding *s, const struct seed_item *item)
 {
     struct headers headers;
 
+    if (!bytes_equal(url_normalize_path(s->arena, item->name), item->name)) { /* decision: 39 */
+        seed_fail(s, "%.*s: InvalidResourceName", BYTES_ARG(item->name));
+        return;
+    }
     begin_headers(&headers, item);
     add_header(&headers, "x-ms-blob-public-access", item->access);
     put(s, "blob", path_of(s, item->name, ""), "restype=container", &headers,

@@ -83,9 +83,11 @@ test('what the service refuses is refused, by its own codes', async (t) => {
     for (const [kind, code] of [['container', 'ContainerNotFound'], ['queue', 'QueueNotFound'], ['table', 'ResourceNotFound'],
         ['share', 'ShareNotFound']])
         assert.match(await refusal(server, kind, 'delete', 'missing'), new RegExp(`\\(${code}\\)$`, 'm'));
-    for (const name of ['UPPER', '../up', 'a/b', 'a?b', 'a%2fb', "a'b", 'a-', 'x'.repeat(64)])
+    for (const name of ['UPPER', '../up', 'dot.', '..', 'a/b', 'a?b', 'a%2fb', "a'b", 'a-', 'x'.repeat(64)])
         for (const kind of ['container', 'queue', 'share'])
             assert.match(await refusal(server, kind, 'create', name), /\((InvalidResourceName|OutOfRangeInput|InvalidUri)\)$/m);
+    for (const name of ['again.', './again', '../again'])
+        assert.match(await refusal(server, 'container', 'delete', name), /\(InvalidResourceName\)$/m);
     for (const name of ['1x', "x'y", 'a-b', 'ab', 'x/y', 'x'.repeat(64)])
         assert.match(await refusal(server, 'table', 'create', name), /\((InvalidResourceName|OutOfRangeInput|InvalidInput)\)$/m);
     assert.deepEqual(await sdk(server).container.list(), ['again']);

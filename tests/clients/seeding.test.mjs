@@ -175,6 +175,7 @@ test('a file with a fault ends the start, with its line and a reason, and change
     // What only the service knows, and what lies in a folder, is found when it is made.
     for (const [text, line, why] of [
         [lines('{"containers": {', '"good": {},', '"Bad--Name": {}}}'), 3, /Bad--Name: InvalidResourceName/],
+        [lines('{"containers": {', '"good": {},', '"dot.": {}}}'), 3, /dot\.: InvalidResourceName/],
         [lines('{"tables": {"ttt": {', '"entities": [', '{"PartitionKey": "a"}]}}}'), 3, /PropertiesNeedValue/],
         [lines('{"containers": {', '"good": {"upload": "linked"}}}'), 2, /passwd cannot be read|neither a file/],
         [lines('{"containers": {', '"good": {"upload": "dotted"}}}'), 2, /f\. is a name that the Blob service would change/],

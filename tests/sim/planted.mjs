@@ -51,6 +51,8 @@ const DEFECTS = [
             '    instant early = clock_now();\n' +
             '    enum error e = d->service->locate(d, &d->partition);\n'],
         ['    decision_read_clock(d);\n    return e;', '    d->now = early;\n    return e;']] },
+    { name: 'any-without-a-lease', file: 'src/service/operation.c',
+        change: [['operation->lease == LEASE_RULE_WHEN_LEASED && d->input->lease_id != NULL', 'operation->lease == LEASE_RULE_WHEN_LEASED']] },
     { name: 'overwritten-not-kept', file: 'src/blob/create_blob.c',
         change: [['    if (retention->expires > 0 && !was_kept', '    if (retention->expires > 0 && !blocks && !was_kept']], args: KEEPS },
     { name: 'soft-deleted-go-with-the-others', file: 'src/blob/delete_blob.c',
