@@ -28,6 +28,17 @@ async function oneEntity(t) {
     return { tableName, path, insert };
 }
 
+test('an empty If-Match counts as absent', async (t) => {
+    // decision: 847
+    const { path } = await oneEntity(t);
+    const empty = { ...JSON_BODY, 'If-Match': '' };
+    assert.equal((await table('PUT', path, empty, '{"n":1}')).status, 204); // Insert Or Replace Entity
+    assert.equal((await table('MERGE', path, empty, '{"m":2}')).status, 204);
+    await refused(table('DELETE', path, empty), 400, 'MissingRequiredHeader');
+    const dated = await table('GET', path, { Accept: JSON_BODY.Accept, 'If-Modified-Since': 'null' }); // decision: 848
+    assert.equal(dated.status, 200, dated.text);
+});
+
 // Each method that POST may stand for does what the method itself does.
 for (const method of ['PUT', 'MERGE', 'PATCH'])
     test(`${method}, also as the X-HTTP-Method of a POST`, async (t) => {
