@@ -70,8 +70,12 @@ static void check_url(struct arena *arena, struct bytes text)
 {
     struct address_list list = { .count = 0 };
     struct bytes without = url_without(arena, text, "sig");
+    struct bytes normalized = url_normalize_path(arena, text);
     struct url url;
 
+    if (normalized.len > text.len ||
+        !bytes_equal(url_normalize_path(arena, normalized), normalized))
+        abort();
     if (without.len > text.len || !bytes_equal(url_without(arena, without, "sig"), without))
         abort();
     if (url_parse(text, &url) &&
