@@ -20,6 +20,16 @@ static bool is_identifier(struct bytes name)
     return name.len > 0;
 }
 
+/* The service refuses them, also in values. decision: 863 */
+static bool has_others_than_ascii(struct bytes value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if ((unsigned char)value.ptr[i] >= 0x80)
+            return true;
+    }
+    return false;
+}
+
 static bool next_pair(struct decoder *in, struct bytes *ret_name, struct bytes *ret_value)
 {
     if (in->bad || in->at == in->end)
@@ -85,9 +95,8 @@ enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata)
         name = bytes_from(header->name_as_sent, prefix.len);
         if (name.len == 0)
             return E_EmptyMetadataKey;
-        /* Azure stores what a header can carry: visible ASCII, blanks, and bytes above 0x7F as
-         * sent. */
-        if (!is_identifier(name) || http_has_control(header->value, '\t'))
+        if (!is_identifier(name) || http_has_control(header->value, '\t') ||
+            (has_others_than_ascii(header->value) && !call->loose))
             return call_fail_header(call, E_InvalidMetadata, PREFIX, name);
         total += name.len + header->value.len;
         if (total > METADATA_MAX_BYTES)

@@ -96,3 +96,9 @@ test('$root is a container as any other; its blobs are named without it, too', a
     await root.delete();
     assert.equal(await root.exists(), false);
 });
+
+test('getAccessControl is 400: so Hadoop\'s driver learns that names have no hierarchy', async (t) => {
+    // Its AzureBlobFileSystemStore takes 400 of the root's ACL as "flat"; any other failure ends the mount.
+    const path = `/${(await newContainer(t)).containerName}`;
+    assert.equal((await raw('HEAD', `${path}/?upn=false&action=getAccessControl&timeout=90`)).status, 400);
+});
