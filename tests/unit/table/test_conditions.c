@@ -174,11 +174,12 @@ static void other_conditions(void **state)
     for (size_t t = 0; t < sizeof targets / sizeof targets[0]; t++) {
         bool is_conditional =
             strstr(targets[t], "GET") != targets[t] && strstr(targets[t], "POST") == NULL;
+        bool has_body = strncmp(targets[t], "GET", 3) != 0 && strncmp(targets[t], "DELETE", 6) != 0;
 
         for (size_t h = 0; h < sizeof headers / sizeof headers[0]; h++)
             assert_answer(ask(f, targets[t],
                               textf(f, "%s%s", is_conditional ? "If-Match: *\n" : "", headers[h]),
-                              body),
+                              has_body ? body : NULL),
                           400, "ConditionHeadersNotSupported");
     }
     assert_state(f, NULL);
