@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BlobSASPermissions } from '@azure/storage-blob';
 import { raw, rawRefused } from './raw.mjs';
-import { blockId, md5, newBlob, newContainer, refused } from './setup.mjs';
+import { blockId, newBlob, newContainer, refused } from './setup.mjs';
 
 const OTHER = '"0x111111111111111"';
 const MINUTE = 60000;
