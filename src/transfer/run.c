@@ -451,10 +451,9 @@ static bool copy_all(struct run *run)
     wait_for_jobs(run);
     stop_workers(run);
     copied = copied && run->result->count.problems == 0;
-    copied = copied && compare_all(run);
     if (copied && run->sink->end)
         copied = run->sink->end(run->sink, &run->first);
-    return copied;
+    return copied && compare_all(run);
 }
 
 bool run_all(const struct transfer_options *options, const struct run_openers *openers,

@@ -69,7 +69,7 @@ struct sink {
     /* Makes it, with its states. False: said why. */
     bool (*put)(struct sink *sink, struct source *source, struct worker *worker,
                 const struct item *item);
-    /* Called after everything was copied and compared. Returns false after reporting why. May be NULL. */
+    /* Called after everything was copied. Returns false after reporting why. May be NULL. */
     bool (*end)(struct sink *sink, struct worker *worker);
     void (*free)(struct sink *sink);
 };
