@@ -56,6 +56,7 @@ class LoopDisk {
 class PlayedDisk {
     #shim;
     #size;
+    #others = 0;
 
     constructor(work, size) {
         this.#size = size;
@@ -67,15 +68,17 @@ class PlayedDisk {
     }
 
     fill() {
-        this.#shim.setDiskSize(Math.max(1, this.#shim.diskUsed));
+        this.#others = Math.max(0, this.#size - this.#shim.diskUsed);
+        this.#shim.setDiskOthers(this.#others);
     }
 
     empty() {
-        this.#shim.setDiskSize(this.#size);
+        this.#others = 0;
+        this.#shim.setDiskOthers(0);
     }
 
     free() {
-        return this.#size - this.#shim.diskUsed;
+        return this.#size - this.#others - this.#shim.diskUsed;
     }
 
     close() {

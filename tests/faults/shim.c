@@ -73,11 +73,12 @@ _Static_assert(CALLS *KINDS <= SITES, "the table has a place for each site");
 
 struct table {
     /* Written by the test. */
-    _Atomic uint32_t fault;     /* 0: none */
-    _Atomic uint32_t site;      /* call * KINDS + kind; SITES: any */
-    _Atomic int32_t countdown;  /* the call that makes it 0 is the first to fail */
-    _Atomic uint32_t for_ever;  /* else that one only */
-    _Atomic uint64_t disk_size; /* in bytes; 0: as large as it is */
+    _Atomic uint32_t fault;       /* 0: none */
+    _Atomic uint32_t site;        /* call * KINDS + kind; SITES: any */
+    _Atomic int32_t countdown;    /* the call that makes it 0 is the first to fail */
+    _Atomic uint32_t for_ever;    /* else that one only */
+    _Atomic uint64_t disk_size;   /* in bytes; 0: as large as it is */
+    _Atomic uint64_t disk_others; /* bytes of it that other files take */
     /* Written here. */
     _Atomic uint64_t disk_used;
     _Atomic uint32_t injected;
@@ -221,7 +222,8 @@ static bool is_full(enum kind kind, size_t size)
 {
     uint64_t most = table && kind != KIND_NONE ? atomic_load(&table->disk_size) : 0;
 
-    if (most == 0 || atomic_load(&table->disk_used) + size <= most)
+    if (most == 0 ||
+        atomic_load(&table->disk_used) + atomic_load(&table->disk_others) + size <= most)
         return false;
     errno = ENOSPC;
     return true;
@@ -567,7 +569,8 @@ CALL(int, shim_pthread_create, "pthread_create",
 
 static void show_size(struct statvfs *status)
 {
-    uint64_t size = atomic_load(&table->disk_size), used = atomic_load(&table->disk_used);
+    uint64_t size = atomic_load(&table->disk_size);
+    uint64_t used = atomic_load(&table->disk_used) + atomic_load(&table->disk_others);
 
     status->f_blocks = size / status->f_frsize;
     status->f_bfree = status->f_bavail = (used < size ? size - used : 0) / status->f_frsize;

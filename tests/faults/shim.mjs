@@ -11,7 +11,7 @@ const KINDS = ['none', 'log', 'table', 'manifest', 'current', 'options', 'info',
     'ballast', 'folder'];
 const ERRNO = { EIO: 5, EINTR: 4, EAGAIN: 11, ENOMEM: 12, EMFILE: 24, ENOSPC: 28, short: 0xffffffff };
 const SITES = 512;
-const AT = { fault: 0, site: 4, countdown: 8, forEver: 12, diskSize: 16, diskUsed: 24, injected: 32, counts: 40 };
+const AT = { fault: 0, site: 4, countdown: 8, forEver: 12, diskSize: 16, diskOthers: 24, diskUsed: 32, injected: 40, counts: 48 };
 const SIZE = AT.counts + 4 * SITES;
 
 /** What each call may fail with. */
@@ -107,10 +107,19 @@ export class Shim {
 
     /** The disk has so many bytes; 0: as many as it has. For the next start of the server. */
     setDiskSize(bytes) {
-        const value = Buffer.alloc(8);
+        this.#putLong(AT.diskSize, bytes);
+    }
 
-        value.writeBigUInt64LE(BigInt(bytes));
-        writeSync(this.#fd, value, 0, 8, AT.diskSize);
+    /** Other files take so many bytes of it. */
+    setDiskOthers(bytes) {
+        this.#putLong(AT.diskOthers, bytes);
+    }
+
+    #putLong(at, value) {
+        const bytes = Buffer.alloc(8);
+
+        bytes.writeBigUInt64LE(BigInt(value));
+        writeSync(this.#fd, bytes, 0, 8, at);
     }
 
     get diskUsed() {

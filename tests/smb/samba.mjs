@@ -82,7 +82,7 @@ const hasPassed = ({ code, text }) => code === 0 && /^success: /m.test(text);
 
 function torture(context, port, share, name) {
     return run('smbtorture', [`//127.0.0.1/${share}`, '-p', `${port}`, '-U', `${DEVELOPMENT.account}%${DEVELOPMENT.key}`,
-        `--configfile=${context.configuration}`, `--option=torture:share=${share}`, name]);
+        `--configfile=${context.configuration}`, `--option=torture:share=${share}`, `--basedir=${folder}`, name]);
 }
 
 async function tryTest(context, { name, why, mayPass, own, enforced }, share) {
