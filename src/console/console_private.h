@@ -59,7 +59,7 @@ struct api_call {
 /* Whether a request that needs it has the token of its session, which no other site's page and no other port of this host
  * knows. False: or there is no session. */
 bool api_has_token(const struct session *session, const struct request *request);
-/* Returns true if a timer of a page sent the request: the session's user need not be there. */
+/* Returns true if a timer of a page sent the request: the session's user need not be there. decision: 920 */
 bool api_is_timed(const struct request *request);
 enum http_step api_head(struct exchange *exchange, struct console *console);
 enum http_step api_body(struct exchange *exchange, struct bytes data, size_t *ret_taken);

@@ -1,5 +1,5 @@
 /* Samples of the last hour, and of the storage space in use over the last week, for the charts of the overview. They are
- * held in memory. Internal to console/. */
+ * held in memory. Internal to console/. decision: 919 */
 #ifndef LAGRA_CONSOLE_HISTORY_H
 #define LAGRA_CONSOLE_HISTORY_H
 
@@ -8,7 +8,7 @@
 
 #define SAMPLE_EVERY_MS     10000u
 #define SAMPLES_MAX         360u
-/* One of so many samples is also kept as a sample of storage space: every 15 minutes, for a week. */
+/* Storage space is sampled every 15 minutes, for a week: one of STORAGE_INTERVAL samples. */
 #define STORAGE_INTERVAL    90u
 #define STORAGE_SAMPLES_MAX 672u
 

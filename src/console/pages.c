@@ -1,4 +1,4 @@
-/* The console's pages: static assets with an ETag, compressed for clients that accept gzip. */
+/* The console's pages: static assets with an ETag, compressed for clients that accept gzip. decision: 915 */
 #include "console/assets.h"
 #include "console/console_private.h"
 

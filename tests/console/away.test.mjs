@@ -168,3 +168,16 @@ test('new accounts can be chosen without a reload, whoever has created them', as
     await sees(page, 'There are no containers.');
     await page.waitForFunction(() => location.hash === '#/blobs/videos');
 });
+
+// What the server does with the header takes half an hour to be seen (console_session() does not count such requests).
+test('an open page marks the requests of its timers, so that they do not keep the session alive', async (t) => {
+    const { link, page } = await start(t);
+    await page.goto(await link());
+    await sees(page, 'Slowest requests', 'main');
+    const seen = [];
+    page.on('request', (request) => seen.push([request.url().replace(/.*\/api\//, ''), 'x-lagra-console-timer' in request.headers()]));
+    for (let i = 0; i < 80 && !['session', 'admin/slowest', 'admin/todo', 'figures'].every((operation) => seen.some(([name]) => name === operation)); i++)
+        await new Promise((resolve) => setTimeout(resolve, 500));
+    assert.ok(seen.some(([operation]) => operation === 'session'), 'the session is not polled');
+    assert.deepEqual(seen.filter(([operation, isTimed]) => !isTimed && operation !== 'figures' && operation !== 'storage'), []);
+});

@@ -109,15 +109,6 @@ test('a key signs in; a cookie no script sees; a token for every request', async
     assert.equal((await visitor.ask('session')).status, 401);
 });
 
-// Half an hour cannot be waited for here: what is seen is the header that tells both kinds of request apart.
-test('requests of timers name themselves, so that an open page does not keep the session alive', async (t) => {
-    const { url, link } = await startServer(t);
-    const visitor = new Visitor(url);
-    await visitor.signIn({ link: (await link()).split('#link=')[1] });
-    for (const operation of ['session', 'admin/slowest', 'admin/todo', 'storage', 'figures'])
-        assert.equal((await visitor.ask(operation, {}, { 'x-lagra-console-timer': '1' })).status, 200, operation);
-});
-
 test('wrong keys are refused, and after many of them nobody is looked at for a while', async (t) => {
     const { url } = await startServer(t);
     const visitor = new Visitor(url);
