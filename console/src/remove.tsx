@@ -1,4 +1,4 @@
-// Dialogs that delete much at once: everything that will be deleted is counted first and shown as a number.
+// Dialogs that delete much at once: everything that will be deleted is counted first and shown as a number. decision: 917
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { bytes, counted, number } from './format.ts';

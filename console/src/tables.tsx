@@ -47,7 +47,7 @@ const METRICS: Metrics[] = [
 const aboutTable = (name: string) => METRICS.find(({ table }) => table.toLowerCase() === name.toLowerCase())?.about;
 
 /** No list contains the tables that the service writes, so each is looked for by its name: where metrics are turned on, or
- *  everywhere, which leaves errors in the server's figures. */
+ *  everywhere, which leaves errors in the server's figures. decision: 921 */
 async function metricsTables(account: string, services: Session['services'], isAll: boolean): Promise<Metrics[]> {
     const properties = new Map(await Promise.all(SERVICES.filter(([service]) => services[service] !== undefined)
         .map(async ([service]): Promise<[Service, string]> => [service, await serviceProperties(service, account)])));

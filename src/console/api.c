@@ -11,8 +11,8 @@ struct api_operation {
     const char *const arguments[API_ARGUMENTS_MAX];
     enum {
         BY_NOBODY, /* nobody is signed in yet */
-        BY_USER,  /* in a session, which it keeps alive unless the page says that a timer sent it */
-        BY_CLOCK, /* in a session, always sent by a timer of a page */
+        BY_USER,   /* in a session; extends it unless a timer sent the request */
+        BY_CLOCK,  /* in a session; always sent by a timer of a page */
     } by;
     enum http_step (*run)(struct api_call *call);
 };
