@@ -64,11 +64,11 @@ test('statuses that no answer can have', async (t) => {
 });
 
 // What a header may have, sent back as it came; and what it may not.
-const GOOD = { 'content-type': 'text/x; a="\xe9"', 'cache-control': 'a\tb', 'x-ms-meta-a_1': '\xe9 x', 'content-language': 'y'.repeat(8000) };
+const GOOD = { 'content-type': 'text/x; a="\xe9"', 'cache-control': 'a\tb', 'x-ms-meta-a_1': 'e\tx', 'content-language': 'y'.repeat(8000) };
 const BAD = [
     ['content-type: a\x01b'], ['content-encoding: \x7f'], ['content-language: a\x1b[0m'], ['content-disposition: \x0bx'],
     [`cache-control: ${'x'.repeat(40000)}`], [`cache-control: ${'x'.repeat(9000)}`, `content-type: ${'x'.repeat(9000)}`],
-    ['x-ms-meta-a: \x02'], ['x-ms-meta-1: x'], ['x-ms-meta-: x'], ['x-ms-meta-a-b: x'], ['x-ms-meta-a: 1', 'x-ms-meta-A: 2'],
+    ['x-ms-meta-a: \x02'], ['x-ms-meta-a: \xe9'], ['x-ms-meta-1: x'], ['x-ms-meta-: x'], ['x-ms-meta-a-b: x'], ['x-ms-meta-a: 1', 'x-ms-meta-A: 2'],
     [`x-ms-meta-a: ${'x'.repeat(9000)}`], ['etag: "\x01"'],
     Array.from({ length: 300 }, (_, i) => `x-many-${i}: 1`), [`x-long: ${'x'.repeat(70000)}`], ['x-a: 1', ' x-ms-meta-b: folded'],
 ];
