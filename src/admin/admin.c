@@ -76,6 +76,7 @@ static enum http_step on_head(struct exchange *exchange)
     call->arena = exchange->arena;
     call->admin = exchange->request.listener_tag;
     exchange->application = call;
+    exchange_answers_by(exchange, call->admin->tenure);
     exchange_authenticate(exchange);
     if (!check_head(call))
         return respond(call);

@@ -48,6 +48,7 @@ struct admin {
     /* A list of the options in force: name, value and setBy of each, no secrets. */
     void (*write_options)(const void *options, struct json_writer *to);
     const void *options;
+    const struct tenure *tenure; /* by which responses are sent; NULL: none is needed */
 };
 
 extern const struct http_application admin_application;

@@ -123,6 +123,7 @@ static enum http_step on_head(struct exchange *exchange)
     const struct endpoint *endpoint = health_endpoint(management);
     enum http_step step;
 
+    exchange_answers_by(exchange, management->admin->tenure);
     if (exchange->server_is_busy && !management->console)
         return refuse(exchange, 503, "too many connections\n");
     if (management->console && console_is_asked(request))

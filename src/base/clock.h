@@ -31,6 +31,9 @@ void clock_not_before(instant floor);
 /* Time that passes, from some moment on, whatever the wall clock is set to: for pauses and patience of this process. */
 uint64_t clock_monotonic_ns(void);
 uint64_t clock_monotonic_ms(void);
+/* Returns the time since the machine started, in ns, including the time it was suspended
+ * (CLOCK_BOOTTIME): for what must be seen to have expired by a process that was stopped. */
+uint64_t clock_boot_ns(void);
 
 /* A wall clock that is ahead of ours by more than the first has been set, and is believed up to the
  * second. */

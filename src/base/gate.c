@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -152,6 +153,18 @@ void gate_hold_syncer(bool is_held)
     lock_take(&gates_lock);
     syncer_held = is_held;
     lock_give(&gates_lock);
+}
+
+static atomic_bool renewals_held;
+
+bool gate_renewals_held(void)
+{
+    return atomic_load(&renewals_held);
+}
+
+void gate_hold_renewals(bool is_held)
+{
+    atomic_store(&renewals_held, is_held);
 }
 
 /* ---- background jobs ---- */

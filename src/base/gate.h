@@ -14,6 +14,8 @@
  *                               at their end; what stands elsewhere goes on. `nowhere`: none stops
  *   GET /$lagra/job/NAME        200 with the number of jobs that stand there, as text
  *   POST /$lagra/clock/SECONDS  clock_advance()
+ *   POST /$lagra/renewals/hold  the lease on a cell is not renewed (cluster/owner.h), until
+ *   POST /$lagra/renewals/go
  *   GET /$lagra/waiting         200 with the number of requests that wait for others' changes
  *                               (service/waiting.h), as text
  *   POST /$lagra/collect        store_collect_now(), answers the usage as "name=value" lines
@@ -56,6 +58,9 @@ unsigned gate_count(enum gate gate);
 /* Store: while this is true the syncer makes nothing durable. */
 bool gate_syncer_held(void);
 void gate_hold_syncer(bool held);
+/* Cluster: while this is true leases on cells are not renewed. */
+bool gate_renewals_held(void);
+void gate_hold_renewals(bool held);
 
 bool job_gate_by_name(struct bytes name, enum job_gate *ret_gate);
 void job_gate_stop_at(enum job_gate gate);
@@ -66,6 +71,10 @@ void job_gate_pass(enum job_gate here);
 void job_gate_commits(void);
 void job_gate_committed_nothing(void);
 #else
+static inline bool gate_renewals_held(void)
+{
+    return false;
+}
 static inline void job_gate_pass(enum job_gate here)
 {
     (void)here;

@@ -31,6 +31,7 @@ enum lock_rank {
     RANK_LOGONS,        /* auth: logons that failed */
     RANK_BACKUP_HOLD,   /* admin: the state that is held for a backup */
     RANK_SCRUBBER,      /* admin: how far the scrub is */
+    RANK_CELLS,         /* cluster: what a candidate for a cell has found */
     RANK_CONSOLE,       /* console: sessions, links, what was sampled */
     RANK_USAGE,         /* admin: what accounts keep */
     RANK_ANALYTICS,     /* analytics: what was taken of requests and is not written yet */

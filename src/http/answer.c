@@ -273,6 +273,8 @@ enum turn answer_step(struct live *live)
     uint64_t length = body_length(live);
     enum body_kind kind = live->exchange.response.body_kind;
 
+    if (!tenure_holds(live->exchange.tenure))
+        return TURN_ENDS; /* also half way: the pieces of a body may have been given back */
     if (length == 0 || kind == BODY_BYTES)
         return send_bytes(live, length);
     assert(kind != BODY_NONE); /* a length without a body */

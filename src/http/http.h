@@ -31,6 +31,7 @@
 #define LAGRA_HTTP_HTTP_H
 
 #include "base/arena.h"
+#include "base/tenure.h"
 #include "net/net.h"
 
 enum http_method {
@@ -148,7 +149,15 @@ struct exchange {
     bool others_follow;
     void *application;                        /* the application's own state of this exchange */
     const struct http_application *passed_to; /* exchange_pass_on(); NULL: the server's own */
+    const struct tenure *tenure;              /* exchange_answers_by(); NULL: it needs none */
 };
+
+/* From now on bytes of the response are sent only while the tenure holds; else the connection is
+ * closed. Called before anything is read that the response depends on. Worker. */
+static inline void exchange_answers_by(struct exchange *exchange, const struct tenure *tenure)
+{
+    exchange->tenure = tenure;
+}
 
 /* Charges the memory that the exchange holds to the budget of the process (base/memory_budget.h),
  * before its answer may wait for a client that does not read. returns false if that is too much:

@@ -6,6 +6,7 @@
 
 #include "program/administer.h"
 #include "program/back_up.h"
+#include "program/cluster_command.h"
 #include "program/import.h"
 #include "program/rados_command.h"
 #include "program/restore.h"
@@ -172,6 +173,9 @@ const struct command_row command_rows[] = {
     { "snapshot load", "NAME",            "have it go back there, in milliseconds, while it serves", 1, 1, snapshots_options, snapshots_load },
     { "snapshot list", "",                "what is saved", 0, 0, snapshots_options, snapshots_list },
     { "snapshot delete", "NAME",          "drop one", 1, 1, snapshots_options, snapshots_delete },
+    { "cluster init", "DIR",              "make a cluster of empty cells in a folder on a shared file system (docs/cells.md)", 1, 1, cluster_init_options, cluster_init_run },
+    { "cluster status", "DIR",            "print the cells of a cluster and their owners", 1, 1, NULL, cluster_status_run },
+    { "cluster evict", "DIR CELL",        "run the fence command against the owner of a cell", 2, 2, cluster_evict_options, cluster_evict_run },
     { "rados init", "PLACE",              "make pools of a Ceph cluster, rados:CONF:POOL[:POOL OF PIECES], and an empty store in them", 1, 1, rados_init_options, rados_init_run },
     { "rados upgrade", "PLACE",           "have all front ends of a store on a cluster write by the newest format that this program knows", 1, 1, NULL, rados_upgrade_run },
     { "config", "check [--json] [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },

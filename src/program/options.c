@@ -176,6 +176,24 @@ static enum options_result check_store(const struct option_settings *settings,
     return OPTIONS_RUN;
 }
 
+/* Each front end of a cluster must be able to end at once, and owns a data folder that it learns of later. */
+static enum options_result check_cluster(const struct option_settings *settings,
+                                         const struct options *options)
+{
+    static const char *const others[] = { "location", "store", "inMemoryPersistence", "keepReading",
+                                          "sandbox" };
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (options->cluster && settings_have(settings, others[i])) {
+            fprintf(stderr, "lagra: --cluster and --%s exclude each other\n", others[i]);
+            return OPTIONS_WRONG;
+        }
+    if (options->cluster || (options->cell == 0 && !options->fence_command))
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --cell and --fenceCommand go with --cluster\n");
+    return OPTIONS_WRONG;
+}
+
 /* Azurite has no File service: what starts several of them beside each other, with ports for three
  * services, must find no fourth one taken. decision: 320 */
 static void leave_out_files(struct options *options, const struct option_settings *settings)
@@ -247,6 +265,8 @@ static enum options_result read_served(const char *name, int argc, char **argv,
         result = check_management(settings, options);
     if (!result)
         result = check_store(settings, options);
+    if (!result)
+        result = check_cluster(settings, options);
     if (!result)
         result = check_times(options);
     if (!result)

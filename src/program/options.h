@@ -93,6 +93,9 @@ struct options {
     bool in_memory;
     unsigned secondary_lag_ms; /* 0: none */
     const char *store;         /* "rados:..."; NULL: in the data folder */
+    const char *cluster;       /* cluster/folder.h; NULL: a data folder of its own */
+    unsigned cell;             /* of it; 0: any that is free */
+    const char *fence_command; /* cluster/fence.h; NULL: none */
     bool product_style_url;
     bool allow_development_account;
     bool no_public_access;

@@ -135,6 +135,15 @@ _Noreturn void ending_of_failed_store(void)
     _exit(EXIT_STORE_FAILED);
 }
 
+_Noreturn void ending_of_lost_cell(unsigned cell, const char *why)
+{
+    log_line(LOG_ERROR,
+             "lagra ends with exit code %d: it has lost cell %u: %s. What was acknowledged is in "
+             "the cell; start it again, and it stands by",
+             EXIT_STORE_FAILED, cell, why);
+    _exit(EXIT_STORE_FAILED);
+}
+
 static void *end_late(void *argument)
 {
     const unsigned *seconds = argument;

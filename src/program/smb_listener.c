@@ -10,12 +10,14 @@
 
 bool smb_listener_start(const struct options *options, const struct net_limits *limits,
                         struct store *store, const struct accounts *accounts,
-                        struct decide_pool *pool, struct smb_listener *ret_listener)
+                        struct decide_pool *pool, const struct tenure *tenure,
+                        struct smb_listener *ret_listener)
 {
     struct smb_options smb = { .allow_unencrypted = options->smb_allow_unencrypted,
                                .enforce_acls = options->smb_enforce_acls,
                                .logon_patience_s = LOGON_PATIENCE_S,
-                               .counted_as = SERVICE_FILE };
+                               .counted_as = SERVICE_FILE,
+                               .tenure = tenure };
     struct net_listen where = { .host = options->smb.host,
                                 .port = options->smb.port,
                                 .proxies = &options->proxies };

@@ -61,6 +61,12 @@ static void control_clock(struct exchange *exchange, struct bytes seconds)
     say(exchange, 200, bytes_from_string("ok\n"));
 }
 
+static void control_renewals(struct exchange *exchange, struct bytes argument)
+{
+    gate_hold_renewals(bytes_is(argument, "hold"));
+    say(exchange, 200, bytes_from_string("ok\n"));
+}
+
 static void control_collect(struct exchange *exchange)
 {
     const struct endpoint *endpoint = exchange->request.listener_tag;
@@ -116,6 +122,8 @@ bool control_request(struct exchange *exchange)
         control_job(exchange, argument);
     else if (bytes_is(what, "clock"))
         control_clock(exchange, argument);
+    else if (bytes_is(what, "renewals"))
+        control_renewals(exchange, argument);
     else if (bytes_is(what, "waiting"))
         say(exchange, 200, arena_printf(exchange->arena, "%u\n", waiting_count()));
     else if (bytes_is(what, "collect"))

@@ -17,6 +17,7 @@
 
 #include "auth/auth.h"
 #include "base/ids.h"
+#include "base/tenure.h"
 #include "service/decide_pool.h"
 #include "store/store.h"
 
@@ -30,6 +31,8 @@ struct smb_options {
     unsigned logon_patience_s;
     /* Storage Analytics counts commands as requests of this service: the File service's place in the process. */
     unsigned counted_as;
+    /* Packets are sent only while it holds, else the connection is closed; NULL: it is not needed. */
+    const struct tenure *tenure;
     bool always_wait; /* test builds: decide as if nothing were in memory at first */
 };
 
@@ -41,6 +44,8 @@ struct smb_service *smb_service_new(const struct smb_options *options, struct st
 /* Starts the thread that closes handles whose clients did not come back. returns false: it could not be started.
  * Without it they stay until somebody is in their way. Start-up. */
 bool smb_service_start(struct smb_service *service);
+/* Returns the tenure of its options. */
+const struct tenure *smb_service_tenure(const struct smb_service *service);
 /* No connection may be left. Ends that thread. */
 void smb_service_free(struct smb_service *service);
 

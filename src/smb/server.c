@@ -159,11 +159,15 @@ static int collect(const struct smb_link *link, struct iovec parts[PARTS_MAX])
 /* returns 0: all is sent; TRANSPORT_WAITS, TRANSPORT_FAILED */
 static ssize_t send_packets(struct smb_link *link)
 {
+    const struct smb_service *service = connection_context(&link->connection);
+
     while (link->first) {
         struct iovec parts[PARTS_MAX];
         int count = collect(link, parts);
         ssize_t n = TRANSPORT_WAITS;
 
+        if (!tenure_holds(smb_service_tenure(service)))
+            return TRANSPORT_FAILED;
         if (link->connection.writable)
             n = transport_send(&link->connection, parts, (size_t)count, false);
         if (n < 0)

@@ -43,6 +43,11 @@ bool smb_service_start(struct smb_service *service)
     return kept_start(service->kept);
 }
 
+const struct tenure *smb_service_tenure(const struct smb_service *service)
+{
+    return service->options.tenure;
+}
+
 static struct smb_session **bucket_of(struct smb_service *service, uint64_t id)
 {
     return &service->buckets[id % SMB_SESSION_BUCKETS];

@@ -131,12 +131,13 @@ static void embedded_close(struct store *store)
 
 /* Beside those of RocksDB and of extents: folders, the lock, `synced`, the ballast, the newest log,
  * MANIFEST and its copy while it is recorded. */
-#define OTHER_DESCRIPTORS 32u
+#define DESCRIPTORS (KEYSPACE_DESCRIPTORS + EXTENTS_OPEN_MAX + 32u)
+_Static_assert(DESCRIPTORS <= EMBEDDED_DESCRIPTORS_MAX, "as callers count before it is open");
 
 static unsigned embedded_descriptors(struct store *store)
 {
     (void)store;
-    return KEYSPACE_DESCRIPTORS + EXTENTS_OPEN_MAX + OTHER_DESCRIPTORS;
+    return DESCRIPTORS;
 }
 
 static const struct store_operations embedded_operations = {

@@ -57,4 +57,7 @@ struct sizes {
 /* Of a reserve of so many bytes. is_roomy: several of them are free (disk_space_is_roomy()). Any thread. */
 struct sizes sizes_of(uint64_t reserve, bool is_roomy);
 
+/* File descriptors of a store with few extents, at most: for callers that count before it is open. */
+#define EMBEDDED_DESCRIPTORS_MAX 512u
+
 #endif

@@ -1,0 +1,29 @@
+/* A tenure: the right to send responses made from data that another machine may take over. It is
+ * the owner's lease on a cell (cluster/owner.h), under a name of its own because "lease" means the
+ * leases of blobs everywhere else.
+ *
+ * It is checked after a request was decided and before each byte of its response is sent. That is
+ * enough, although a process may be stopped between the check and the send: the decision was made
+ * while the tenure held and the client was already waiting, so the response is as correct as one
+ * that was delayed by the network. What must not happen is that a request is decided on old data
+ * after another machine has started to serve. */
+#ifndef LAGRA_BASE_TENURE_H
+#define LAGRA_BASE_TENURE_H
+
+#include <stdatomic.h>
+
+#include "base/clock.h"
+
+struct tenure {
+    _Atomic uint64_t ends_ns; /* clock_boot_ns(); 0: it has not begun, or was given up */
+};
+
+/* Returns whether the tenure holds now; also true for NULL, data that no other machine can take
+ * over. Thread-safe. */
+static inline bool tenure_holds(const struct tenure *tenure)
+{
+    return !tenure ||
+           clock_boot_ns() < atomic_load_explicit(&tenure->ends_ns, memory_order_relaxed);
+}
+
+#endif

@@ -1,0 +1,215 @@
+/* See candidate.h. */
+#include "cluster/candidate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cluster/folder.h"
+
+#define POLL_MS 200u
+#define STEP_MS 20u
+
+/* ---- what others see ---- */
+
+static void begin(struct candidate *c)
+{
+    lock_take(&c->lock);
+    c->found.began_ns = clock_boot_ns();
+    lock_give(&c->lock);
+}
+
+static void end(struct candidate *c, enum candidate_state state, const char *problem)
+{
+    lock_take(&c->lock);
+    c->found.began_ns = 0;
+    c->found.state = state;
+    snprintf(c->found.problem, sizeof c->found.problem, "%s", problem);
+    lock_give(&c->lock);
+}
+
+static void end_failed(struct candidate *c, enum candidate_state state, const char *what)
+{
+    char problem[sizeof c->found.problem];
+
+    snprintf(problem, sizeof problem, "%s: %s", what, strerrordesc_np(errno));
+    end(c, state, problem);
+}
+
+void candidate_look(struct candidate *candidate, struct candidate_found *ret_found)
+{
+    lock_take(&candidate->lock);
+    *ret_found = candidate->found;
+    lock_give(&candidate->lock);
+}
+
+/* ---- the thread ---- */
+
+static bool is_ended(const struct candidate *c)
+{
+    return atomic_load(&c->of->is_taken);
+}
+
+static void pause_polls(const struct candidate *c)
+{
+    for (unsigned ms = 0; ms < POLL_MS && !is_ended(c); ms += STEP_MS)
+        thread_sleep_ns(STEP_MS * NS_PER_MS);
+}
+
+/* Opens the file, again and again: its folder may be unreachable for a while. */
+static bool open_file(struct candidate *c)
+{
+    char *path = cluster_owner_path(c->of->path, c->cell);
+    bool is_open = false;
+
+    while (!is_open && !is_ended(c)) {
+        begin(c);
+        is_open = owner_file_open(path, true, &c->file);
+        if (is_open) {
+            struct owner_identity self;
+
+            owner_file_identify(&c->file, c->of->address, &self);
+            lock_take(&c->lock);
+            c->found.self = self;
+            c->found.is_open = true;
+            lock_give(&c->lock);
+            end(c, CANDIDATE_WAITS, "");
+        } else {
+            end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be opened");
+            owner_file_close(&c->file);
+            pause_polls(c);
+        }
+    }
+    free(path);
+    return is_open;
+}
+
+/* Reads the record and notes it. Returns OWNER_OK, OWNER_DAMAGED or OWNER_FAILED. */
+static enum owner_result read_record(struct candidate *c)
+{
+    struct owner_record record;
+    uint64_t asked_ns = clock_boot_ns();
+    enum owner_result result = owner_file_read(&c->file, &record);
+
+    if (!result && (!guid_equal(&record.cluster, &c->of->cluster) || record.cell != c->cell))
+        result = OWNER_DAMAGED;
+    if (result)
+        return result;
+    lock_take(&c->lock);
+    lease_watch_saw(&c->found.watch, &record, asked_ns, clock_boot_ns());
+    lock_give(&c->lock);
+    return OWNER_OK;
+}
+
+/* The first of a process's candidates that gets here owns its cell. */
+static bool claim(const struct candidate *c)
+{
+    bool nobody = false;
+
+    return atomic_compare_exchange_strong(&c->of->is_taken, &nobody, true);
+}
+
+/* Writes that the cell is ours. Caller has claimed it. */
+static void write_record(struct candidate *c)
+{
+    struct owner_record record = c->found.watch.record;
+    uint64_t began_ns = clock_boot_ns();
+
+    record.incarnation++;
+    record.renewal++;
+    record.is_held = true;
+    record.lease_ms = LEASE_MS;
+    record.renewed = clock_wall();
+    record.owner = c->found.self;
+    if (owner_file_write(&c->file, &record)) {
+        end_failed(c, CANDIDATE_FAILED, "its file `owner` cannot be written");
+        return;
+    }
+    lock_take(&c->lock);
+    c->found.record = record;
+    c->found.record_began_ns = began_ns;
+    c->found.serves_from_ns = lease_watch_ends(&c->found.watch);
+    lock_give(&c->lock);
+    end(c, CANDIDATE_WON, "");
+}
+
+/* The lock is ours. The record is read again, since its owner may have renewed it until just now:
+ * only a read that no write can follow tells when its lease ends. */
+static void take_over(struct candidate *c)
+{
+    enum owner_result result = read_record(c);
+
+    if (result == OWNER_DAMAGED)
+        end(c, CANDIDATE_FAILED, "its file `owner` is damaged, or of another cluster");
+    else if (result)
+        end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be read");
+    else if (!claim(c))
+        end(c, CANDIDATE_ENDED, "");
+    else
+        write_record(c);
+}
+
+static void attempt(struct candidate *c)
+{
+    enum owner_result result;
+
+    begin(c);
+    result = read_record(c);
+    if (result == OWNER_FAILED) {
+        end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be read");
+        return;
+    }
+    /* A damaged record is not judged before the lock is ours: it may be half written. */
+    result = owner_file_lock(&c->file);
+    if (result == OWNER_OK)
+        take_over(c);
+    else if (result == OWNER_FAILED)
+        end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be locked");
+    else
+        end(c, CANDIDATE_WAITS, "");
+}
+
+static void *run(void *argument)
+{
+    struct candidate *c = argument;
+
+    if (open_file(c)) {
+        for (attempt(c); c->found.state == CANDIDATE_WAITS && !is_ended(c); attempt(c)) {
+            owner_file_unlock(&c->file); /* it was locked, and then its record was not read */
+            pause_polls(c);
+        }
+    }
+    if (c->found.state == CANDIDATE_WON)
+        return NULL;
+    owner_file_close(&c->file);
+    if (c->found.state == CANDIDATE_WAITS)
+        end(c, CANDIDATE_ENDED, "");
+    return NULL;
+}
+
+bool candidate_start(struct candidate *candidate, struct candidacy *of, unsigned cell)
+{
+    memset(candidate, 0, sizeof *candidate);
+    candidate->of = of;
+    candidate->cell = cell;
+    candidate->file.fd = -1;
+    candidate->found.state = CANDIDATE_WAITS;
+    lock_init(&candidate->lock, RANK_CELLS);
+    return thread_start(&candidate->thread, run, candidate);
+}
+
+bool candidate_wait(struct candidate *candidate, unsigned ms)
+{
+    struct candidate_found found;
+
+    for (unsigned waited = 0;; waited += STEP_MS) {
+        candidate_look(candidate, &found);
+        if (found.state != CANDIDATE_WAITS)
+            break;
+        if (waited >= ms)
+            return false;
+        thread_sleep_ns(STEP_MS * NS_PER_MS);
+    }
+    thread_join(&candidate->thread);
+    return true;
+}

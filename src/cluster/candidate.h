@@ -1,0 +1,63 @@
+/* A front end that wants a cell: a thread that watches the cell's owner and tries to lock it.
+ *
+ * The thread does all that touches files of another owner, because any of it may hang for as long
+ * as that owner's machine does. Callers read what it found last, and how long the operation in
+ * progress has taken; they never wait for it. A thread that hangs is left behind when the process
+ * ends. */
+#ifndef LAGRA_CLUSTER_CANDIDATE_H
+#define LAGRA_CLUSTER_CANDIDATE_H
+
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "base/lock.h"
+#include "base/thread.h"
+#include "cluster/lease.h"
+#include "cluster/owner_file.h"
+
+/* What is shared by the candidates of a process, which takes one cell. */
+struct candidacy {
+    const char *path; /* of the cluster's folder */
+    struct guid cluster;
+    const char *address;  /* "host:port" that others are told */
+    atomic_bool is_taken; /* by one of them, which goes on; or the process stops */
+};
+
+enum candidate_state {
+    CANDIDATE_WAITS,  /* another front end has the lock, or the file system does not answer */
+    CANDIDATE_WON,    /* the lock is ours, and the record says so */
+    CANDIDATE_ENDED,  /* is_taken */
+    CANDIDATE_FAILED, /* it cannot be owned: problem */
+};
+
+/* What the thread has found. */
+struct candidate_found {
+    enum candidate_state state;
+    struct lease_watch watch;
+    struct owner_identity self; /* this process; once is_open */
+    bool is_open;
+    uint64_t began_ns; /* of the file operation in progress; 0: none is */
+    char problem[256]; /* of CANDIDATE_FAILED; of CANDIDATE_WAITS the last error, or "" */
+    /* Of CANDIDATE_WON: our record as it was written, the begin of that write, and the time when
+     * the lease of the owner before has ended. */
+    struct owner_record record;
+    uint64_t record_began_ns, serves_from_ns;
+};
+
+struct candidate {
+    struct candidacy *of;
+    unsigned cell;
+    struct thread thread;
+    struct owner_file file; /* the thread's; the caller's once it has won */
+    struct lock lock;       /* RANK_CELLS; over `found` */
+    struct candidate_found found;
+};
+
+/* Starts the thread. Returns false if that is not possible. */
+bool candidate_start(struct candidate *candidate, struct candidacy *of, unsigned cell);
+/* Copies what the thread has found. Thread-safe. */
+void candidate_look(struct candidate *candidate, struct candidate_found *ret_found);
+/* Waits for the end of the thread, for at most `ms`. Returns false if it still runs. */
+bool candidate_wait(struct candidate *candidate, unsigned ms);
+
+#endif

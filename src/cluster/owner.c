@@ -1,0 +1,118 @@
+/* See owner.h. */
+#include "cluster/owner.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/gate.h"
+#include "base/log.h"
+#include "cluster/lease.h"
+
+/* How often the thread checks whether it is to end. */
+#define STEP_MS 20u
+
+enum renewal {
+    RENEWED,
+    RENEWAL_LOST,   /* the record is another's */
+    RENEWAL_FAILED, /* the file system refused it */
+};
+
+static bool is_ours(const struct owner *owner, const struct owner_record *record)
+{
+    return record->is_held && record->incarnation == owner->record.incarnation &&
+           guid_equal(&record->cluster, &owner->record.cluster);
+}
+
+/* One renewal. Leaves errno where it failed. */
+static enum renewal renew(struct owner *owner)
+{
+    uint64_t began_ns = clock_boot_ns();
+    struct owner_record record;
+    enum owner_result result = owner_file_read(&owner->file, &record);
+
+    if (result == OWNER_FAILED)
+        return RENEWAL_FAILED;
+    if (result == OWNER_DAMAGED || !is_ours(owner, &record))
+        return RENEWAL_LOST;
+    record.renewal++;
+    record.renewed = clock_wall();
+    if (owner_file_write(&owner->file, &record))
+        return RENEWAL_FAILED;
+    owner->record = record;
+    owner->was_in_time = tenure_holds(&owner->tenure);
+    atomic_store(&owner->tenure.ends_ns, began_ns + record.lease_ms * NS_PER_MS);
+    return RENEWED;
+}
+
+/* Logs once that responses stopped because of slow renewals, and once that they resumed. */
+static void log_lapse(struct owner *owner)
+{
+    if (!owner->was_in_time && !owner->has_lapsed)
+        log_line(LOG_WARN,
+                 "cell %u: its lease was not renewed in time; connections were closed without a "
+                 "response. The shared file system was slow, or the process was stopped",
+                 owner->record.cell);
+    else if (owner->was_in_time && owner->has_lapsed)
+        log_line(LOG_INFO, "cell %u: its lease is renewed in time again", owner->record.cell);
+    owner->has_lapsed = !owner->was_in_time;
+}
+
+static void pause_renewals(const struct owner *owner)
+{
+    uint64_t end_ms = clock_monotonic_ms() + LEASE_RENEW_MS;
+
+    while (!atomic_load(&owner->ends) && clock_monotonic_ms() < end_ms)
+        thread_sleep_ns(STEP_MS * NS_PER_MS);
+    while (!atomic_load(&owner->ends) && gate_renewals_held())
+        thread_sleep_ns(STEP_MS * NS_PER_MS);
+}
+
+static void *run(void *argument)
+{
+    struct owner *owner = argument;
+
+    for (pause_renewals(owner); !atomic_load(&owner->ends); pause_renewals(owner)) {
+        enum renewal renewal = renew(owner);
+
+        if (renewal != RENEWED) {
+            int error = errno;
+
+            atomic_store(&owner->tenure.ends_ns, 0);
+            owner->lost(owner->context, renewal == RENEWAL_LOST ? "another front end has taken it"
+                                                                : strerrordesc_np(error));
+            break;
+        }
+        log_lapse(owner);
+    }
+    return NULL;
+}
+
+bool owner_start(struct owner *owner, struct owner_file *file, const struct owner_record *record,
+                 uint64_t began_ns, void (*lost)(void *context, const char *why), void *context)
+{
+    memset(owner, 0, sizeof *owner);
+    owner->file = *file;
+    owner->record = *record;
+    owner->lost = lost;
+    owner->context = context;
+    atomic_init(&owner->tenure.ends_ns, began_ns + record->lease_ms * NS_PER_MS);
+    atomic_init(&owner->ends, false);
+    *file = (struct owner_file){ .fd = -1 };
+    return thread_start(&owner->thread, run, owner);
+}
+
+void owner_release(struct owner *owner)
+{
+    struct owner_record record = owner->record;
+
+    atomic_store(&owner->ends, true);
+    thread_join(&owner->thread);
+    atomic_store(&owner->tenure.ends_ns, 0);
+    record = owner->record;
+    record.renewal++;
+    record.is_held = false;
+    record.renewed = clock_wall();
+    if (owner_file_write(&owner->file, &record))
+        log_errno("cell %u: write that it is free", record.cell);
+    owner_file_close(&owner->file);
+}

@@ -1,0 +1,281 @@
+/* See cell.h. */
+#include "program/cell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cluster/candidate.h"
+#include "cluster/fence.h"
+#include "cluster/folder.h"
+#include "program/process.h"
+#include "program/running.h"
+
+#define LOOK_MS        50u
+#define ABANDON_MS     1000u
+/* A fence command that failed, or did not free the lock, is repeated after this time. */
+#define FENCE_AGAIN_MS 5000u
+/* A file operation that takes longer is reported. */
+#define HANGS_AFTER_MS 5000u
+#define ADDRESS_MAX    300u
+
+/* One cell, as the main thread sees it while it stands by. */
+struct contender {
+    struct candidate candidate;
+    struct fence fence;
+    uint64_t fence_from_ns;
+    bool is_silent, hangs; /* it was logged */
+    char problem[256];     /* that was logged last */
+};
+
+/* On the heap: threads that hang refer to it. */
+struct standby {
+    const struct options *options;
+    struct candidacy candidacy;
+    char address[ADDRESS_MAX];
+    unsigned count;
+    struct contender contenders[CLUSTER_CELLS_MAX];
+};
+
+/* ---- what is logged ---- */
+
+static void log_silence(struct contender *c, const struct options *options,
+                        const struct candidate_found *found)
+{
+    const struct owner_identity *owner = &found->watch.record.owner;
+
+    if (c->is_silent)
+        return;
+    c->is_silent = true;
+    log_line(LOG_WARN,
+             "cell %u: its owner %s (%s, client \"%s\", pid %" PRIu64
+             ") does not renew its lease, and holds its lock. %s",
+             c->candidate.cell, owner->name, owner->address, owner->client, owner->pid,
+             options->fence_command ? "It is fenced now"
+                                    : "Without --fenceCommand this front end waits until the file "
+                                      "system ends the owner's session by itself");
+}
+
+static void log_hang(struct contender *c, const struct candidate_found *found)
+{
+    bool hangs =
+        found->began_ns > 0 && clock_boot_ns() > found->began_ns + HANGS_AFTER_MS * NS_PER_MS;
+
+    if (hangs && !c->hangs)
+        log_line(LOG_WARN,
+                 "cell %u: the file system does not let its file `owner` be %s for %u s: perhaps "
+                 "the machine of its owner hangs",
+                 c->candidate.cell, found->is_open ? "read or locked" : "opened",
+                 HANGS_AFTER_MS / 1000);
+    c->hangs = hangs;
+}
+
+static void log_problem(struct contender *c, const struct candidate_found *found)
+{
+    if (found->problem[0] && strcmp(found->problem, c->problem) != 0)
+        log_line(LOG_WARN, "cell %u: %s", c->candidate.cell, found->problem);
+    memcpy(c->problem, found->problem, sizeof c->problem);
+}
+
+/* ---- fencing ---- */
+
+/* Another owner that is silent is fenced; the lock is then free, and the candidate takes it. */
+static void fence_if_silent(struct contender *c, const struct options *options,
+                            const struct candidate_found *found)
+{
+    if (!lease_watch_is_silent(&found->watch)) {
+        c->is_silent = false;
+        return;
+    }
+    log_silence(c, options, found);
+    if (!options->fence_command || atomic_load(&c->fence.runs) ||
+        clock_boot_ns() < c->fence_from_ns)
+        return;
+    c->fence_from_ns = clock_boot_ns() + FENCE_AGAIN_MS * NS_PER_MS;
+    (void)fence_start(&c->fence, options->fence_command, &found->watch.record, &found->self);
+}
+
+/* ---- standing by ---- */
+
+static void name_address(const struct options *options, uint16_t port, char address[ADDRESS_MAX])
+{
+    const char *host = options->listen[SERVICE_BLOB].host;
+    char name[OWNER_NAME_MAX + 1] = "";
+
+    /* Every address: others reach it by the machine's name. */
+    if (strcmp(host, running_reached_at(host)) != 0 && gethostname(name, sizeof name - 1) == 0)
+        host = name;
+    snprintf(address, ADDRESS_MAX, strchr(host, ':') ? "[%s]:%u" : "%s:%u", host, port);
+}
+
+static bool choose(struct standby *standby, unsigned cells[CLUSTER_CELLS_MAX])
+{
+    const struct options *options = standby->options;
+    const char *problem = "";
+    unsigned count;
+
+    if (!cluster_folder_read(options->cluster, &standby->candidacy.cluster, &problem)) {
+        fprintf(stderr, "lagra: cannot use the cluster %s: %s\n", options->cluster, problem);
+        return false;
+    }
+    count = cluster_folder_cells(options->cluster, cells, &problem);
+    standby->count = count;
+    if (options->cell > 0) {
+        standby->count = 0;
+        for (unsigned i = 0; i < count; i++)
+            standby->count += cells[i] == options->cell;
+        cells[0] = options->cell;
+        problem = "it has no such cell";
+    }
+    if (standby->count == 0)
+        fprintf(stderr, "lagra: cannot use the cluster %s: %s\n", options->cluster, problem);
+    return standby->count > 0;
+}
+
+static bool start(struct standby *standby)
+{
+    unsigned cells[CLUSTER_CELLS_MAX];
+
+    if (!choose(standby, cells))
+        return false;
+    for (unsigned i = 0; i < standby->count; i++)
+        if (!candidate_start(&standby->contenders[i].candidate, &standby->candidacy, cells[i]))
+            return false;
+    return true;
+}
+
+/* Ends the candidates. Where one hangs, its memory is left to it. */
+static void end(struct standby *standby)
+{
+    bool all_ended = true;
+
+    atomic_store(&standby->candidacy.is_taken, true);
+    for (unsigned i = 0; i < standby->count; i++) {
+        struct contender *c = &standby->contenders[i];
+
+        if (!candidate_wait(&c->candidate, ABANDON_MS) || atomic_load(&c->fence.runs))
+            all_ended = false;
+        else
+            thread_join(&c->fence.thread);
+    }
+    if (all_ended)
+        free(standby);
+}
+
+static void look_at(struct contender *c, const struct options *options,
+                    struct candidate_found *ret_found)
+{
+    candidate_look(&c->candidate, ret_found);
+    if (ret_found->state != CANDIDATE_WAITS)
+        return;
+    log_problem(c, ret_found);
+    log_hang(c, ret_found);
+    fence_if_silent(c, options, ret_found);
+}
+
+/* ---- owning ---- */
+
+/* The cell may be written to by another now, so this process must not go on. */
+static void on_lost(void *context, const char *why)
+{
+    const struct cell *cell = context;
+
+    ending_of_lost_cell(cell->owner.record.cell, why);
+}
+
+static void take(struct cell *cell, const struct options *options, struct contender *c,
+                 const struct candidate_found *found)
+{
+    thread_join(&c->candidate.thread);
+    cell->location = cluster_data_path(options->cluster, c->candidate.cell);
+    cell->serves_from_ns = found->serves_from_ns;
+    log_line(LOG_INFO, "cell %u: owned by this front end, incarnation %" PRIu64, c->candidate.cell,
+             found->record.incarnation);
+    if (!owner_start(&cell->owner, &c->candidate.file, &found->record, found->record_began_ns,
+                     on_lost, cell))
+        ending_of_lost_cell(c->candidate.cell, "no thread can be started to renew its lease");
+}
+
+/* ---- the wait ---- */
+
+/* Looks at each cell until one is ours, or a signal ends the wait. */
+static enum cell_result wait_for_cell(struct cell *cell, struct standby *standby,
+                                      const struct signal_watch *signals)
+{
+    struct candidate_found found;
+    bool said = false;
+
+    for (;;) {
+        unsigned failed = 0;
+
+        for (unsigned i = 0; i < standby->count; i++) {
+            struct contender *c = &standby->contenders[i];
+
+            look_at(c, standby->options, &found);
+            if (found.state == CANDIDATE_WON) {
+                take(cell, standby->options, c, &found);
+                return CELL_OWNED;
+            }
+            if (found.state == CANDIDATE_FAILED) {
+                log_problem(c, &found);
+                failed++;
+            }
+        }
+        if (failed == standby->count || (failed > 0 && atomic_load(&standby->candidacy.is_taken)))
+            return CELL_FAILED;
+        if (!said && !standby->options->silent && found.is_open)
+            printf("Lagra stands by for a cell of %s\n", standby->options->cluster);
+        said = said || found.is_open;
+        fflush(stdout);
+        if (signals_next(signals, LOOK_MS) == SIGNAL_END)
+            return CELL_STOPPED;
+    }
+}
+
+void cell_init(struct cell *cell, const struct http_application *application)
+{
+    cell->application = front_application_for(application);
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
+        cell->doors[i] = (struct front_door){ .front = &cell->front,
+                                              .application = application,
+                                              .is_json = i == SERVICE_TABLE };
+}
+
+enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
+                              const struct signal_watch *signals)
+{
+    struct standby *standby = xcalloc(1, sizeof *standby);
+    enum cell_result result = CELL_FAILED;
+
+    standby->options = options;
+    standby->candidacy.path = options->cluster;
+    standby->candidacy.address = standby->address;
+    name_address(options, blob_port, standby->address);
+    if (start(standby))
+        result = wait_for_cell(cell, standby, signals);
+    end(standby);
+    return result;
+}
+
+void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
+{
+    uint64_t now_ns = clock_boot_ns();
+
+    if (now_ns < cell->serves_from_ns)
+        thread_sleep_ns(cell->serves_from_ns - now_ns);
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
+        cell->doors[i].tag = tags[i];
+    front_serve(&cell->front, &cell->owner.tenure);
+}
+
+void cell_release(struct cell *cell)
+{
+    if (!cell->location)
+        return;
+    owner_release(&cell->owner);
+    free(cell->location);
+    cell->location = NULL;
+}

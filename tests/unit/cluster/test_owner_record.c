@@ -1,0 +1,171 @@
+/* The record of a cell's owner: cluster/owner_record.h. Whatever lies on the disk, a record is read only if it was
+ * written, and of two slots the newest. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "base/crc.h"
+#include "cluster/owner_record.h"
+
+static struct owner_record sample(uint64_t renewal)
+{
+    struct owner_record record;
+
+    memset(&record, 0, sizeof record);
+    for (unsigned i = 0; i < sizeof record.cluster.b; i++) {
+        record.cluster.b[i] = (uint8_t)(i + 1);
+        record.owner.boot.b[i] = (uint8_t)(0xf0 + i);
+    }
+    record.cell = 7;
+    record.incarnation = 300;
+    record.renewal = renewal;
+    record.is_held = true;
+    record.lease_ms = 3000;
+    record.renewed = INSTANT_UNIX_EPOCH + 1;
+    record.owner.pid = 4321;
+    snprintf(record.owner.name, sizeof record.owner.name, "%s", "one");
+    snprintf(record.owner.address, sizeof record.owner.address, "%s", "192.0.2.1:10000");
+    snprintf(record.owner.client, sizeof record.owner.client, "%s", "client4123");
+    return record;
+}
+
+static void read_as_written(void **state)
+{
+    char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5), read;
+
+    (void)state;
+    owner_record_write(&record, slot);
+    assert_true(owner_record_read(slot, &read));
+    assert_memory_equal(&read, &record, sizeof read);
+    memset(record.owner.name, 'n', OWNER_NAME_MAX);
+    memset(record.owner.address, 'a', OWNER_ADDRESS_MAX);
+    memset(record.owner.client, 'c', OWNER_CLIENT_MAX);
+    record.incarnation = record.renewal = record.owner.pid = UINT64_MAX;
+    owner_record_write(&record, slot);
+    assert_true(owner_record_read(slot, &read));
+    assert_memory_equal(&read, &record, sizeof read);
+}
+
+/* Version 1, which must stay readable: see "to change the format" in owner_record.h. */
+static void version_1(void **state)
+{
+    static const uint8_t fields[] = {
+        1,    1,    2,    3,    4,    5,    6,    7,    8,    9,    10,   11,   12,   13,
+        14,   15,   16,   7,    0xac, 0x02, 5,    1,    0xb8, 0x17, 0x08, 0x9f, 0x7f, 0xf5,
+        0xf7, 0xb5, 0x80, 0x01, 0xf0, 0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 0xf9,
+        0xfa, 0xfb, 0xfc, 0xfd, 0xfe, 0xff, 0xe1, 0x21, 4,    'o',  'n',  'e',  16,   '1',
+        '9',  '2',  '.',  '0',  '.',  '2',  '.',  '1',  ':',  '1',  '0',  '0',  '0',  '0',
+        11,   'c',  'l',  'i',  'e',  'n',  't',  '4',  '1',  '2',  '3',
+    };
+    char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5);
+
+    (void)state;
+    owner_record_write(&record, slot);
+    assert_int_equal((uint8_t)slot[13], sizeof fields);
+    assert_memory_equal(slot + 14, fields, sizeof fields);
+}
+
+/* Each byte of the file, changed. */
+static void damaged(void **state)
+{
+    char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5), read;
+
+    (void)state;
+    owner_record_write(&record, slot);
+    for (size_t i = 0; i < sizeof slot; i++) {
+        slot[i] = (char)(slot[i] ^ 1);
+        assert_false(owner_record_read(slot, &read));
+        slot[i] = (char)(slot[i] ^ 1);
+    }
+    assert_true(owner_record_read(slot, &read));
+    memset(slot, 0, sizeof slot);
+    assert_false(owner_record_read(slot, &read));
+}
+
+static void with_crc(char slot[OWNER_SLOT_BYTES])
+{
+    uint32_t crc = crc32c(0, slot + 12, OWNER_SLOT_BYTES - 12);
+
+    for (unsigned i = 0; i < 4; i++)
+        slot[8 + i] = (char)(crc >> 8 * i & 0xff);
+}
+
+/* A valid checksum does not make a record: what is written into a command line and onto a terminal has no control
+ * characters, and nothing follows the fields. */
+static void hostile(void **state)
+{
+    char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5), read;
+
+    (void)state;
+    record.owner.name[1] = '\n';
+    owner_record_write(&record, slot);
+    assert_false(owner_record_read(slot, &read));
+    record.owner.name[1] = 0x7f;
+    owner_record_write(&record, slot);
+    assert_false(owner_record_read(slot, &read));
+    record = sample(5);
+    owner_record_write(&record, slot);
+    slot[OWNER_SLOT_BYTES - 1] = 1;
+    with_crc(slot);
+    assert_false(owner_record_read(slot, &read));
+    record.cell = 0;
+    owner_record_write(&record, slot);
+    assert_false(owner_record_read(slot, &read));
+    record.cell = OWNER_CELL_MAX + 1;
+    owner_record_write(&record, slot);
+    assert_false(owner_record_read(slot, &read));
+    record = sample(5);
+    record.lease_ms = OWNER_LEASE_MAX_MS + 1;
+    owner_record_write(&record, slot);
+    assert_false(owner_record_read(slot, &read));
+    record.lease_ms = 0; /* a held cell has a lease */
+    owner_record_write(&record, slot);
+    assert_false(owner_record_read(slot, &read));
+    for (unsigned version = 0; version < 256; version += 2) {
+        record = sample(5);
+        owner_record_write(&record, slot);
+        slot[14] = (char)version;
+        with_crc(slot);
+        assert_false(owner_record_read(slot, &read));
+    }
+}
+
+/* Records are written to both slots in turn, so the one before outlives a write that is torn. */
+static void newest(void **state)
+{
+    char file[OWNER_FILE_BYTES] = { 0 };
+    struct owner_record record, read;
+
+    (void)state;
+    assert_false(owner_record_newest(file, &read));
+    for (uint64_t i = 0; i < 5; i++) {
+        record = sample(i);
+        owner_record_write(&record, file + owner_record_offset(&record));
+        assert_true(owner_record_newest(file, &read));
+        assert_int_equal(read.renewal, i);
+    }
+    memset(file + owner_record_offset(&record) + 20, 0, 100);
+    assert_true(owner_record_newest(file, &read));
+    assert_int_equal(read.renewal, 3);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(read_as_written), cmocka_unit_test(version_1), cmocka_unit_test(damaged),
+        cmocka_unit_test(hostile),         cmocka_unit_test(newest),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
