@@ -234,6 +234,9 @@ static void overtaken(void **state)
     record.incarnation++;
     record.renewal += 100;
     assert_int_equal(owner_file_write(&file, &record), OWNER_OK);
+    for (unsigned ms = 0; ms < 3 * LEASE_RENEW_MS && tenure_holds(&owner.tenure); ms += 10)
+        thread_sleep_ns(10 * NS_PER_MS);
+    atomic_store(&owner.ends, true);
     thread_join(&owner.thread);
     assert_string_equal(lost_why, "another front end has taken it");
     assert_false(tenure_holds(&owner.tenure));

@@ -1,0 +1,257 @@
+// Cells: one front end at a time owns a data folder that several could reach, and nothing is answered by another.
+// docs/cells.md; decision: 935 to 939
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Member } from '../lib/cell_member.mjs';
+import { run } from '../lib/program.mjs';
+
+const LEASE_MS = 3000;
+
+async function newCluster(t, cells = 1) {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-cells-'));
+    const cluster = join(folder, 'shared');
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${cells}`]);
+    assert.equal(code, 0, errors);
+    return { folder, cluster };
+}
+
+async function newMember(t, cluster, options) {
+    const member = await Member.start(cluster, options);
+    t.after(() => member.end('SIGKILL'));
+    return member;
+}
+
+const status = async (cluster) => JSON.parse((await run(['cluster', 'status', cluster, '--json'])).output).cells;
+
+const put = (member, name, text) => member.ask('PUT', `/cells/${name}`, {
+    headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.from(text),
+});
+const get = (member, name) => member.ask('GET', `/cells/${name}`);
+const newContainer = async (member) => {
+    const { status: code } = await member.ask('PUT', '/cells?restype=container');
+    assert.equal(code, 201);
+};
+
+/** Writes by some clients until the owner goes away: the names that were acknowledged. */
+async function writeUntil(member, away) {
+    const acknowledged = [];
+    let ends = false, number = 0;
+    const writer = async () => {
+        while (!ends) {
+            const name = `b${number++}`;
+            const answer = await put(member, name, `of ${name}`).catch(() => null);
+            if (answer?.status === 201)
+                acknowledged.push(name);
+            else
+                await delay(5);
+        }
+    };
+    const writers = Array.from({ length: 8 }, writer);
+    await delay(400);
+    await away();
+    ends = true;
+    await Promise.all(writers);
+    return acknowledged;
+}
+
+async function hasAll(member, names) {
+    assert.ok(names.length > 10, `${names.length} were acknowledged`);
+    for (const name of names) {
+        const answer = await get(member, name);
+        assert.equal(answer.status, 200, name);
+        assert.equal(answer.body.toString(), `of ${name}`);
+    }
+}
+
+test('options of cells that do not go together, and folders that are no clusters', async (t) => {
+    const { folder, cluster } = await newCluster(t);
+    for (const [args, message] of [
+        [['--cluster', cluster, '--location', folder], /--cluster and --location/],
+        [['--cluster', cluster, '--inMemoryPersistence'], /--cluster and --inMemoryPersistence/],
+        [['--cluster', cluster, '--keepReading'], /--cluster and --keepReading/],
+        [['--cluster', cluster, '--sandbox', 'on'], /--cluster and --sandbox/],
+        [['--cell', '1'], /--cell and --fenceCommand go with --cluster/],
+        [['cluster', 'init', cluster, '--cells', '0'], /--cells/],
+        [['cluster', 'evict', cluster, '1'], /--fence-command/],
+    ]) {
+        const { code, errors } = await run(args);
+        assert.equal(code, 2, `${args}`);
+        assert.match(errors, message);
+    }
+    for (const [args, message] of [
+        [['--cluster', folder, '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0'], /no file `cluster`/],
+        [['--cluster', cluster, '--cell', '7', '--blobPort', '0', '--queuePort', '0', '--tablePort', '0', '--filePort', '0'], /no such cell/],
+        [['cluster', 'init', cluster], /a cluster already/],
+        [['cluster', 'status', folder], /no file `cluster`/],
+        [['cluster', 'evict', cluster, '7', '--fence-command', '/bin/true'], /cannot be read/],
+    ]) {
+        const { code, errors } = await run(args);
+        assert.equal(code, 1, `${args}`);
+        assert.match(errors, message);
+    }
+});
+
+test('a standby answers 503, and takes over when the owner is killed under writers: nothing acknowledged is lost', async (t) => {
+    const { cluster } = await newCluster(t);
+    const owner = await newMember(t, cluster);
+    await owner.until(200);
+    await newContainer(owner);
+    const standby = await newMember(t, cluster);
+    await standby.until(503);
+    assert.equal(await standby.health('/-/live'), 200);
+    for (const service of ['blob', 'queue', 'file', 'table']) {
+        const answer = await standby.ask('GET', service === 'table' ? '/Tables' : '?comp=list', { service });
+        assert.equal(answer.status, 503);
+        assert.equal(answer.headers.get('x-ms-error-code'), 'ServerBusy');
+        assert.equal(answer.headers.get('retry-after'), '3');
+        assert.match(answer.body.toString(), service === 'table' ? /^{"odata.error":{"code":"ServerBusy"/ : /<Code>ServerBusy<\/Code>/);
+    }
+    const [cell] = await status(cluster);
+    assert.equal(cell.state, 'owned');
+    assert.equal(cell.address, `127.0.0.1:${owner.ports.blob}`);
+    const acknowledged = await writeUntil(owner, () => owner.end('SIGKILL'));
+    await standby.until(200);
+    await hasAll(standby, acknowledged);
+    assert.equal((await status(cluster))[0].incarnation, cell.incarnation + 1);
+    /* The one that died stands by when it is started again. */
+    owner.restart();
+    await owner.until(503);
+    assert.equal(await standby.health(), 200);
+});
+
+test('SIGTERM hands the cell over; a standby ends at once', async (t) => {
+    const { cluster } = await newCluster(t);
+    const owner = await newMember(t, cluster);
+    await owner.until(200);
+    const standby = await newMember(t, cluster), other = await newMember(t, cluster);
+    await Promise.all([standby.until(503), other.until(503)]);
+    assert.deepEqual(await other.end(), { code: 0, signal: null });
+    await newContainer(owner);
+    const acknowledged = await writeUntil(owner, () => owner.end());
+    assert.deepEqual(await owner.ended, { code: 0, signal: null });
+    await standby.until(200);
+    await hasAll(standby, acknowledged);
+    assert.deepEqual(await standby.end(), { code: 0, signal: null });
+    assert.equal((await status(cluster))[0].state, 'free');
+});
+
+test('an owner that is stopped is fenced by the command, and the standby takes over', async (t) => {
+    const { folder, cluster } = await newCluster(t);
+    const command = join(folder, 'fence');
+    await writeFile(command, '#!/bin/sh\n[ "$1" = 1 ] && kill -9 "$5"\n');
+    await chmod(command, 0o700);
+    const owner = await newMember(t, cluster);
+    await owner.until(200);
+    await newContainer(owner);
+    const standby = await newMember(t, cluster, { args: ['--fenceCommand', command] });
+    await standby.until(503);
+    const acknowledged = await writeUntil(owner, async () => {
+        owner.signal('SIGSTOP');
+        await standby.until(200);
+    });
+    assert.deepEqual(await owner.ended, { code: null, signal: 'SIGKILL' });
+    assert.match(standby.stderr, /does not renew its lease.*It is fenced now/);
+    await hasAll(standby, acknowledged);
+});
+
+test('without a fence command the standby waits, and says so; an operator evicts the owner', async (t) => {
+    const { folder, cluster } = await newCluster(t);
+    const command = join(folder, 'fence');
+    await writeFile(command, '#!/bin/sh\nkill -9 "$5"\n');
+    await chmod(command, 0o700);
+    const owner = await newMember(t, cluster), began = performance.now();
+    await owner.until(200);
+    const standby = await newMember(t, cluster);
+    await standby.until(503);
+    owner.signal('SIGSTOP');
+    while (!/Without --fenceCommand/.test(standby.stderr) && performance.now() - began < 60000)
+        await delay(50);
+    assert.match(standby.stderr, /Without --fenceCommand this front end waits/);
+    assert.equal(await standby.health(), 503);
+    assert.equal((await status(cluster))[0].state, 'silent');
+    const { code, output, errors } = await run(['cluster', 'evict', cluster, '1', '--fence-command', command]);
+    assert.equal(code, 0, errors);
+    assert.match(output, /is fenced/);
+    await standby.until(200);
+});
+
+/** What comes by the SMB port for a negotiation; empty: it was closed. ms-smb2: 2.2.3 */
+function negotiate(port) {
+    const header = Buffer.alloc(64);
+    const body = Buffer.alloc(36 + 2);
+    header.write('\xfeSMB', 0, 'latin1');
+    header.writeUInt16LE(64, 4);
+    header.writeUInt16LE(1, 14); // credits
+    body.writeUInt16LE(36, 0);
+    body.writeUInt16LE(1, 2); // one dialect
+    body.writeUInt16LE(1, 4);
+    body.writeUInt16LE(0x0210, 36);
+    const message = Buffer.concat([header, body]), frame = Buffer.alloc(4);
+    frame.writeUInt32BE(message.length, 0);
+    return new Promise((resolve) => {
+        const socket = net.connect(port, '127.0.0.1');
+        let got = Buffer.alloc(0);
+        socket.on('data', (bytes) => {
+            got = Buffer.concat([got, bytes]);
+            socket.destroy();
+        });
+        socket.on('error', () => {});
+        socket.on('close', () => resolve(got));
+        socket.write(Buffer.concat([frame, message]));
+    });
+}
+
+test('without a lease nothing is answered, neither by REST nor by SMB; with it again all is', async (t) => {
+    const { cluster } = await newCluster(t);
+    const owner = await newMember(t, cluster, { smb: true, args: ['--smbAllowUnencrypted'] });
+    await owner.until(200);
+    await newContainer(owner);
+    assert.equal((await put(owner, 'b', 'of b')).status, 201);
+    assert.ok((await negotiate(owner.ports.smb)).length > 64);
+    await owner.control('renewals/hold');
+    await delay(LEASE_MS + 100);
+    await assert.rejects(get(owner, 'b'), /closed/);
+    await assert.rejects(put(owner, 'b2', 'of b2'), /closed/);
+    await assert.rejects(owner.ask('GET', '/cells/b', { service: 'queue' }), /closed/);
+    assert.equal(await owner.health(), 0);
+    assert.equal((await negotiate(owner.ports.smb)).length, 0);
+    await owner.control('renewals/go');
+    await owner.until(200);
+    assert.equal((await get(owner, 'b')).body.toString(), 'of b');
+    assert.ok((await negotiate(owner.ports.smb)).length > 64);
+});
+
+test('an owner that was stopped for longer than its lease answers nothing that came meanwhile', async (t) => {
+    const { cluster } = await newCluster(t);
+    const owner = await newMember(t, cluster);
+    await owner.until(200);
+    await newContainer(owner);
+    assert.equal((await put(owner, 'b', 'of b')).status, 201);
+    await owner.control('renewals/hold'); // else it may renew before it answers, which is right too
+    owner.signal('SIGSTOP');
+    const asked = get(owner, 'b').then(() => 'answered', () => 'closed');
+    await delay(LEASE_MS + 100);
+    owner.signal('SIGCONT');
+    assert.equal(await asked, 'closed');
+});
+
+test('each of two cells has an owner, and a third front end stands by for both', async (t) => {
+    const { cluster } = await newCluster(t, 2);
+    const two = await newMember(t, cluster, { args: ['--cell', '2'] });
+    await two.until(200);
+    const one = await newMember(t, cluster);
+    await one.until(200);
+    const three = await newMember(t, cluster);
+    await three.until(503);
+    assert.deepEqual((await status(cluster)).map(({ cell, state, address }) => [cell, state, address]),
+        [[1, 'owned', `127.0.0.1:${one.ports.blob}`], [2, 'owned', `127.0.0.1:${two.ports.blob}`]]);
+    await two.end('SIGKILL');
+    await three.until(200);
+    assert.equal(await one.health(), 200);
+});

@@ -1,0 +1,110 @@
+// A front end of a cluster (lagra --cluster) for tests: on ports of its own, killed, stopped and waited for.
+
+import { spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection } from './http.mjs';
+import { freePorts } from './server.mjs';
+import { DEVELOPMENT, sign } from './sign.mjs';
+
+const POLL_MS = 20;
+const PATIENCE_MS = 60_000;
+const STDERR_KEPT = 65536;
+const SERVICES = ['blob', 'queue', 'table', 'file'];
+
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
+export class Member {
+    host = '127.0.0.1';
+    account = DEVELOPMENT.account;
+    ports = {};
+    stderr = '';
+    ended = null; // resolves to { code, signal }
+    #child = null;
+    #words;
+    #env;
+
+    /** args: more options, such as ['--cell', '2']; smb: serve SMB too */
+    static async start(folder, { args = [], env = {}, smb = false } = {}) {
+        const member = new Member();
+        const names = smb ? [...SERVICES, 'smb'] : SERVICES;
+        const ports = await freePorts(names.length);
+
+        names.forEach((name, i) => {
+            member.ports[name] = ports[i];
+        });
+        member.#words = ['--cluster', folder, ...names.flatMap((name, i) => [`--${name}Port`, `${ports[i]}`]), ...args];
+        member.#env = env;
+        member.restart();
+        return member;
+    }
+
+    get pid() {
+        return this.#child?.pid;
+    }
+
+    /** Starts the process again, on the same ports. */
+    restart() {
+        const child = spawn(process.env.LAGRA_BINARY, this.#words, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...this.#env } });
+
+        child.stderr.setEncoding('utf8');
+        child.stderr.on('data', (text) => {
+            this.stderr = (this.stderr + text).slice(-STDERR_KEPT);
+        });
+        this.ended = new Promise((resolve) => child.once('close', (code, signal) => {
+            running.delete(child);
+            resolve({ code, signal });
+        }));
+        running.add(child);
+        this.#child = child;
+    }
+
+    signal(name) {
+        this.#child.kill(name);
+    }
+
+    /** Sends a signal and waits for the end: { code, signal }. */
+    async end(name = 'SIGTERM') {
+        if (this.#child.exitCode === null && this.#child.signalCode === null)
+            this.#child.kill(name);
+        return this.ended;
+    }
+
+    /** One request on a connection of its own. Throws when that is closed without a whole response. */
+    async ask(method, target, { headers = [], body = Buffer.alloc(0), service = 'blob', raw = false } = {}) {
+        const port = this.ports[service];
+        const connection = await Connection.open(this.host, port);
+        const request = {
+            method, target: raw ? target : `/${this.account}${target}`,
+            headers: [['Host', `${this.host}:${port}`], ['Content-Length', `${body.length}`], ...headers],
+        };
+
+        try {
+            return await connection.exchange(raw ? request : sign(request, { service }), body);
+        } finally {
+            connection.close();
+        }
+    }
+
+    /** The status of a health path; 0: it does not answer. */
+    async health(path = '/-/ready') {
+        return this.ask('GET', path, { raw: true }).then(({ status }) => status, () => 0);
+    }
+
+    /** Resolves when the path answers with this status, to how long that took in ms. */
+    async until(status, path = '/-/ready', patienceMs = PATIENCE_MS) {
+        const began = performance.now();
+
+        while (performance.now() - began < patienceMs) {
+            if (await this.health(path) === status)
+                return performance.now() - began;
+            await delay(POLL_MS);
+        }
+        throw new Error(`${path} is not ${status} within ${patienceMs} ms; standard error:\n${this.stderr}`);
+    }
+
+    /** A control request of builds with gates. Its response may not be sent, when the lease has ended. */
+    async control(path) {
+        await this.ask('POST', `/$lagra/${path}`, { raw: true }).catch(() => {});
+    }
+}
