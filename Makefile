@@ -8,7 +8,7 @@ CONSOLE ?= on
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test rados-bench sim mutants check asan ubsan tsan fuzz soak bench docs deb deb-test reproducible install clean
+.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test rados-bench cluster-test sim mutants check asan ubsan tsan fuzz soak bench docs deb deb-test reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -82,6 +82,11 @@ rados-bench: ## Lagra on a Ceph cluster that it starts, beside Ceph's own gatewa
 	@tools/prepare rados-bench
 	@tools/compile build-rados-bench -Db_lto=true -Doptimization=3 -Drados=true -- lagra bench/load
 	@tools/node bench/rados.mjs --build build-rados-bench --binary build-rados-bench/lagra $(ARGS)
+
+cluster-test: ## cells on a CephFS that it starts: machines die, hang and are evicted under writers; two minutes (ARGS="--minutes 10", "hang")
+	@tools/prepare cluster-test
+	@tools/compile build-test -Dgates=true
+	@tools/node tests/cluster/run.mjs --build build-test $(ARGS)
 
 check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute
 	@tools/prepare check

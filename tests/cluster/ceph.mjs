@@ -1,0 +1,258 @@
+// A CephFS for tests: one monitor, three OSDs, two MDS (one waits) from Debian's packages, in one folder, on 127.0.0.1,
+// without keys or systemd; and machines, each a mount of its own by ceph-fuse, that can die, hang and be evicted.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { freemem, tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const PROGRAMS = ['ceph', 'ceph-mon', 'ceph-osd', 'ceph-mds', 'ceph-fuse', 'monmaptool'];
+const OSDS = 3;
+const GROUPS = 8;
+const ROOT = 'shared';
+const QUOTA_BYTES = 20 * 2 ** 30;
+const DISK_BYTES = 8 * 2 ** 30;
+const FREE_BYTES = 5 * 2 ** 30;
+const FREE_MEMORY = 2 * 2 ** 30;
+const PATIENCE_MS = 120_000;
+const COMMAND_MS = 60_000;
+const POLL_MS = 100;
+
+function freePort() {
+    return new Promise((resolve, reject) => {
+        const server = createServer();
+
+        server.once('error', reject);
+        server.listen(0, '127.0.0.1', () => {
+            const { port } = server.address();
+
+            server.close(() => resolve(port));
+        });
+    });
+}
+
+/** What the machine lacks of what a CephFS takes, as sentences. */
+export function lacking() {
+    const { bavail, bsize } = statfsSync(tmpdir());
+    const lacks = PROGRAMS.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0)
+        .map((name) => `${name} is not installed (tools/prepare cluster-test)`);
+
+    if (!existsSync('/dev/fuse'))
+        lacks.push('/dev/fuse is missing');
+    if (process.getuid() !== 0)
+        lacks.push('only root may mount');
+    if (bavail * bsize < FREE_BYTES || freemem() < FREE_MEMORY)
+        lacks.push(`${FREE_BYTES / 2 ** 30} GiB of disk and ${FREE_MEMORY / 2 ** 30} GiB of memory must be free`);
+    return lacks;
+}
+
+const configuration = (folder, port, fsid) => `[global]
+fsid = ${fsid}
+mon_host = [v2:127.0.0.1:${port}]
+ms_bind_ipv6 = false
+public_addr = 127.0.0.1
+cluster_addr = 127.0.0.1
+auth_cluster_required = none
+auth_service_required = none
+auth_client_required = none
+run_dir = ${folder}
+admin_socket = ${folder}/$name.asok
+log_file = ${folder}/$name.log
+log_to_stderr = false
+err_to_stderr = true
+mon_cluster_log_file = ${folder}/cluster.log
+crash_dir = ${folder}
+heartbeat_file =
+osd_crush_chooseleaf_type = 0
+osd_pool_default_pg_autoscale_mode = off
+osd_pool_default_pg_num = ${GROUPS}
+mon_max_pg_per_osd = 1000
+[client]
+admin_socket =
+log_file =
+[mon]
+mon_data = ${folder}/mon
+mon_data_avail_crit = 1
+mon_data_avail_warn = 2
+mon_initial_members = a
+paxos_propose_interval = 0.05
+mon_warn_on_insecure_global_id_reclaim = false
+mon_warn_on_insecure_global_id_reclaim_allowed = false
+mon_allow_pool_delete = true
+[mds]
+mds_data = ${folder}/mds.$id
+keyring = ${folder}/mds.$id/keyring
+[osd]
+osd_data = ${folder}/osd.$id
+osd_class_load_list = *
+osd_class_default_list = *
+osd_crush_update_on_start = true
+osd_crush_initial_weight = 1
+crush_location = root=default host=one
+bluestore_block_size = ${DISK_BYTES}
+bluestore_block_create = true
+bluestore_block_db_create = false
+bluestore_block_wal_create = false
+bluestore_cache_autotune = false
+bluestore_cache_size = 67108864
+`;
+
+export class CephFs {
+    #folder = mkdtempSync(path.join(tmpdir(), 'lagra-cephfs-'));
+    #daemons = new Map();
+
+    get configuration() {
+        return path.join(this.#folder, 'ceph.conf');
+    }
+
+    static async start() {
+        const fs = new CephFs();
+
+        try {
+            await fs.#start();
+        } catch (error) {
+            await fs.stop();
+            throw error;
+        }
+        return fs;
+    }
+
+    #run(command, ...args) {
+        const { status, stdout, stderr, error } = spawnSync(command, ['-c', this.configuration, ...args], { encoding: 'utf8', timeout: COMMAND_MS });
+
+        if (status !== 0)
+            throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? stderr}`);
+        return stdout;
+    }
+
+    #spawn(name, command, ...args) {
+        const log = openSync(path.join(this.#folder, `${name}.out`), 'a');
+        const child = spawn(command, ['-c', this.configuration, ...args, '-f'], { stdio: ['ignore', log, log] });
+
+        child.ended = new Promise((resolve) => child.once('exit', resolve));
+        child.once('error', () => this.#daemons.delete(name));
+        this.#daemons.set(name, child);
+    }
+
+    async #until(what, isSo) {
+        for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await sleep(POLL_MS))
+            if (await isSo())
+                return;
+        throw new Error(`${what}: not within ${PATIENCE_MS / 1000} s`);
+    }
+
+    async #start() {
+        const fsid = randomUUID(), port = await freePort(), map = path.join(this.#folder, 'monmap');
+
+        writeFileSync(this.configuration, configuration(this.#folder, port, fsid));
+        this.#run('monmaptool', '--create', '--fsid', fsid, '--addv', 'a', `[v2:127.0.0.1:${port}]`, map);
+        mkdirSync(path.join(this.#folder, 'mon'));
+        this.#run('ceph-mon', '--mkfs', '-i', 'a', '--monmap', map);
+        this.#spawn('mon', 'ceph-mon', '-i', 'a');
+        for (let i = 0; i < OSDS; i++) {
+            const uuid = randomUUID();
+
+            this.#run('ceph', 'osd', 'new', uuid);
+            mkdirSync(path.join(this.#folder, `osd.${i}`));
+            this.#run('ceph-osd', '-i', `${i}`, '--mkfs', '--osd-uuid', uuid);
+            this.startDisk(i);
+        }
+        for (const pool of ['meta', 'data'])
+            this.#run('ceph', 'osd', 'pool', 'create', pool, `${GROUPS}`, `${GROUPS}`, 'replicated');
+        for (const id of ['a', 'b']) {
+            mkdirSync(path.join(this.#folder, `mds.${id}`));
+            writeFileSync(path.join(this.#folder, `mds.${id}`, 'keyring'), '');
+            this.startMds(id);
+        }
+        this.#run('ceph', 'fs', 'new', 'cells', 'meta', 'data');
+        await this.#until('an MDS is active', () => this.#run('ceph', 'mds', 'stat').includes('up:active'));
+        await this.#makeRoot();
+    }
+
+    /** The folder that machines mount, with a quota: without a manager CephFS does not know how much room it has, and
+     *  statfs() says none, but for that of a quota. */
+    async #makeRoot() {
+        const at = await this.#mountAt('admin', '/'), folder = path.join(at, ROOT);
+
+        mkdirSync(folder);
+        const { status, stderr } = spawnSync('python3', ['-c', 'import os, sys; os.setxattr(sys.argv[1], "ceph.quota.max_bytes", sys.argv[2].encode())', folder, `${QUOTA_BYTES}`], { encoding: 'utf8' });
+        await this.unmount('admin');
+        if (status !== 0)
+            throw new Error(stderr);
+    }
+
+    startDisk(number) {
+        this.#spawn(`osd.${number}`, 'ceph-osd', '-i', `${number}`);
+    }
+
+    startMds(id) {
+        this.#spawn(`mds.${id}`, 'ceph-mds', '-i', id);
+    }
+
+    async #kill(name) {
+        const child = this.#daemons.get(name);
+
+        this.#daemons.delete(name);
+        child?.kill('SIGKILL');
+        await child?.ended;
+    }
+
+    killDisk(number) {
+        return this.#kill(`osd.${number}`);
+    }
+
+    /** Kills the active MDS; the other one takes over. Returns its id. */
+    async killMds() {
+        const id = this.#run('ceph', 'mds', 'stat').match(/0=(\w+)=up:/)[1];
+
+        await this.#kill(`mds.${id}`);
+        return id;
+    }
+
+    /* ---- machines ---- */
+
+    mountPoint(name) {
+        return path.join(this.#folder, 'machines', name);
+    }
+
+    async mount(name) {
+        await this.#mountAt(name, `/${ROOT}`);
+    }
+
+    async #mountAt(name, folder) {
+        const at = this.mountPoint(name);
+
+        mkdirSync(at, { recursive: true });
+        this.#spawn(`machine.${name}`, 'ceph-fuse', '-r', folder, at);
+        await this.#until(`machine ${name} has mounted`, () => readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${at} `));
+        return at;
+    }
+
+    /** A signal to its ceph-fuse. SIGKILL: as when the machine dies; SIGSTOP: its network is cut. */
+    signalMount(name, signal) {
+        this.#daemons.get(`machine.${name}`)?.kill(signal);
+    }
+
+    async unmount(name) {
+        spawnSync('umount', ['-l', this.mountPoint(name)]);
+        await this.#kill(`machine.${name}`);
+    }
+
+    /** Evicts its client, as an administrator may. */
+    evict(name) {
+        const sessions = JSON.parse(this.#run('ceph', 'tell', 'mds.0', 'session', 'ls', '--format=json'));
+        const found = sessions.find(({ client_metadata: { mount_point: at } }) => at?.replace(/\/$/, '') === this.mountPoint(name));
+
+        this.#run('ceph', 'tell', 'mds.0', 'client', 'evict', `id=${found.id}`);
+    }
+
+    async stop() {
+        for (const name of [...this.#daemons.keys()].filter((daemon) => daemon.startsWith('machine.')))
+            await this.unmount(name.slice('machine.'.length));
+        await Promise.all([...this.#daemons.keys()].map((name) => this.#kill(name)));
+        rmSync(this.#folder, { recursive: true, force: true });
+    }
+}

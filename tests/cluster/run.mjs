@@ -1,0 +1,246 @@
+#!/usr/bin/env node
+// Cells on a real CephFS (ceph.mjs): run.mjs --build FOLDER [--seed N] [--minutes N] [TEST..]. Two machines, one cell; machines
+// die, hang, are cut off and evicted, an OSD and the MDS are killed, the cell is handed over, all under writers of all services.
+// Afterwards nothing that was acknowledged is lost or doubled, and no reader has seen anything go back.
+//
+// Without names each test runs once. --minutes: then a campaign of tests by lot for so long. Prints for each failover the time from the
+// last response of the old owner to the first of the new one; nothing depends on times. Where no CephFS can be started it
+// says why, and nothing has passed or failed. The last line is "N passed, N failed".
+
+import { spawnSync } from 'node:child_process';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { CephFs, lacking } from './ceph.mjs';
+import { Machine } from './machines.mjs';
+import { Writers } from './writers.mjs';
+
+const { values: options, positionals: wanted } = parseArgs({
+    allowPositionals: true,
+    options: { build: { type: 'string' }, seed: { type: 'string', default: '1' }, minutes: { type: 'string', default: '0' } },
+});
+const BEFORE_MS = 1500, AFTER_MS = 1500;
+const SERVES_MS = 120_000;
+
+process.env.LAGRA_BINARY = path.resolve(options.build, 'lagra');
+
+/** xorshift32 */
+let state = Number(options.seed) * 2654435761 >>> 0 || 1;
+function below(limit) {
+    state ^= state << 13;
+    state >>>= 0;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    state >>>= 0;
+    return state % limit;
+}
+
+/* Each fails in its way, is seen to be replaced, and is repaired: problems. */
+const TESTS = {
+    /** SIGTERM. */
+    async handover(world) {
+        const { owner } = world;
+
+        await owner.member.end('SIGTERM');
+        await world.untilReplaced();
+        owner.member.restart();
+        return [];
+    },
+    async die(world) {
+        const { owner } = world;
+
+        await owner.die();
+        await world.untilReplaced();
+        await owner.repair();
+        return [];
+    },
+    /** The front end alone is killed: its mount stays, and frees the lock. */
+    async kill(world) {
+        const { owner } = world;
+
+        await owner.member.end('SIGKILL');
+        await world.untilReplaced();
+        owner.member.restart();
+        return [];
+    },
+    /** The whole machine; it goes on once it was replaced, and must answer nothing and end. */
+    async hang(world) {
+        const { owner } = world;
+
+        owner.hang();
+        await world.untilReplaced();
+        owner.goesOn();
+        const problems = await owner.ends();
+        await owner.repair();
+        return problems;
+    },
+    /** The front end alone, on a mount that works. */
+    async stop(world) {
+        const { owner } = world;
+
+        owner.member.signal('SIGSTOP');
+        await world.untilReplaced();
+        owner.member.signal('SIGCONT');
+        const problems = await owner.ends();
+        await owner.repair();
+        return problems;
+    },
+    /** The mount alone: the front end runs on, has all in memory, and its clients reach it. */
+    async 'cut-off'(world) {
+        const { owner } = world;
+
+        owner.cutOff();
+        await world.untilReplaced();
+        await sleep(AFTER_MS);
+        await owner.repair();
+        return [];
+    },
+    async evict(world) {
+        const { owner } = world;
+
+        owner.evict();
+        const problems = await owner.ends();
+        await world.untilReplaced();
+        await owner.repair();
+        return problems;
+    },
+    async osd(world) {
+        const number = below(3);
+
+        await world.fs.killDisk(number);
+        await sleep(4000);
+        world.fs.startDisk(number);
+        await sleep(4000);
+        return [];
+    },
+    async mds(world) {
+        const id = await world.fs.killMds();
+
+        await sleep(4000);
+        world.fs.startMds(id);
+        await sleep(4000);
+        return [];
+    },
+};
+
+class World {
+    static async start(fs) {
+        const world = new World();
+
+        world.fs = fs;
+        world.machines = ['one', 'two'].map((name) => new Machine(fs, name, true));
+        for (const machine of world.machines)
+            await fs.mount(machine.name);
+        const { status, stderr } = spawnSync(process.env.LAGRA_BINARY, ['cluster', 'init', world.machines[0].folder], { encoding: 'utf8' });
+        if (status !== 0)
+            throw new Error(stderr);
+        for (const machine of world.machines)
+            await machine.start();
+        world.writers = new Writers(() => world.machines.map(({ member }) => member));
+        await world.untilOwned();
+        return world;
+    }
+
+    /** Finds the machine whose front end serves. */
+    async untilOwned() {
+        const end = Date.now() + SERVES_MS;
+
+        while (Date.now() < end)
+            for (const machine of this.machines)
+                if (await Promise.race([machine.member.health(), sleep(1000, 0)]) === 200) {
+                    this.owner = machine;
+                    return;
+                }
+        throw new Error(`no front end serves within ${SERVES_MS / 1000} s:\n${this.machines.map(({ name, member }) => `${name}: ${member.stderr.slice(-1500)}`).join('\n')}`);
+    }
+
+    async untilReplaced() {
+        const old = this.owner, began = performance.now(), other = this.machines.find((machine) => machine !== old);
+
+        await other.member.until(200, '/-/ready', SERVES_MS);
+        this.owner = other;
+        await sleep(300); // a writer finds it
+        const last = this.writers.lastAnswer.get(old.member), first = this.writers.firstAnswer.get(other.member);
+        this.took = first ? `${((first - Math.min(last, first)) / 1000).toFixed(1)} s without answers` : `${((performance.now() - began) / 1000).toFixed(1)} s until it was ready`;
+    }
+}
+
+const total = { passed: 0, failed: 0 };
+
+async function runTest(world, name) {
+    const began = Date.now();
+
+    world.took = '';
+    world.writers.problems.length = 0;
+    await world.untilOwned();
+    await sleep(BEFORE_MS);
+    world.writers.firstAnswer.clear();
+    world.writers.firstAnswer.set(world.owner.member, performance.now());
+    const problems = await TESTS[name](world).catch((error) => [error.stack]);
+    await world.untilOwned().catch((error) => problems.push(error.message));
+    await sleep(AFTER_MS);
+    problems.push(...world.writers.problems);
+    total[problems.length === 0 ? 'passed' : 'failed']++;
+    console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${name}, ${Math.round((Date.now() - began) / 1000)} s${world.took ? `: ${world.took}` : ''}`);
+    problems.slice(0, 10).forEach((problem) => console.log(problem));
+    return problems.length === 0;
+}
+
+async function runAll(world, names) {
+    const end = Date.now() + Number(options.minutes) * 60_000;
+
+    await world.writers.prepare();
+    world.writers.start();
+    for (const name of names)
+        if (!await runTest(world, name))
+            return;
+    while (Date.now() < end)
+        if (!await runTest(world, names[below(names.length)]))
+            return;
+}
+
+/** At the end nothing is lost, whatever happened on the way. */
+async function checkAll(world) {
+    await world.writers.end();
+    world.writers.problems.length = 0;
+    await world.untilOwned();
+    const found = await world.writers.check(world.owner.member);
+    const { problems, counts } = world.writers;
+
+    total[problems.length === 0 ? 'passed' : 'failed']++;
+    console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: what was acknowledged is there: ${JSON.stringify(found)}; ${JSON.stringify(counts)}`);
+    problems.slice(0, 20).forEach((problem) => console.log(problem));
+}
+
+async function main() {
+    const names = wanted.length > 0 ? wanted : Object.keys(TESTS);
+    const lacks = lacking();
+
+    if (names.some((name) => !TESTS[name]))
+        throw new Error(`there are ${Object.keys(TESTS).join(', ')}`);
+    if (lacks.length > 0) {
+        console.log(`skipped: no CephFS can be started here: ${lacks.join('; ')}`);
+        return;
+    }
+    const fs = await CephFs.start();
+
+    for (const signal of ['SIGINT', 'SIGTERM'])
+        process.once(signal, () => fs.stop().finally(() => process.exit(1)));
+    let world = null;
+    try {
+        world = await World.start(fs);
+        await runAll(world, names);
+        await checkAll(world);
+    } finally {
+        for (const { member } of world?.machines ?? [])
+            member?.signal('SIGKILL');
+        await fs.stop();
+    }
+}
+
+await main().catch((error) => {
+    console.log(error.stack);
+    total.failed++;
+});
+console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exit(total.failed > 0 ? 1 : 0);

@@ -1,0 +1,218 @@
+// Writers of all services, which ask whichever front end serves, and remember what was acknowledged; and readers that see
+// whether anything goes back. A request without an answer may have been done or not.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from '../crash/client.mjs';
+
+const ANSWER_MS = 2500;
+const PAUSE_MS = 20;
+const REGISTERS = 4;
+
+const base64 = (text) => Buffer.from(text).toString('base64');
+const message = (text) => Buffer.from(`<QueueMessage><MessageText>${base64(text)}</MessageText></QueueMessage>`);
+
+export class Writers {
+    problems = [];
+    counts = { acknowledged: 0, unknown: 0, read: 0 };
+    lastAnswer = new Map(); // of each member: when it answered last, performance.now()
+    firstAnswer = new Map(); // and when it answered first since forget()
+    #members;
+    #ends = false;
+    #running = [];
+    #names = { blob: [], queue: [], table: [], file: [] };
+    #tried = new Set(); // messages that may be there
+    #registers = Array.from({ length: REGISTERS }, () => ({ sent: 0, acknowledged: 0 }));
+
+    /** members: a function that returns those that may be asked */
+    constructor(members) {
+        this.#members = members;
+    }
+
+    /** One request to one member: its answer, or null. */
+    async #try(clients, service, member, request) {
+        const key = `${service}-${member.ports.blob}`;
+        const client = clients.get(key) ?? new Client(member, service);
+        const late = new AbortController();
+
+        clients.set(key, client);
+        try {
+            const answer = await Promise.race([
+                client.ask(...request), sleep(ANSWER_MS, null, { signal: late.signal }).catch(() => null)]);
+
+            if (answer && answer.status < 500) {
+                this.lastAnswer.set(member, performance.now());
+                if (!this.firstAnswer.has(member))
+                    this.firstAnswer.set(member, performance.now());
+                return answer;
+            }
+            if (answer && answer.status !== 503)
+                this.problems.push(`${request[0]} ${request[1]}: ${answer.status}`);
+            if (answer)
+                return null;
+        } catch {
+            // It is gone, or closed the connection.
+        } finally {
+            late.abort();
+        }
+        client.close();
+        clients.delete(key);
+        return null;
+    }
+
+    /** Asks members in turn until one answers. once: a request that may be done once only is not repeated. */
+    async #ask(clients, service, request, once = false) {
+        for (let i = 0; !this.#ends; i++) {
+            const members = this.#members(), member = members[(clients.at ?? 0) % members.length];
+            const answer = await this.#try(clients, service, member, request);
+
+            if (answer)
+                return answer;
+            clients.at = (clients.at ?? 0) + 1;
+            this.counts.unknown++;
+            await sleep(PAUSE_MS);
+            if (once)
+                return null;
+        }
+        return null;
+    }
+
+    async #write(service, wanted, kind, ...request) {
+        const answer = await this.#ask(kind.clients, service, request, kind.once);
+
+        if (answer && !wanted.includes(answer.status))
+            this.problems.push(`${request[0]} ${request[1]}: ${answer.status} ${answer.headers.get('x-ms-error-code')}`);
+        if (answer)
+            this.counts.acknowledged++;
+        return answer !== null && wanted.includes(answer.status);
+    }
+
+    #start(step) {
+        const clients = new Map();
+        const loop = async () => {
+            for (let i = 0; !this.#ends; i++)
+                await step(clients, i);
+            clients.forEach((client) => client.close());
+        };
+
+        this.#running.push(loop().catch((error) => this.problems.push(error.stack)));
+    }
+
+    async prepare() {
+        const kind = { clients: new Map() };
+        const done = [201, 204, 409];
+
+        await this.#write('blob', done, kind, 'PUT', '/cells?restype=container');
+        await this.#write('queue', done, kind, 'PUT', '/cells');
+        await this.#write('table', done, kind, 'POST', '/Tables', {
+            headers: [['Content-Type', 'application/json'], ['Accept', 'application/json;odata=nometadata']],
+            body: Buffer.from(JSON.stringify({ TableName: 'cells' })),
+        });
+        await this.#write('file', done, kind, 'PUT', '/cells?restype=share');
+        for (let i = 0; i < REGISTERS; i++)
+            await this.#putRegister(kind, i);
+        kind.clients.forEach((client) => client.close());
+    }
+
+    async #putRegister(kind, i) {
+        const register = this.#registers[i], value = ++register.sent;
+
+        if (await this.#write('blob', [201], kind, 'PUT', `/cells/register${i}`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.from(`${value}`) }))
+            register.acknowledged = value;
+    }
+
+    /** No answer shows less than what was acknowledged before it was asked for, whoever gives it. */
+    async #readRegister(clients, member, i) {
+        const least = this.#registers[i].acknowledged;
+        const answer = await this.#try(clients, 'blob', member, ['GET', `/cells/register${i}`]);
+
+        if (!answer || answer.status !== 200)
+            return;
+        this.counts.read++;
+        if (Number(answer.body.toString()) < least)
+            this.problems.push(`register ${i} is read as ${answer.body}, after ${least} was acknowledged`);
+    }
+
+    start() {
+        for (let i = 0; i < REGISTERS; i++)
+            this.#start((clients) => this.#putRegister({ clients }, i));
+        this.#start(async (clients, i) => {
+            const members = this.#members();
+
+            await this.#readRegister(clients, members[i % members.length], i % REGISTERS);
+            await sleep(2);
+        });
+        for (const w of [0, 1]) {
+            this.#start(async (clients, i) => {
+                if (await this.#write('blob', [201], { clients }, 'PUT', `/cells/b${w}-${i}`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.alloc(w ? 20_000 : 500, `${i}`) }))
+                    this.#names.blob.push(`b${w}-${i}`);
+            });
+            this.#start(async (clients, i) => {
+                this.#tried.add(`m${w}-${i}`);
+                if (await this.#write('queue', [201], { clients, once: true }, 'POST', '/cells/messages?messagettl=-1', { body: message(`m${w}-${i}`) }))
+                    this.#names.queue.push(`m${w}-${i}`);
+            });
+        }
+        this.#start(async (clients, i) => {
+            if (await this.#write('table', [201, 204, 409], { clients }, 'POST', '/cells', {
+                headers: [['Content-Type', 'application/json'], ['Accept', 'application/json;odata=nometadata'], ['Prefer', 'return-no-content']],
+                body: Buffer.from(JSON.stringify({ PartitionKey: `p${i % 5}`, RowKey: `r${i}`, Number: i })),
+            }))
+                this.#names.table.push(i);
+        });
+        this.#start(async (clients, i) => {
+            const kind = { clients }, target = `/cells/f${i}`;
+
+            if (await this.#write('file', [201], kind, 'PUT', target, { headers: [['x-ms-type', 'file'], ['x-ms-content-length', '1000']] }) &&
+                await this.#write('file', [201], kind, 'PUT', `${target}?comp=range`, { headers: [['x-ms-write', 'update'], ['x-ms-range', 'bytes=0-999']], body: Buffer.alloc(1000, `${i}`) }))
+                this.#names.file.push(i);
+        });
+    }
+
+    async end() {
+        this.#ends = true;
+        await Promise.all(this.#running);
+    }
+
+    /** Everything that was acknowledged is there, and no message twice. member: the one that serves */
+    async check(member) {
+        const ask = (service) => new Client(member, service);
+        const [blob, queue, table, file] = ['blob', 'queue', 'table', 'file'].map(ask);
+        const same = async (client, target, bytes, headers = []) => {
+            const answer = await client.ask('GET', target, { headers });
+
+            if (answer.status !== 200 || (bytes && !answer.body.equals(bytes)))
+                this.problems.push(`lost: ${target}: ${answer.status}, ${answer.body.length} bytes`);
+        };
+
+        for (const name of this.#names.blob)
+            await same(blob, `/cells/${name}`, Buffer.alloc(name.startsWith('b1') ? 20_000 : 500, name.split('-')[1]));
+        for (const i of this.#names.table)
+            await same(table, `/cells(PartitionKey='p${i % 5}',RowKey='r${i}')`, null, [['Accept', 'application/json;odata=nometadata']]);
+        for (const i of this.#names.file)
+            await same(file, `/cells/f${i}`, Buffer.alloc(1000, `${i}`));
+        await this.#checkQueue(queue);
+        [blob, queue, table, file].forEach((client) => client.close());
+        return Object.fromEntries(Object.entries(this.#names).map(([service, names]) => [service, names.length]));
+    }
+
+    async #checkQueue(queue) {
+        const seen = new Map();
+
+        for (;;) {
+            const answer = await queue.ask('GET', '/cells/messages?numofmessages=32&visibilitytimeout=600');
+            const texts = [...answer.body.toString().matchAll(/<MessageText>(.*?)<\/MessageText>/g)].map(([, text]) => Buffer.from(text, 'base64').toString());
+
+            if (answer.status !== 200)
+                this.problems.push(`Get Messages: ${answer.status}`);
+            if (texts.length === 0)
+                break;
+            texts.forEach((text) => seen.set(text, (seen.get(text) ?? 0) + 1));
+        }
+        for (const name of this.#names.queue)
+            if (!seen.has(name))
+                this.problems.push(`lost: message ${name}`);
+        for (const [text, times] of seen)
+            if (times > 1 || !this.#tried.has(text))
+                this.problems.push(`message ${text} is there ${times} times`);
+    }
+}
