@@ -15,7 +15,7 @@
 #include "base/clock.h"
 
 struct tenure {
-    _Atomic uint64_t ends_ns; /* clock_boot_ns(); 0: it has not begun, or was given up */
+    _Atomic uint64_t ends_ns; /* by clock_boot_ns(); 0 before it starts and once it is given up */
 };
 
 /* Returns whether the tenure holds now; also true for NULL, data that no other machine can take

@@ -134,7 +134,7 @@ static void write_record(struct candidate *c)
 }
 
 /* The lock is ours. The record is read again, since its owner may have renewed it until just now:
- * only a read that no write can follow tells when its lease ends. */
+ * only a read that no write can follow shows when its lease ends. */
 static void take_over(struct candidate *c)
 {
     enum owner_result result = read_record(c);

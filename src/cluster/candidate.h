@@ -1,8 +1,8 @@
 /* A front end that wants a cell: a thread that watches the cell's owner and tries to lock it.
  *
  * The thread does all that touches files of another owner, because any of it may hang for as long
- * as that owner's machine does. Callers read what it found last, and how long the operation in
- * progress has taken; they never wait for it. A thread that hangs is left behind when the process
+ * as that owner's machine does. Callers read the last result and the duration of the operation
+ * in progress; they never wait for it. A thread that hangs is left behind when the process
  * ends. */
 #ifndef LAGRA_CLUSTER_CANDIDATE_H
 #define LAGRA_CLUSTER_CANDIDATE_H
@@ -19,12 +19,12 @@
 struct candidacy {
     const char *path; /* of the cluster's folder */
     struct guid cluster;
-    const char *address;  /* "host:port" that others are told */
-    atomic_bool is_taken; /* by one of them, which goes on; or the process stops */
+    const char *address;  /* "host:port", for the record */
+    atomic_bool is_taken; /* set by the candidate that wins, or to stop all of them */
 };
 
 enum candidate_state {
-    CANDIDATE_WAITS,  /* another front end has the lock, or the file system does not answer */
+    CANDIDATE_WAITS,  /* another front end has the lock, or the file system hangs */
     CANDIDATE_WON,    /* the lock is ours, and the record says so */
     CANDIDATE_ENDED,  /* is_taken */
     CANDIDATE_FAILED, /* it cannot be owned: problem */
@@ -36,10 +36,10 @@ struct candidate_found {
     struct lease_watch watch;
     struct owner_identity self; /* this process; once is_open */
     bool is_open;
-    uint64_t began_ns; /* of the file operation in progress; 0: none is */
+    uint64_t began_ns; /* start of the file operation in progress, or 0 */
     char problem[256]; /* of CANDIDATE_FAILED; of CANDIDATE_WAITS the last error, or "" */
-    /* Of CANDIDATE_WON: our record as it was written, the begin of that write, and the time when
-     * the lease of the owner before has ended. */
+    /* Of CANDIDATE_WON: our record as it was written, the start of that write, and the end of the previous
+     * owner's lease. */
     struct owner_record record;
     uint64_t record_began_ns, serves_from_ns;
 };

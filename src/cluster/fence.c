@@ -16,8 +16,8 @@
 
 extern char **environ;
 
-/* In a process group of its own, so that what it starts is killed with it; with signals as a new
- * program expects them, since ours are blocked. */
+/* In a process group of its own, so that its children are killed with it, and with default
+ * signals, since ours are blocked. */
 static int start(const char *command, char **words, pid_t *ret_pid)
 {
     posix_spawnattr_t attributes;

@@ -1,12 +1,12 @@
 /* The front end's HTTP application: passes requests to the service while this process owns the cell,
- * and answers them 503 until then. A process goes from standing by to serving once, and never back:
+ * and rejects them with 503 until then. A process goes from standing by to serving once, and never back:
  * it ends when it loses its cell.
  *
  *   standing by  GET /-/live   200
  *                GET /-/ready  503, and why in the body
  *                all else      503 ServerBusy with Retry-After
- *   serving      as the service answers, for as long as the tenure holds; then connections are
- *                closed without a response
+ *   serving      the service's responses, while the tenure holds; afterwards connections are closed
+ *                without a response
  *
  * Requests for cells of other front ends will be forwarded from here. */
 #ifndef LAGRA_CLUSTER_FRONT_H

@@ -4,11 +4,11 @@
  *   owned     --- owner_release() ->  given up: the record says so, the lock is free
  *   owned     --- (lost) ---------->  the process must end: another front end has the cell, or may
  *
- * Each renewal first reads the record and compares its incarnation with ours. The lock alone would
- * not be enough: a CephFS client that was evicted and reconnects has lost it without notice.
+ * Each renewal first reads the record and compares its incarnation with ours. The lock is not
+ * enough: a CephFS client that was evicted and reconnects has lost it without notice.
  *
  * A renewal that the file system delays lets the tenure lapse by itself; it holds again once one
- * has succeeded, since nobody else can have written to the cell in between. */
+ * has succeeded, since no other front end can have written to the cell in between. */
 #ifndef LAGRA_CLUSTER_OWNER_H
 #define LAGRA_CLUSTER_OWNER_H
 
@@ -30,9 +30,9 @@ struct owner {
     bool has_lapsed;  /* it did not, which was logged */
 };
 
-/* Takes over the file, which is locked and has this record of ours, written by a write that began
- * at `began_ns` (clock_boot_ns()). The tenure begins at once; it is the caller who waits for the
- * end of another's lease before it answers. Returns false if no thread can be started. */
+/* Takes over the file, which is locked and has this record of ours, written by a write that started
+ * at `began_ns` (clock_boot_ns()). The tenure starts at once; the caller waits for the end of the
+ * previous owner's lease before it serves. Returns false if no thread can be started. */
 bool owner_start(struct owner *owner, struct owner_file *file, const struct owner_record *record,
                  uint64_t began_ns, void (*lost)(void *context, const char *why), void *context);
 /* Ends the tenure and the thread, writes that the cell is free, and unlocks it. Everything else

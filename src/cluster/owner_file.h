@@ -10,7 +10,7 @@
  * blocklists the client, so that none of its writes reaches a disk any more.
  *
  * Reads and writes bypass the page cache (O_DIRECT) where the file system can do that. With
- * ceph-fuse the kernel's cache goes on to show an old record to a machine that has the file open,
+ * ceph-fuse the kernel's cache keeps showing an old record to a machine that has the file open,
  * however often another machine writes to it. A direct read of an open descriptor also needs
  * nothing from the machine of the owner, so it works while that machine hangs; fstat() and open()
  * do not. */

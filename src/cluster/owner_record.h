@@ -38,8 +38,8 @@ struct owner_identity {
 struct owner_record {
     struct guid cluster;
     uint32_t cell;
-    uint64_t incarnation; /* raised by each owner; 0: the cell never had one */
-    uint64_t renewal;     /* raised by each write of the record, whoever writes it */
+    uint64_t incarnation; /* raised by each owner; 0 if the cell never had one */
+    uint64_t renewal;     /* raised by each write of the record */
     bool is_held;         /* false: the owner gave it up in good order */
     uint32_t lease_ms;
     instant renewed; /* the owner's wall clock at the renewal, for operators only */

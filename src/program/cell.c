@@ -40,7 +40,7 @@ struct standby {
     struct contender contenders[CLUSTER_CELLS_MAX];
 };
 
-/* ---- what is logged ---- */
+/* ---- log lines ---- */
 
 static void log_silence(struct contender *c, const struct options *options,
                         const struct candidate_found *found)
@@ -178,7 +178,7 @@ static void look_at(struct contender *c, const struct options *options,
 
 /* ---- owning ---- */
 
-/* The cell may be written to by another now, so this process must not go on. */
+/* The cell may be written to by another now, so this process must terminate. */
 static void on_lost(void *context, const char *why)
 {
     const struct cell *cell = context;

@@ -14,7 +14,7 @@ struct cell {
     struct front_door doors[SERVICE_COUNT];
     struct http_application application; /* of the doors */
     uint64_t serves_from_ns;             /* when the lease of the owner before has ended */
-    char *location;                      /* of its data folder; NULL: no cell is owned */
+    char *location;                      /* of its data folder, or NULL if no cell is owned */
 };
 
 enum cell_result {

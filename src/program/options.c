@@ -180,14 +180,17 @@ static enum options_result check_store(const struct option_settings *settings,
 static enum options_result check_cluster(const struct option_settings *settings,
                                          const struct options *options)
 {
-    static const char *const others[] = { "location", "store", "inMemoryPersistence", "keepReading",
-                                          "sandbox" };
+    static const char *const others[] = { "location", "store", "inMemoryPersistence",
+                                          "keepReading" };
+    const char *other = options->sandbox != SANDBOX_OFF ? "sandbox" : NULL;
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (options->cluster && settings_have(settings, others[i])) {
-            fprintf(stderr, "lagra: --cluster and --%s exclude each other\n", others[i]);
-            return OPTIONS_WRONG;
-        }
+        if (settings_have(settings, others[i]))
+            other = others[i];
+    if (options->cluster && other) {
+        fprintf(stderr, "lagra: --cluster and --%s exclude each other\n", other);
+        return OPTIONS_WRONG;
+    }
     if (options->cluster || (options->cell == 0 && !options->fence_command))
         return OPTIONS_RUN;
     fprintf(stderr, "lagra: --cell and --fenceCommand go with --cluster\n");
