@@ -21,6 +21,7 @@
 #include "net/net.h"
 #include "smb/connection.h"
 #include "smb/server.h"
+#include "smb/service.h"
 
 /* How long what must come may take. */
 #define PATIENCE_S   60
@@ -60,7 +61,7 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
     static const uint8_t loopback[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 127, 0, 0, 1 };
     struct smb_connection *machine = xcalloc(1, sizeof *machine);
 
-    assert(!service && peer.len > 0);
+    assert(service && peer.len > 0);
     assert(memcmp(host->address, loopback, sizeof host->address) == 0);
     machine->host = host;
     atomic_fetch_add(&machines, 1);
@@ -207,7 +208,8 @@ static struct net_server *start(const struct net_limits *limits)
 {
     const struct net_listen listen = { .host = "127.0.0.1" };
     const char *problem = NULL;
-    struct net_server *server = net_start(&listen, limits, &smb_protocol, NULL, &problem);
+    static struct smb_service service; /* of a folder that nobody else can own: no tenure */
+    struct net_server *server = net_start(&listen, limits, &smb_protocol, &service, &problem);
 
     assert_non_null(server);
     return server;
