@@ -150,13 +150,17 @@ static bool start(struct standby *standby)
 /* Ends the candidates. Where one hangs, its memory is left to it. */
 static void end(struct standby *standby)
 {
+    uint64_t end_ms = clock_monotonic_ms() + ABANDON_MS;
     bool all_ended = true;
 
     atomic_store(&standby->candidacy.is_taken, true);
     for (unsigned i = 0; i < standby->count; i++) {
         struct contender *c = &standby->contenders[i];
 
-        if (!candidate_wait(&c->candidate, ABANDON_MS) || atomic_load(&c->fence.runs))
+        uint64_t now_ms = clock_monotonic_ms();
+        unsigned left_ms = now_ms < end_ms ? (unsigned)(end_ms - now_ms) : 0;
+
+        if (!candidate_wait(&c->candidate, left_ms) || atomic_load(&c->fence.runs))
             all_ended = false;
         else
             thread_join(&c->fence.thread);
