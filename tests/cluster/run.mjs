@@ -1,9 +1,9 @@
 #!/usr/bin/env node
-// Cells on a real CephFS (ceph.mjs): run.mjs --build FOLDER [--seed N] [--minutes N] [TEST..]. Two machines, one cell; machines
+// Cells on a real CephFS (ceph.mjs): run.mjs --build FOLDER [--program FILE] [--seed N] [--minutes N] [TEST..]. Two machines, one cell; machines
 // die, hang, are cut off and evicted, an OSD and the MDS are killed, the cell is handed over, all under writers of all services.
 // Afterwards nothing that was acknowledged is lost or doubled, and no reader has seen anything go back.
 //
-// Without names each test runs once. --minutes: then a campaign of tests by lot for so long. Prints for each failover the time from the
+// Without names each test runs once, but for those that take minutes (LONG). --program: in the place of FOLDER/lagra. --minutes: then a campaign of tests by lot for so long. Prints for each failover the time from the
 // last response of the old owner to the first of the new one; nothing depends on times. Where no CephFS can be started it
 // says why, and nothing has passed or failed. The last line is "N passed, N failed".
 
@@ -17,12 +17,12 @@ import { Writers } from './writers.mjs';
 
 const { values: options, positionals: wanted } = parseArgs({
     allowPositionals: true,
-    options: { build: { type: 'string' }, seed: { type: 'string', default: '1' }, minutes: { type: 'string', default: '0' } },
+    options: { build: { type: 'string' }, program: { type: 'string' }, seed: { type: 'string', default: '1' }, minutes: { type: 'string', default: '0' } },
 });
 const BEFORE_MS = 1500, AFTER_MS = 1500;
 const SERVES_MS = 120_000;
 
-process.env.LAGRA_BINARY = path.resolve(options.build, 'lagra');
+process.env.LAGRA_BINARY = path.resolve(options.program ?? path.join(options.build, 'lagra'));
 
 /** xorshift32 */
 let state = Number(options.seed) * 2654435761 >>> 0 || 1;
@@ -70,6 +70,7 @@ const TESTS = {
         owner.hang();
         await world.untilReplaced();
         owner.goesOn();
+        await world.readOld(owner);
         const problems = await owner.ends();
         await owner.repair();
         return problems;
@@ -81,6 +82,7 @@ const TESTS = {
         owner.member.signal('SIGSTOP');
         await world.untilReplaced();
         owner.member.signal('SIGCONT');
+        await world.readOld(owner);
         const problems = await owner.ends();
         await owner.repair();
         return problems;
@@ -91,9 +93,17 @@ const TESTS = {
 
         owner.cutOff();
         await world.untilReplaced();
-        await sleep(AFTER_MS);
+        await world.readOld(owner);
         await owner.repair();
         return [];
+    },
+    /** The same while nobody writes: with a write that hangs, the old owner's workers hang too, and could not answer anything. */
+    async 'cut-off-idle'(world) {
+        world.writers.isPaused = true;
+        await sleep(1000);
+        return TESTS['cut-off'](world).finally(() => {
+            world.writers.isPaused = false;
+        });
     },
     async evict(world) {
         const { owner } = world;
@@ -123,12 +133,32 @@ const TESTS = {
     },
 };
 
+/* What takes as long as a session's timeout. */
+const LONG = {
+    /** Nobody fences the owner: the MDS ends its session by itself. */
+    async unfenced(world) {
+        return TESTS.hang(world);
+    },
+    /** The standby comes when the machine hangs already: it learns nothing of the owner, and waits as well. */
+    async 'late-standby'(world) {
+        const { owner } = world, other = world.machines.find((machine) => machine !== owner);
+
+        await other.member.end('SIGTERM');
+        owner.hang();
+        await sleep(1000);
+        other.member.restart();
+        await world.untilReplaced();
+        await owner.repair();
+        return [];
+    },
+};
+
 class World {
-    static async start(fs) {
+    static async start(fs, fences) {
         const world = new World();
 
         world.fs = fs;
-        world.machines = ['one', 'two'].map((name) => new Machine(fs, name, true));
+        world.machines = ['one', 'two'].map((name) => new Machine(fs, name, fences));
         for (const machine of world.machines)
             await fs.mount(machine.name);
         const { status, stderr } = spawnSync(process.env.LAGRA_BINARY, ['cluster', 'init', world.machines[0].folder], { encoding: 'utf8' });
@@ -154,11 +184,17 @@ class World {
         throw new Error(`no front end serves within ${SERVES_MS / 1000} s:\n${this.machines.map(({ name, member }) => `${name}: ${member.stderr.slice(-1500)}`).join('\n')}`);
     }
 
+    /** What the new owner has written is not hidden by an old one that can still be reached. */
+    async readOld(old) {
+        await this.writers.readQuiet(old.member, this.quiet, AFTER_MS);
+    }
+
     async untilReplaced() {
         const old = this.owner, began = performance.now(), other = this.machines.find((machine) => machine !== old);
 
         await other.member.until(200, '/-/ready', SERVES_MS);
         this.owner = other;
+        this.quiet = await this.writers.putQuiet(other.member);
         await sleep(300); // a writer finds it
         const last = this.writers.lastAnswer.get(old.member), first = this.writers.firstAnswer.get(other.member);
         this.took = first ? `${((first - Math.min(last, first)) / 1000).toFixed(1)} s without answers` : `${((performance.now() - began) / 1000).toFixed(1)} s until it was ready`;
@@ -173,10 +209,11 @@ async function runTest(world, name) {
     world.took = '';
     world.writers.problems.length = 0;
     await world.untilOwned();
+    await world.writers.putQuiet(world.owner.member);
     await sleep(BEFORE_MS);
     world.writers.firstAnswer.clear();
     world.writers.firstAnswer.set(world.owner.member, performance.now());
-    const problems = await TESTS[name](world).catch((error) => [error.stack]);
+    const problems = await (TESTS[name] ?? LONG[name])(world).catch((error) => [error.stack]);
     await world.untilOwned().catch((error) => problems.push(error.message));
     await sleep(AFTER_MS);
     problems.push(...world.writers.problems);
@@ -216,8 +253,8 @@ async function main() {
     const names = wanted.length > 0 ? wanted : Object.keys(TESTS);
     const lacks = lacking();
 
-    if (names.some((name) => !TESTS[name]))
-        throw new Error(`there are ${Object.keys(TESTS).join(', ')}`);
+    if (names.some((name) => !TESTS[name] && !LONG[name]))
+        throw new Error(`there are ${[...Object.keys(TESTS), ...Object.keys(LONG)].join(', ')}`);
     if (lacks.length > 0) {
         console.log(`skipped: no CephFS can be started here: ${lacks.join('; ')}`);
         return;
@@ -228,7 +265,7 @@ async function main() {
         process.once(signal, () => fs.stop().finally(() => process.exit(1)));
     let world = null;
     try {
-        world = await World.start(fs);
+        world = await World.start(fs, !names.includes('unfenced'));
         await runAll(world, names);
         await checkAll(world);
     } finally {

@@ -21,6 +21,8 @@ export class Writers {
     #running = [];
     #names = { blob: [], queue: [], table: [], file: [] };
     #tried = new Set(); // messages that may be there
+    isPaused = false; // no writer and no reader asks anything
+    #quiet = 0;
     #registers = Array.from({ length: REGISTERS }, () => ({ sent: 0, acknowledged: 0 }));
 
     /** members: a function that returns those that may be asked */
@@ -89,8 +91,11 @@ export class Writers {
     #start(step) {
         const clients = new Map();
         const loop = async () => {
-            for (let i = 0; !this.#ends; i++)
+            for (let i = 0; !this.#ends; i++) {
+                while (this.isPaused && !this.#ends)
+                    await sleep(PAUSE_MS);
                 await step(clients, i);
+            }
             clients.forEach((client) => client.close());
         };
 
@@ -130,6 +135,30 @@ export class Writers {
         this.counts.read++;
         if (Number(answer.body.toString()) < least)
             this.problems.push(`register ${i} is read as ${answer.body}, after ${least} was acknowledged`);
+    }
+
+    /** Writes a blob that nobody else writes: an owner that cannot write any more still has it in memory, and all of what it
+     *  would answer is durable. Returns the value. */
+    async putQuiet(member) {
+        const client = new Client(member), value = `${++this.#quiet}`;
+        const { status } = await client.ask('PUT', '/cells/quiet', { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.from(value) });
+
+        client.close();
+        if (status !== 201)
+            this.problems.push(`Put Blob of /cells/quiet: ${status}`);
+        return value;
+    }
+
+    /** Asks for it again and again, for so long: whoever answers answers with this value. */
+    async readQuiet(member, value, ms) {
+        for (const end = Date.now() + ms; Date.now() < end; await sleep(PAUSE_MS)) {
+            const clients = new Map();
+            const answer = await this.#try(clients, 'blob', member, ['GET', '/cells/quiet']);
+
+            clients.forEach((client) => client.close());
+            if (answer?.status === 200 && answer.body.toString() !== value)
+                this.problems.push(`a stale read: the old owner answers ${answer.body} after ${value} was acknowledged`);
+        }
     }
 
     start() {
