@@ -130,7 +130,7 @@ static void complain(void *context, const char *problem)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct run_openers openers = { open_source, open_sink, NULL };
+    static const struct run_openers openers = { open_source, open_sink, open_source };
     char journal[128];
     const struct transfer_options options = { .from_azurite = folder,
                                               .azurite_account = "devstoreaccount1",

@@ -157,8 +157,8 @@ void rule_copy(struct run *run)
         remote_source(run, &contents, &source);
     else if (!find_source(run, &source))
         return;
-    if (ask->is_sync && source.contents->kind != KIND_BLOCKS) {
-        rule_refuse(run, 409, "InvalidBlobType");
+    if (ask->is_sync && source.contents->kind != KIND_BLOCKS) { /* decision: 99 */
+        rule_refuse(run, 409, "CannotVerifyCopySource");
         return;
     }
     if (!check_lease(run))
