@@ -513,7 +513,8 @@ static bool check_condition(struct run *run, bool exists, const struct stamp *st
         return true;
     if (!before || changed)
         rule_refuse(run, 412, not_met);
-    else if ((class == CREATES || class == COPIES) && ask->condition == IF_NONE_MATCH_ANY)
+    else if ((class == CREATES || class == COPIES) && ask->condition == IF_NONE_MATCH_ANY &&
+             given & IF_NO_TAG)
         rule_refuse(run, 409, "BlobAlreadyExists");
     else
         rule_refuse(run, class == READS || class == OTHER_READS ? 304 : 412, not_met);
