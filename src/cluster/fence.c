@@ -108,7 +108,7 @@ static void *run(void *argument)
 {
     struct fence *fence = argument;
 
-    fence->succeeded = fence_run(fence->command, &fence->record, &fence->self);
+    (void)fence_run(fence->command, &fence->record, &fence->self);
     atomic_store(&fence->runs, false);
     return NULL;
 }

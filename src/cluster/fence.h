@@ -25,7 +25,6 @@ struct fence {
     const char *command;
     struct owner_record record;
     struct owner_identity self;
-    bool succeeded; /* the last one; valid once it does not run any more */
 };
 
 /* Starts the command against the owner in the record, on a thread of its own; command stays the

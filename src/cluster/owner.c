@@ -103,7 +103,7 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
 
 void owner_release(struct owner *owner)
 {
-    struct owner_record record = owner->record;
+    struct owner_record record;
 
     atomic_store(&owner->ends, true);
     thread_join(&owner->thread);
