@@ -198,18 +198,42 @@ bool candidate_start(struct candidate *candidate, struct candidacy *of, unsigned
     return thread_start(&candidate->thread, run, candidate);
 }
 
+static void *nudge(void *argument)
+{
+    struct candidate *c = argument;
+    char *path = cluster_owner_path(c->of->path, c->cell);
+    struct owner_file file;
+
+    (void)owner_file_open(path, false, &file);
+    owner_file_close(&file);
+    free(path);
+    atomic_store(&c->nudges, false);
+    return NULL;
+}
+
+void candidate_nudge(struct candidate *candidate)
+{
+    if (atomic_load(&candidate->nudges))
+        return;
+    thread_join(&candidate->nudger); /* of the one before, which has ended */
+    atomic_store(&candidate->nudges, true);
+    if (!thread_start(&candidate->nudger, nudge, candidate))
+        atomic_store(&candidate->nudges, false);
+}
+
 bool candidate_wait(struct candidate *candidate, unsigned ms)
 {
     struct candidate_found found;
 
     for (unsigned waited = 0;; waited += STEP_MS) {
         candidate_look(candidate, &found);
-        if (found.state != CANDIDATE_WAITS)
+        if (found.state != CANDIDATE_WAITS && !atomic_load(&candidate->nudges))
             break;
         if (waited >= ms)
             return false;
         thread_sleep_ns(STEP_MS * NS_PER_MS);
     }
     thread_join(&candidate->thread);
+    thread_join(&candidate->nudger);
     return true;
 }

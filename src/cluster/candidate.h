@@ -51,13 +51,20 @@ struct candidate {
     struct owner_file file; /* the thread's; the caller's once it has won */
     struct lock lock;       /* RANK_CELLS; over `found` */
     struct candidate_found found;
+    struct thread nudger; /* candidate_nudge() */
+    atomic_bool nudges;
 };
 
 /* Starts the thread. Returns false if that is not possible. */
 bool candidate_start(struct candidate *candidate, struct candidacy *of, unsigned cell);
 /* Copies what the thread has found. Thread-safe. */
 void candidate_look(struct candidate *candidate, struct candidate_found *ret_found);
-/* Waits for the end of the thread, for at most `ms`. Returns false if it still runs. */
+/* Has a thread of its own open the file `owner` once more, unless one does. The thread hangs while
+ * the owner's machine does, and that is its purpose: CephFS keeps a session that has timed out
+ * (session_timeout, 60 s) until another client needs something that it holds, or for five minutes
+ * (session_autoclose). The reads and locks of the candidate need nothing of it. decision: 942 */
+void candidate_nudge(struct candidate *candidate);
+/* Waits for the end of its threads, for at most `ms`. Returns false if one still runs. */
 bool candidate_wait(struct candidate *candidate, unsigned ms);
 
 #endif

@@ -18,6 +18,7 @@
 #define ABANDON_MS     1000u
 /* A fence command that failed, or did not free the lock, is repeated after this time. */
 #define FENCE_AGAIN_MS 5000u
+#define NUDGE_AGAIN_MS 2000u
 /* A file operation that takes longer is reported. */
 #define HANGS_AFTER_MS 5000u
 #define ADDRESS_MAX    300u
@@ -26,7 +27,7 @@
 struct contender {
     struct candidate candidate;
     struct fence fence;
-    uint64_t fence_from_ns;
+    uint64_t fence_from_ns, nudge_from_ns;
     bool is_silent, hangs; /* it was logged */
     char problem[256];     /* that was logged last */
 };
@@ -91,6 +92,10 @@ static void fence_if_silent(struct contender *c, const struct options *options,
         return;
     }
     log_silence(c, options, found);
+    if (clock_boot_ns() >= c->nudge_from_ns) {
+        c->nudge_from_ns = clock_boot_ns() + NUDGE_AGAIN_MS * NS_PER_MS;
+        candidate_nudge(&c->candidate);
+    }
     if (!options->fence_command || atomic_load(&c->fence.runs) ||
         clock_boot_ns() < c->fence_from_ns)
         return;
