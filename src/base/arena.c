@@ -125,7 +125,7 @@ bool arena_is_exhausted(const struct arena *arena)
 
 /* ---- chunks ---- */
 
-/* Counts `size` more bytes in a chunk, and charges them to the budget if the arena is one that does. */
+/* Counts `size` more bytes in a chunk, and charges them to the budget if the arena is charged. */
 static void chunk_hold(struct arena *arena, struct chunk *chunk, size_t size)
 {
     arena->held_bytes += size;

@@ -1,17 +1,17 @@
 /* Memory that lives exactly as long as one exchange (or one background step).
  *
- * Allocation is a pointer bump; nothing is freed individually; all of it goes at once. So there are no
- * ownership questions inside an exchange, and whatever is thrown away early stays until the end: bulk bytes
- * never go here.
+ * Allocation is a pointer bump; nothing is freed individually. So there are no ownership questions
+ * inside an exchange, and memory that is discarded early is only freed at the end: bulk bytes never go
+ * here.
  *
- * Allocations never fail. Each arena has a limit, which data from outside may reach: what exceeds it is
- * allocated all the same, but the arena is then *exhausted*. Functions that fill an arena from the store
- * return STORE_SHORTAGE then, so that no attempt continues for long, and whoever runs the step checks
- * arena_is_exhausted() before it acts on the result, and refuses the request (503, STATUS_INSUFF_SERVER_RESOURCES) or
- * postpones the task. The arena of a client's request also charges what it holds to the memory budget of the
- * process (memory_budget.h), and is exhausted while the budget does not cover it.
+ * Allocations never fail. Each arena has a limit, which data from outside may reach. An allocation beyond
+ * it succeeds, but the arena is then *exhausted*: functions that read from the store into it return
+ * STORE_SHORTAGE, so that an attempt ends soon, and the caller of a step checks arena_is_exhausted()
+ * before it uses the results, and refuses the request (503, STATUS_INSUFF_SERVER_RESOURCES) or postpones
+ * the task. The arena of a client's request also charges its chunks to the memory budget of the process
+ * (memory_budget.h), and is exhausted while the budget does not cover them.
  *
- * An arena belongs to one thread at a time. If malloc() fails the process ends. */
+ * An arena belongs to one thread at a time. If malloc() fails, the process ends. decision: 960 */
 #ifndef LAGRA_BASE_ARENA_H
 #define LAGRA_BASE_ARENA_H
 

@@ -18,7 +18,7 @@ static enum error strip_data(struct file_gate *gate, const struct open_entry *op
 
 /* ---- locks ---- */
 
-/* Space for `more` locks behind those that are held. */
+/* Makes space for `more` locks after the existing ones. */
 static void reserve_locks(struct file_gate *gate, size_t more)
 {
     struct byte_lock *locks = arena_array(gate->d->arena, gate->lock_count + more, sizeof *locks);

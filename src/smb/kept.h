@@ -32,8 +32,8 @@ struct kept_create {
 /* It is kept, in the place that was taken. Any thread. */
 void kept_add(struct kept_handles *kept, const struct mount *mount,
               const struct held_handle *handle, const struct kept_create *by, instant until);
-/* Closes a handle of this process whose close the store refused: soon, and again until it is done. Counts as one that is kept,
- * whatever the limits. Thread-safe. */
+/* Closes a handle of this process whose close the store refused: after a second, and again each second until it succeeds. It
+ * counts as a kept handle, but no limit applies. Thread-safe. */
 void kept_close_later(struct kept_handles *kept, const struct mount *mount,
                       const struct held_handle *handle);
 /* The one that this create has opened in the share; 0: there is none. Any thread. */

@@ -60,7 +60,7 @@ static inline void smb_run(struct smb_request *request)
 typedef void smb_body_fn(struct smb_request *request, struct wire_writer *w);
 /* Adds the answer of a request; that of one that was parked is sent at once. */
 void message_answer(struct smb_request *request, enum nt_status status, smb_body_fn *body);
-/* Returns NULL if the memory budget does not cover it. Room in the answer for `size` bytes, which are `fixed` bytes behind its header: a body that has filled it does not
+/* Returns NULL if the memory budget does not cover it. Else room in the answer for `size` bytes, which are `fixed` bytes behind its header: a body that has filled it does not
  * copy them, but passes over them with wire_put_placed(). Another call, and an interim answer, make it void. */
 char *message_room(struct smb_request *request, size_t fixed, size_t size);
 /* Sends what was answered before it, and STATUS_PENDING. */

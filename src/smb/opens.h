@@ -88,8 +88,8 @@ void open_close(struct smb_open *open);
 void open_leave(struct smb_open *open);
 /* The request that closes it has been decided: it is gone. */
 enum smb_step open_closed(struct smb_request *request);
-/* After its close was decided: if the store refused it, it is closed by kept.h, so that no handle is left that
- * nobody can close. */
+/* Has the server close a handle whose close the store refused (kept_close_later()). Called once the close was
+ * decided. */
 void open_closes_later(struct smb_request *request);
 /* Those that are open, one after the other; NULL: no more. *slot: 0 at first */
 struct smb_open *opens_next(const struct open_table *table, uint32_t *slot);
