@@ -125,6 +125,7 @@ static void write_record(struct candidate *c)
         end_failed(c, CANDIDATE_FAILED, "its file `owner` cannot be written");
         return;
     }
+    owner_file_settle(&c->file);
     lock_take(&c->lock);
     c->found.record = record;
     c->found.record_began_ns = began_ns;

@@ -9,7 +9,11 @@
 #include "cluster/lease.h"
 
 /* How often the thread checks whether it is to end. */
-#define STEP_MS 20u
+#define STEP_MS         20u
+/* While the store is opened, for about 10 s, renewals are more frequent and are settled too: see
+ * owner_file_settle(). decision: 943 */
+#define SETTLES         50u
+#define SETTLE_EVERY_MS 200u
 
 enum renewal {
     RENEWED,
@@ -38,6 +42,10 @@ static enum renewal renew(struct owner *owner)
     record.renewed = clock_wall();
     if (owner_file_write(&owner->file, &record))
         return RENEWAL_FAILED;
+    if (owner->settles > 0) {
+        owner->settles--;
+        owner_file_settle(&owner->file);
+    }
     owner->record = record;
     owner->was_in_time = tenure_holds(&owner->tenure);
     atomic_store(&owner->tenure.ends_ns, began_ns + record.lease_ms * NS_PER_MS);
@@ -59,7 +67,8 @@ static void log_lapse(struct owner *owner)
 
 static void pause_renewals(const struct owner *owner)
 {
-    uint64_t end_ms = clock_monotonic_ms() + LEASE_RENEW_MS;
+    uint64_t end_ms =
+        clock_monotonic_ms() + (owner->settles > 0 ? SETTLE_EVERY_MS : LEASE_RENEW_MS);
 
     while (!atomic_load(&owner->ends) && clock_monotonic_ms() < end_ms)
         thread_sleep_ns(STEP_MS * NS_PER_MS);
@@ -95,6 +104,7 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
     owner->record = *record;
     owner->lost = lost;
     owner->context = context;
+    owner->settles = SETTLES;
     atomic_init(&owner->tenure.ends_ns, began_ns + record->lease_ms * NS_PER_MS);
     atomic_init(&owner->ends, false);
     *file = (struct owner_file){ .fd = -1 };
@@ -114,5 +124,6 @@ void owner_release(struct owner *owner)
     record.renewed = clock_wall();
     if (owner_file_write(&owner->file, &record))
         log_errno("cell %u: write that it is free", record.cell);
+    owner_file_settle(&owner->file);
     owner_file_close(&owner->file);
 }

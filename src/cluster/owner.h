@@ -26,6 +26,7 @@ struct owner {
     struct thread thread;
     atomic_bool ends;
     /* Of the owner's thread. */
+    unsigned settles; /* renewals that are still to be settled */
     bool was_in_time; /* the last renewal: the tenure still held */
     bool has_lapsed;  /* it did not, which was logged */
 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/log.h"
 
 /* Alignment for direct I/O that suits all file systems. */
 #define ALIGNMENT    4096u
@@ -105,6 +106,12 @@ enum owner_result owner_file_write(struct owner_file *file, const struct owner_r
         fdatasync(file->fd) != 0)
         return OWNER_FAILED;
     return OWNER_OK;
+}
+
+void owner_file_settle(struct owner_file *file)
+{
+    if (fsync(file->fd) != 0)
+        log_errno("sync the file `owner` of a cell");
 }
 
 void owner_file_close(struct owner_file *file)
