@@ -86,7 +86,7 @@ static enum error check_version(const struct sas_fields *fields, struct bytes *r
 
 /* Fields that this SAS does not sign, which anybody could have added to it: of another kind or
  * service, or younger than its version. */
-static bool has_unsigned(const struct sas_fields *fields, char service)
+static bool has_unsigned(const struct sas_fields *fields, const struct auth_target *target)
 {
     static const struct {
         enum sas_field first, last;
@@ -106,19 +106,20 @@ static bool has_unsigned(const struct sas_fields *fields, char service)
         { SAS_KEY_OID, SAS_KEY_VERSION, DELEGATION, "bqf", "2018-11-09" },
         { SAS_KEY_USER_TID, SAS_USER_OID, DELEGATION, "bqf", "2025-07-05" },
         { SAS_AUTHORIZED_OID, SAS_CORRELATION, DELEGATION, "b", "2020-02-10" },
-        { SAS_DEPTH, SAS_DEPTH, 0, "", "" }, /* of directories */
+        { SAS_DEPTH, SAS_DEPTH, SERVICE | DELEGATION, "b", "2020-02-10" }, /* of directories */
         { SAS_HEADERS, SAS_PARAMETERS, DELEGATION, "b", "2026-04-06" },
         { SAS_TABLE, SAS_END_ROW, SERVICE, "t", "" },
     };
     bool has[SAS_FIELDS] = { false };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (!(rows[i].kinds & 1u << fields->kind) || !strchr(rows[i].services, service) ||
+        if (!(rows[i].kinds & 1u << fields->kind) || !strchr(rows[i].services, target->service) ||
             !sas_since(fields, rows[i].since))
             continue;
         for (enum sas_field field = rows[i].first; field <= rows[i].last; field++)
             has[field] = true;
     }
+    has[SAS_DEPTH] = has[SAS_DEPTH] && sas_is_of_directory(fields, target);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (enum sas_field field = rows[i].first; field <= rows[i].last; field++) {
             if (fields->is[field].ptr && !has[field])
@@ -165,8 +166,7 @@ static enum error check_table(const struct sas_fields *fields, const struct auth
     return OK;
 }
 
-/* Is what the request names of the kind that sr says? Directories are not there.
- * decisions: 71, 805 */
+/* Checks that the request names a resource of the kind that sr says. decisions: 71, 805 */
 static enum error check_resource(const struct sas_fields *fields, const struct auth_target *target,
                                  struct bytes *ret_detail)
 {
@@ -176,17 +176,19 @@ static enum error check_resource(const struct sas_fields *fields, const struct a
     bool of_object =
         of_file ? bytes_is(resource, "f")
                 : bytes_is(resource, "b") || bytes_is(resource, "bs") || bytes_is(resource, "bv");
+    bool of_directory = sas_is_of_directory(fields, target);
 
     if (fields->kind == SAS_ACCOUNT)
         return OK;
     if (has_kinds && resource.len == 0)
         return refuse(ret_detail, "sr is mandatory. Cannot be empty");
-    if (has_kinds && !of_object && !bytes_is(resource, of_file ? "s" : "c"))
-        return refuse(ret_detail, "The signed resource (sr) can be c, b, bs or bv, of files s or "
-                                  "f: this server has no directories.");
+    if (has_kinds && !of_object && !of_directory && !bytes_is(resource, of_file ? "s" : "c"))
+        return refuse(ret_detail, "The signed resource (sr) can be c, d, b, bs or bv, of files s "
+                                  "or f.");
     if (target->service == 'q' && resource.ptr && !bytes_is(resource, "q"))
         return refuse(ret_detail, "The signed resource (sr) of a queue is q.");
-    if (has_control(target->container) || has_control(target->object))
+    if (has_control(target->container) || has_control(target->object) ||
+        has_control(fields->directory))
         return refuse_malformed(ret_detail);
     if (target->service == 't')
         return check_table(fields, target, ret_detail);
@@ -196,7 +198,7 @@ static enum error check_resource(const struct sas_fields *fields, const struct a
         return refuse(ret_detail, "The signed resource (sr) is a snapshot.");
     if (bytes_is(resource, "bv") && fields->is[SAS_VERSION_ID].len == 0)
         return refuse(ret_detail, "The signed resource (sr) is a blob version.");
-    return OK;
+    return of_directory ? sas_directory_check(fields, ret_detail) : OK;
 }
 
 /* ---- the user delegation key ---- */
@@ -392,7 +394,7 @@ enum error sas_check_form(const struct sas_fields *fields, const struct auth_tar
         e = check_version(fields, ret_detail);
     if (!e)
         e = check_resource(fields, target, ret_detail);
-    if (!e && has_unsigned(fields, target->service))
+    if (!e && has_unsigned(fields, target))
         e = refuse(ret_detail, "The query has fields of a SAS that this one does not sign.");
     if (!e && !rows_have_partitions(fields))
         e = refuse_malformed(ret_detail);
@@ -432,6 +434,7 @@ enum error sas_authenticate(const struct request *request, const struct auth_tar
 
     if (!sas_fields_read(arena, request->query, &fields))
         return refuse_malformed(ret_detail);
+    sas_directory_find(arena, request, target, &fields);
     e = sas_check_form(&fields, target, ret_detail);
     if (!e)
         e = read_key(&fields, &key, ret_detail);

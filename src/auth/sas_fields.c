@@ -94,3 +94,15 @@ bool sas_since(const struct sas_fields *fields, const char *version)
 {
     return bytes_compare(fields->is[SAS_VERSION], bytes_from_string(version)) >= 0;
 }
+
+struct bytes sas_parameter(struct arena *arena, struct bytes query, struct bytes wanted)
+{
+    struct bytes name, value;
+
+    while (url_take_parameter(&query, &name, &value)) {
+        name = query_decode(arena, name);
+        if (name.ptr && bytes_equal_nocase(name, wanted))
+            return value.ptr ? query_decode(arena, value) : bytes_from_string("");
+    }
+    return (struct bytes){ NULL, 0 };
+}

@@ -21,11 +21,16 @@ static const char *check_dates(const struct sas_fields *fields)
     return expiry <= start || key_expiry <= key_start ? "It ends before it begins." : NULL;
 }
 
-/* Returns the name that requests are checked with. decision: 39 */
+/* Returns the name that requests are checked with, or the beginning of all those below a directory.
+ * decision: 39 */
 static struct bytes stored_name(struct arena *arena, const struct sas_making *making)
 {
-    return making->service == 'b' && making->object.ptr ? url_normalize_path(arena, making->object)
-                                                        : making->object;
+    if (making->service != 'b' || !making->object.ptr)
+        return making->object;
+    return making->is_directory
+               ? arena_printf(arena, "%.*s/",
+                              BYTES_ARG(url_normalize_path(arena, making->object)))
+               : url_normalize_path(arena, making->object);
 }
 
 struct bytes sas_make_string(struct arena *arena, const struct sas_making *making,
@@ -40,8 +45,10 @@ struct bytes sas_make_string(struct arena *arena, const struct sas_making *makin
     const char *problem = NULL;
 
     *ret_problem = bytes_from_string("Its fields are not well formed.");
-    if (!sas_fields_read(arena, making->query, &fields) ||
-        sas_check_form(&fields, &target, ret_problem))
+    if (!sas_fields_read(arena, making->query, &fields))
+        return bytes_of(NULL, 0);
+    sas_directory_find(arena, &request, &target, &fields);
+    if (sas_check_form(&fields, &target, ret_problem))
         return bytes_of(NULL, 0);
     problem = check_dates(&fields);
     if (problem) {

@@ -12,6 +12,7 @@ struct sas_making {
     struct bytes account; /* names, decoded; a table's is in the query too */
     struct bytes container;
     struct bytes object; /* ptr NULL: it is of the container */
+    bool is_directory;   /* the object is a directory of blobs */
 };
 
 /* Returns what has to be signed (HMAC-SHA256 with a key of the account, or with a user delegation key); ptr NULL

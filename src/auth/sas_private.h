@@ -50,12 +50,25 @@ enum sas_field {
 struct sas_fields {
     struct bytes is[SAS_FIELDS]; /* decoded; ptr NULL: absent */
     enum sas_kind kind;          /* by the fields that are there */
+    struct bytes directory;      /* signed directory of sr=d; ptr NULL: not found yet */
 };
 
 /* Reads them from a raw query. Returns false for one that is not well encoded or given twice. */
 bool sas_fields_read(struct arena *arena, struct bytes query, struct sas_fields *ret_fields);
 /* sv is at least this date: a version that is newer than all we know has the newest form. */
 bool sas_since(const struct sas_fields *fields, const char *version);
+
+/* Returns the decoded value of a query's parameter, whose name may be of any case; ptr NULL if it is absent. */
+struct bytes sas_parameter(struct arena *arena, struct bytes query, struct bytes wanted);
+
+/* Returns true if the SAS is of a directory of the Blob service (sr=d). */
+bool sas_is_of_directory(const struct sas_fields *fields, const struct auth_target *target);
+/* Sets fields->directory of such a SAS to the first sdd segments of the blob's name or, for List Blobs, of its
+ * prefix. Leaves it NULL if a slash and the rest of a name do not follow them, or if sdd is no number from 1. */
+void sas_directory_find(struct arena *arena, const struct request *request,
+                        const struct auth_target *target, struct sas_fields *fields);
+/* Checks that it was found. returns OK, E_AuthenticationFailed with *ret_detail */
+enum error sas_directory_check(const struct sas_fields *fields, struct bytes *ret_detail);
 
 /* Has it what its kind must have, and nothing that is not signed, for what the target names? Times, protocol and
  * addresses are not looked at. returns OK, E_AuthenticationFailed with *ret_detail */

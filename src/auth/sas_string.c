@@ -77,6 +77,11 @@ static bool is_of_container(const struct writer *w)
            bytes_is(resource, w->target->service == 'f' ? "s" : "c");
 }
 
+static bool is_of_directory(const struct writer *w)
+{
+    return sas_is_of_directory(w->fields, w->target);
+}
+
 /* "/blob/account/container/blob"; tables by their name in lower case, of the parameter tn. */
 static void add_resource(struct writer *w)
 {
@@ -95,17 +100,17 @@ static void add_resource(struct writer *w)
     text_add(&w->out, container);
     if (!is_of_container(w)) {
         text_add_char(&w->out, '/');
-        text_add(&w->out, target->object);
+        text_add(&w->out, is_of_directory(w) ? w->fields->directory : target->object);
     }
     text_add_char(&w->out, '\n');
 }
 
-/* Of a SAS of the container the snapshot or version of a request is not signed; of a blob's it is, so that it
- * does not open the blob's snapshots and versions. decisions: 71, 805 */
+/* Adds sr, and the snapshot or version of the request if the SAS is of a blob, which must not open the blob's
+ * snapshots and versions. The SAS of a container or a directory opens them. decisions: 71, 805 */
 static void add_blob_resource(struct writer *w)
 {
     add_field(w, SAS_RESOURCE);
-    if (!is_of_container(w)) {
+    if (!is_of_container(w) && !is_of_directory(w)) {
         text_add(&w->out, w->fields->is[SAS_SNAPSHOT]);
         text_add(&w->out, w->fields->is[SAS_VERSION_ID]);
     }
@@ -138,19 +143,6 @@ static void add_signed_headers(struct writer *w)
     text_add_char(&w->out, '\n');
 }
 
-/* The value of a query's parameter, decoded; ptr NULL: it is not there. */
-static struct bytes parameter_of(struct arena *arena, struct bytes query, struct bytes wanted)
-{
-    struct bytes name, value;
-
-    while (url_take_parameter(&query, &name, &value)) {
-        name = query_decode(arena, name);
-        if (name.ptr && bytes_equal_nocase(name, wanted))
-            return value.ptr ? query_decode(arena, value) : bytes_from_string("");
-    }
-    return (struct bytes){ NULL, 0 };
-}
-
 /* "\nname:value" for each parameter that is named, and the line's end. */
 static void add_signed_parameters(struct writer *w)
 {
@@ -161,7 +153,7 @@ static void add_signed_parameters(struct writer *w)
         text_add_char(&w->out, '\n');
         text_add(&w->out, name);
         text_add_char(&w->out, ':');
-        text_add(&w->out, parameter_of(w->out.arena, w->request->query, name));
+        text_add(&w->out, sas_parameter(w->out.arena, w->request->query, name));
     }
     text_add_char(&w->out, '\n');
 }

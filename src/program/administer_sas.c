@@ -10,6 +10,7 @@
 #include "auth/auth.h"
 #include "auth/sas_make.h"
 #include "base/encode.h"
+#include "base/url.h"
 #include "base/xml.h"
 #include "program/ask.h"
 #include "program/credentials.h"
@@ -49,9 +50,9 @@ static const struct form {
     char service;
     const char *resource; /* sr; NULL: none */
 } forms[] = {
-    { "sas account", 'b', NULL }, { "sas container", 'b', "c" }, { "sas blob", 'b', "b" },
-    { "sas queue", 'q', NULL },   { "sas table", 't', NULL },    { "sas share", 'f', "s" },
-    { "sas file", 'f', "f" },
+    { "sas account", 'b', NULL }, { "sas container", 'b', "c" }, { "sas directory", 'b', "d" },
+    { "sas blob", 'b', "b" },     { "sas queue", 'q', NULL },    { "sas table", 't', NULL },
+    { "sas share", 'f', "s" },    { "sas file", 'f', "f" },
 };
 
 static const struct form *form_of(const struct command_call *call)
@@ -144,6 +145,40 @@ static void add_options(const struct command_call *call, struct text *query,
     }
 }
 
+static bool is_of_directory(const struct command_call *call)
+{
+    const char *resource = form_of(call)->resource;
+
+    return resource && strcmp(resource, "d") == 0;
+}
+
+/* Returns the name of the blob, file or directory; a directory's without the slashes at its ends, which the SDKs
+ * do not sign either. */
+static struct bytes object_of(const struct command_call *call, struct arena *arena)
+{
+    struct bytes name = bytes_from_string(call->words[1]);
+
+    if (!is_of_directory(call))
+        return name;
+    name = url_normalize_path(arena, name);
+    while (name.len > 0 && name.ptr[0] == '/')
+        name = bytes_from(name, 1);
+    while (name.len > 0 && name.ptr[name.len - 1] == '/')
+        name.len--;
+    return name;
+}
+
+/* Adds the number of the directory's segments. */
+static void add_depth(struct text *query, struct bytes directory)
+{
+    char digits[DECIMAL_DIGITS];
+    uint64_t depth = 1;
+
+    for (size_t i = 0; i < directory.len; i++)
+        depth += directory.ptr[i] == '/';
+    add_field(query, "sdd", bytes_decimal(depth, digits));
+}
+
 /* All but the signature. */
 static struct bytes make_fields(const struct command_call *call, struct arena *arena,
                                 const struct delegated *key)
@@ -159,6 +194,8 @@ static struct bytes make_fields(const struct command_call *call, struct arena *a
     if (form->resource)
         add_field(&query, "sr",
                   bytes_from_string(command_value(call, "snapshot") ? "bs" : form->resource));
+    if (is_of_directory(call))
+        add_depth(&query, object_of(call, arena));
     if (form->service == 't')
         add_field(&query, "tn", bytes_from_string(call->words[0]));
     add_options(call, &query, last_fields, sizeof last_fields / sizeof last_fields[0]);
@@ -312,7 +349,8 @@ static bool make_sas(const struct command_call *call, struct arena *arena)
         .service = form_of(call)->service,
         .account = signing.account,
         .container = bytes_from_string(call->words[0]),
-        .object = bytes_from_string(call->words[1]),
+        .object = object_of(call, arena),
+        .is_directory = is_of_directory(call),
     };
     text = sas_make_string(arena, &making, &problem);
     if (!text.ptr) {

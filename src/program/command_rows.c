@@ -164,6 +164,7 @@ const struct command_row command_rows[] = {
     { "sas account", "",                  "print a shared access signature of an account", 0, 0, sas_account, administer_sas },
     { "sas container", "NAME",            "the same of a container", 1, 1, sas_container, administer_sas },
     { "sas blob", "CONTAINER BLOB",       "of a blob, or of a snapshot", 2, 2, sas_blob, administer_sas },
+    { "sas directory", "CONTAINER PATH",  "of the blobs below a directory, and of lists of them", 2, 2, sas_container, administer_sas },
     { "sas queue", "NAME",                "of a queue", 1, 1, sas_queue, administer_sas },
     { "sas table", "NAME",                "of a table, or of a range of its keys", 1, 1, sas_table, administer_sas },
     { "sas share", "NAME",                "of a share", 1, 1, sas_container, administer_sas },

@@ -166,6 +166,7 @@ const GATES = [
     ['auth/sas.c', '2015-04-05', 'rest: Create-account-SAS; Create-service-SAS "sip", "spr"', 'unit/auth/sas_vectors.h'],
     ['auth/sas.c', '2018-11-09', 'rest: Create-user-delegation-SAS', 'unit/auth/sas_vectors.h'],
     ['auth/sas.c', '2020-02-10', 'rest: Create-user-delegation-SAS "saoid", "suoid", "scid"', 'unit/auth/sas_vectors.h'],
+    ['auth/sas.c', '2020-02-10', 'rest: Create-service-SAS "directory-scoped access", Azure.Storage.Blobs 12.29 "Beginning in version 2020-02-10": sr=d', 'unit/auth/test_sas.c'],
     ['auth/sas.c', '2020-12-06', 'rest: Create-service-SAS "ses"', 'unit/auth/sas_vectors.h'],
     ['auth/sas.c', '2025-07-05', 'rest: Create-user-delegation-SAS "sduoid", "skdutid"', 'unit/auth/sas_vectors.h'],
     ['auth/sas.c', '2026-04-06', 'Azure.Storage.Blobs 12.28.0-beta.1: dynamic user delegation SAS with 2026-04-06', 'unit/auth/sas_vectors.h'],

@@ -70,6 +70,10 @@ test('of a container, a blob, a snapshot', async () => {
         for (const blobName of ['cat.txt', '2026/a ä%2F+b&c=d.txt', "it's!(*).txt"])
             await assertSame(['blob', 'photos', blobName, '--permissions', ofBlob.toString(), ...words],
                 blobs.generateBlobSASQueryParameters({ ...common, blobName, permissions: ofBlob }, credential).toString());
+        if (version >= '2020-02-10')
+            for (const blobName of ['2026', '2026/a ä%2F+b'])
+                await assertSame(['directory', 'photos', blobName, '--permissions', ofBlob.toString(), ...words],
+                    blobs.generateBlobSASQueryParameters({ ...common, blobName, isDirectory: true, permissions: ofBlob }, credential).toString());
         await assertSame(['blob', 'photos', 'cat.txt', '--snapshot', snapshotTime, '--permissions', 'r', ...times, '--version', version],
             blobs.generateBlobSASQueryParameters({ version, startsOn, expiresOn, containerName: 'photos', blobName: 'cat.txt', snapshotTime,
                 permissions: blobs.BlobSASPermissions.parse('r') }, credential).toString());
@@ -144,6 +148,8 @@ test('what no server would take is not made', async () => {
         [['account', '--services', 'b', '--permissions', 'r', '--expiry', EXPIRY], /srt is mandatory/],
         [['account', '--services', 'b', '--resource-types', 'o', '--permissions', 'r'], /se is mandatory/],
         [['blob', 'c', 'b', '--permissions', 'r'], /not well formed/],
+        [['directory', 'c', '/', '--permissions', 'r', '--expiry', EXPIRY], /below a directory/],
+        [['directory', 'c', 'd', '--permissions', 'r', '--expiry', EXPIRY, '--version', '2019-12-12'], /does not sign/],
         [['blob', 'c', 'b', '--permissions', 'r', '--expiry', 'tomorrow'], /A time is of the form/],
         [['blob', 'c', 'b', '--permissions', 'r', '--start', EXPIRY, '--expiry', START], /It ends before it begins/],
         [['table', 't', '--permissions', 'r', '--expiry', EXPIRY, '--start-rk', 'x'], /not well formed/],
@@ -180,6 +186,16 @@ test('a server signs with its own accounts, and what it signs opens what it says
     const ofBlob = await command('sas', 'blob', 'photos', 'a b.txt', '--permissions', 'r', '--key', '2', ...until);
     const blob = new blobs.BlobClient(`${at('blob')}/photos/a%20b.txt?${ofBlob}`, undefined, once);
     assert.equal((await blob.downloadToBuffer()).toString(), 'hello');
+    await container.uploadBlockBlob('2026/05/b', 'below', 5);
+    for (const directory of ['2026/05', '/2026/./05/']) {
+        const ofDirectory = await command('sas', 'directory', 'photos', directory, '--permissions', 'rl', ...until);
+        const below = new blobs.ContainerClient(`${at('blob')}/photos?${ofDirectory}`, undefined, once), listed = [];
+        for await (const { name } of below.listBlobsFlat({ prefix: '2026/05/' }))
+            listed.push(name);
+        assert.deepEqual(listed, ['2026/05/b']);
+        assert.equal((await below.getBlobClient('2026/05/b').downloadToBuffer()).toString(), 'below');
+        await assert.rejects(below.getBlobClient('a b.txt').getProperties(), (error) => error.statusCode === 403);
+    }
     await assert.rejects(blob.delete(), (error) => error.statusCode === 403);
 
     const ofQueue = await command('sas', 'queue', 'work', '--permissions', 'ra', ...until);

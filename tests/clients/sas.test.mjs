@@ -2,13 +2,14 @@
 // stored policies; and who presents nothing.
 // rest: Create-account-SAS, Create-service-SAS, Define-stored-access-policy
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import {
     AccountSASPermissions, AnonymousCredential, BlobSASPermissions, BlobServiceClient,
     ContainerSASPermissions, generateAccountSASQueryParameters, generateBlobSASQueryParameters, SASProtocol,
 } from '@azure/storage-blob';
 import { raw, rawRefused } from './raw.mjs';
-import { collect, containerName, credential, newBlob, once, refused, url } from './setup.mjs';
+import { account, collect, containerName, credential, newBlob, once, refused, url } from './setup.mjs';
 
 const soon = () => new Date(Date.now() + 600000);
 const ago = () => new Date(Date.now() - 600000);
@@ -74,6 +75,79 @@ test('the SAS of a container, of a blob and of a snapshot', async (t) => {
     const seen = of(blobSas(container, 'r', { snapshotTime: snapshot }));
     await seen.getBlobClient('blob').withSnapshot(snapshot).downloadToBuffer();
     await refused(seen.getBlobClient('blob').downloadToBuffer(), 403, 'AuthenticationFailed');
+});
+
+/** The SAS of a directory by hand: the SDK's permissions of blobs have no "l". */
+function directorySas(container, directory, permissions, fields = {}) {
+    const sv = '2026-10-06', se = `${soon().toISOString().slice(0, 19)}Z`;
+    const string = [permissions, '', se, `/blob/${account.name}/${container.containerName}/${directory}`, '', '', '', sv, 'd', ...Array(7).fill('')];
+    const sig = createHmac('sha256', Buffer.from(account.key, 'base64')).update(string.join('\n')).digest('base64');
+    return new URLSearchParams({ sv, sr: 'd', sdd: directory.split('/').length, sp: permissions, se, sig, ...fields }).toString();
+}
+
+test('the SAS of a directory, as the SDK makes it: the blobs below it, and none else', async (t) => {
+    const { container } = await newBlob(t);
+    const name = container.containerName;
+    const directory = '2026/ä b%2F';
+    for (const blobName of [`${directory}/x`, `${directory}/y/z`, `${directory}x/y`, directory, '2026/other'])
+        await container.getBlockBlobClient(blobName).upload('content', 7);
+    const snapshot = (await container.getBlobClient(`${directory}/x`).createSnapshot()).snapshot;
+    await container.setAccessPolicy(undefined, [{ id: 'readers', accessPolicy: { permissions: 'r', expiresOn: soon() } }]);
+    const sas = (permissions, more = {}) => blobSas(container, permissions, { blobName: directory, isDirectory: true, ...more });
+    const of = (query) => holder(query).getContainerClient(name);
+
+    assert.match(`${sas('r')}`, /sr=d.*sdd=2/);
+    for (const version of ['2020-02-10', '2020-12-06', '2022-11-02', '2026-04-06', '2026-10-06']) {
+        const reader = of(sas('r', { version }));
+        for (const below of ['x', 'y/z'])
+            assert.equal((await reader.getBlobClient(`${directory}/${below}`).downloadToBuffer()).toString(), 'content', version);
+        for (const outside of [`${directory}x/y`, directory, '2026/other', 'blob', `${directory}/../other`])
+            await refused(reader.getBlobClient(outside).getProperties(), 403, 'AuthenticationFailed');
+    }
+    const all = of(sas('racwdt', { contentType: 'text/x' }));
+    await all.getBlobClient(`${directory}/x`).withSnapshot(snapshot).getProperties();
+    assert.equal((await all.getBlobClient(`${directory}/x`).download()).contentType, 'text/x');
+    await all.getBlockBlobClient(`${directory}/new/one`).upload('new', 3);
+    await all.getBlobClient(`${directory}/new/one`).setTags({ a: 'b' });
+    await all.getBlobClient(`${directory}/new/one`).delete();
+    await refused(all.getBlockBlobClient('2026/new').upload('new', 3), 403, 'AuthenticationFailed');
+    for (const call of [() => all.getProperties(), () => all.delete(), () => all.getAccessPolicy(), () => collect(all.listBlobsFlat()),
+        () => collect(all.findBlobsByTags("a='b'"))])
+        await refused(call(), 403, 'AuthenticationFailed');
+    await refused(of(sas('r')).getBlockBlobClient(`${directory}/x`).upload('x', 1), 403, 'AuthorizationPermissionMismatch');
+    const byPolicy = of(generateBlobSASQueryParameters({ containerName: name, blobName: directory, isDirectory: true, identifier: 'readers' }, credential));
+    await byPolicy.getBlobClient(`${directory}/x`).getProperties();
+    await container.setAccessPolicy(undefined, []);
+    await refused(byPolicy.getBlobClient(`${directory}/x`).getProperties(), 403, 'AuthenticationFailed');
+    // Of the depth, and of no other.
+    for (const depth of ['1', '3', '0', '02x', ''])
+        await rawRefused(raw('GET', `/${name}/2026/${encodeURIComponent('ä b%2F')}/y/z?${`${sas('r')}`.replace('sdd=2', `sdd=${depth}`)}`,
+            { 'x-ms-version': '2026-10-06' }, '', { signed: false }), 403, 'AuthenticationFailed');
+});
+
+test('the SAS of a directory lists it, with the directory and a slash as the prefix', async (t) => {
+    const { container } = await newBlob(t);
+    for (const name of ['a/b/c', 'a/b/d/e', 'a/b', 'a/bc/d', 'a/x'])
+        await container.getBlockBlobClient(name).upload('content', 7);
+    const of = (query) => holder(query).getContainerClient(container.containerName);
+    const lister = of(directorySas(container, 'a/b', 'rl'));
+    const names = async (prefix, found = []) => {
+        for await (const page of lister.listBlobsFlat({ prefix }).byPage({ maxPageSize: 1 }))
+            found.push(...page.segment.blobItems.map(({ name }) => name));
+        return found;
+    };
+
+    assert.deepEqual(await names('a/b/'), ['a/b/c', 'a/b/d/e']);
+    assert.deepEqual(await names('a/b/d'), ['a/b/d/e']);
+    const folders = [];
+    for await (const { name } of lister.listBlobsByHierarchy('/', { prefix: 'a/b/' }))
+        folders.push(name);
+    assert.deepEqual(folders.sort(), ['a/b/c', 'a/b/d/']);
+    await lister.getBlobClient('a/b/c').getProperties();
+    for (const prefix of ['a/b', 'a/bc/', 'a/', 'a', undefined, '/a/b/'])
+        await refused(names(prefix), 403, 'AuthenticationFailed');
+    const reader = of(directorySas(container, 'a/b', 'r'));
+    await refused(collect(reader.listBlobsFlat({ prefix: 'a/b/' })), 403, 'AuthorizationPermissionMismatch');
 });
 
 test('create alone makes new blobs, and overwrites none', async (t) => {

@@ -237,6 +237,15 @@ test('a user delegation key signs, within its time, what its owner may do', asyn
         const got = await ask(server, `/shared/b${search}`, {});
         assert.equal(got.status, 200, `${pathname}: ${got.text}`);
     }
+    // Of a directory: the blobs below it.
+    await owner.getContainerClient('shared').getBlockBlobClient('dir/sub/b').upload('content', 7);
+    for (const version of ['2020-02-10', '2020-12-06', '2025-07-05', '2026-04-06', '2026-10-06', '2033-03-03']) {
+        const below = bySas(server, sas({ version, blobName: 'dir/sub', isDirectory: true, permissions: BlobSASPermissions.parse('r') }))
+            .getContainerClient('shared');
+        assert.equal((await below.getBlobClient('dir/sub/b').downloadToBuffer()).toString(), 'content', version);
+        await refused(below.getBlobClient('b').getProperties(), 403, 'AuthenticationFailed');
+        await refused(below.getBlockBlobClient('dir/sub/c').upload('x', 1), 403, 'AuthorizationPermissionMismatch');
+    }
     // What is not as the key was made is not signed by it.
     for (const change of [{ signedObjectId: OWNER }, { signedTenantId: OWNER }, { signedExpiresOn: new Date(+to + 1000) },
         { signedStartsOn: new Date(+from - 1000) }, { signedVersion: '2020-02-10' }, { signedService: 'q' },

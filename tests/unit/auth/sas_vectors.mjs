@@ -70,12 +70,13 @@ const resources = [
     { what: 'container', containerName: 'box' },
     { what: 'blob', containerName: 'box', blobName: 'a b/ü+%?#.txt' },
     { what: 'snapshot', containerName: 'box', blobName: 'b', snapshotTime: SNAPSHOT },
+    { what: 'directory', containerName: 'box', blobName: 'a b/ü+%?#', isDirectory: true },
 ];
 
 function* forms(versions) {
     for (const version of versions) {
         for (const { what, ...resource } of resources) {
-            if (what === 'snapshot' && version < '2018-11-09')
+            if ((what === 'snapshot' && version < '2018-11-09') || (what === 'directory' && version < '2020-02-10'))
                 continue;
             for (const full of [false, true]) {
                 const permissions = resource.blobName ? BlobSASPermissions.parse('rw')
@@ -92,7 +93,9 @@ function* forms(versions) {
 function addBuilt(what, resource, built, more = {}) {
     const snapshot = resource.snapshotTime ? `snapshot=${encodeURIComponent(SNAPSHOT)}&` : '';
 
-    add(what, { container: resource.containerName, object: resource.blobName ?? '', ...more },
+    const below = resource.isDirectory ? '/c/d.txt' : '';
+
+    add(what, { container: resource.containerName, object: `${resource.blobName ?? ''}${below}`, ...more },
         snapshot + built.sasQueryParameters, built.stringToSign);
 }
 

@@ -130,6 +130,7 @@ static void strings_are_the_clients(void **state)
 
         make_probe(&sas_vectors[i], &probe);
         assert_true(sas_fields_read(arena, probe.request.query, &fields));
+        sas_directory_find(arena, &probe.request, &probe.target, &fields);
         text = sas_string(arena, &probe.request, &fields, &probe.target);
         if (!bytes_is(text, sas_vectors[i].string))
             fail_msg("%s:\n%.*s\ninstead of\n%s", sas_vectors[i].what, BYTES_ARG(text),
@@ -377,6 +378,104 @@ static void snapshots(void **state)
     assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
 }
 
+/* The vector's directory is "a b/\u00fc+%?#". */
+#define DIRECTORY "a b/\303\274+%?#"
+
+static void make_directory_probe(const char *object, const char *addition, struct probe *ret_probe)
+{
+    make_probe(vector_of("service directory 2020-02-10"), ret_probe);
+    ret_probe->target.object = name_of(object);
+    ret_probe->request.query =
+        arena_printf(arena, "%.*s%s", BYTES_ARG(ret_probe->request.query), addition);
+}
+
+/* Rule: the SAS of a directory opens the blobs below it, their snapshots and versions, and lists that have the
+ * directory and a slash as their prefix; not its siblings, nor the blob of the directory's own name, nor the
+ * container. decision: 975 */
+static void directories(void **state)
+{
+    static const struct {
+        const char *object, *addition;
+        enum error wanted;
+    } rows[] = {
+        { DIRECTORY "/x", "", OK },
+        { DIRECTORY "/x/y/z", "", OK },
+        { DIRECTORY "/", "", OK },
+        { DIRECTORY "/x", "&snapshot=2025-12-31T01%3A02%3A03.1234568Z", OK },
+        { DIRECTORY "/x", "&versionid=2025-12-31T01%3A02%3A03.1234568Z", OK },
+        { DIRECTORY, "", E_AuthenticationFailed },
+        { DIRECTORY "x/y", "", E_AuthenticationFailed },
+        { "a b/x", "", E_AuthenticationFailed },
+        { "a b", "", E_AuthenticationFailed },
+        { "/" DIRECTORY "/x", "", E_AuthenticationFailed },
+        { "x/" DIRECTORY "/x", "", E_AuthenticationFailed },
+        { "", "", E_AuthenticationFailed },
+        { "", "&restype=container&comp=list", E_AuthenticationFailed },
+        { "", "&restype=container&comp=list&prefix=", E_AuthenticationFailed },
+        { "", "&restype=container&comp=list&prefix=a%20b%2F%C3%BC%2B%25%3F%23%2F", OK },
+        { "", "&RESTYPE=container&Comp=list&Prefix=a+b/%C3%BC%2B%25%3F%23/x/y", OK },
+        { "", "&restype=container&comp=list&prefix=a%20b%2F%C3%BC%2B%25%3F%23",
+          E_AuthenticationFailed },
+        { "", "&restype=container&comp=list&prefix=a%20b%2F%C3%BC%2B%25%3F%23x%2F",
+          E_AuthenticationFailed },
+        { "", "&restype=container&comp=list&prefix=a%20b%2F", E_AuthenticationFailed },
+        { "", "&restype=container&comp=acl&prefix=a%20b%2F%C3%BC%2B%25%3F%23%2F",
+          E_AuthenticationFailed },
+        { "", "&comp=list&prefix=a%20b%2F%C3%BC%2B%25%3F%23%2F", E_AuthenticationFailed },
+        { "", "&restype=container&comp=blobs&where=a%3D'b'", E_AuthenticationFailed },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct probe probe;
+        enum error e;
+
+        make_directory_probe(rows[i].object, rows[i].addition, &probe);
+        e = ask_at(&probe, in_time());
+        if (e != rows[i].wanted)
+            fail_msg("%s %s: %d %.*s", rows[i].object, rows[i].addition, (int)e,
+                     BYTES_ARG(detail));
+    }
+}
+
+/* Rule: sr=d and sdd come together, with a depth that is the signed directory's, since version 2020-02-10, and in the
+ * Blob service alone. decision: 975 */
+static void directories_have_their_depth(void **state)
+{
+    static const struct {
+        const char *object, *query, *detail;
+        char service;
+    } rows[] = {
+        { "d/x", "sv=2020-02-10&sr=d", "sdd is mandatory. Cannot be empty", 'b' },
+        { "d/x", "sv=2020-02-10&sr=d&sdd=", "sdd is mandatory. Cannot be empty", 'b' },
+        { "d/x", "sv=2020-02-10&sr=d&sdd=0", "The request names no blob", 'b' },
+        { "d/x", "sv=2020-02-10&sr=d&sdd=-1", "The request names no blob", 'b' },
+        { "d/x", "sv=2020-02-10&sr=d&sdd=2", "The request names no blob", 'b' },
+        { "d/x", "sv=2020-02-10&sr=d&sdd=1.0", "The request names no blob", 'b' },
+        { "d/x", "sv=2020-02-10&sr=d&sdd=18446744073709551617", "The request names no blob", 'b' },
+        { "d/x", "sv=2020-02-10&sr=b&sdd=1", "The query has fields of a SAS that", 'b' },
+        { "d/x", "sv=2020-02-10&sr=c&sdd=1", "The query has fields of a SAS that", 'b' },
+        { "d/x", "sv=2019-12-12&sr=d&sdd=1", "The query has fields of a SAS that", 'b' },
+        { "d/x", "sv=2020-02-10&ss=b&srt=o&sdd=1", "The query has fields of a SAS that", 'b' },
+        { "d\nx/y", "sv=2020-02-10&sr=d&sdd=1", "Signature fields not well formed.", 'b' },
+        { "d/x", "sv=2020-02-10&sr=d&sdd=1", "The signed resource (sr) can be", 'f' },
+        { "d/x", "sv=2020-02-10&sr=d&sdd=1", "Signature did not match.", 'b' },
+    };
+    struct probe probe;
+
+    (void)state;
+    make_probe(vector_of("service blob 2020-12-06"), &probe);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        probe.target.object = bytes_from_string(rows[i].object);
+        probe.target.service = rows[i].service;
+        probe.request.query =
+            arena_printf(arena, "%s&sp=r&se=2027-01-01&sig=AAAA", rows[i].query);
+        if (ask_at(&probe, in_time()) != E_AuthenticationFailed ||
+            !bytes_has_prefix(detail, bytes_from_string(rows[i].detail)))
+            fail_msg("%s: %.*s", rows[i].query, BYTES_ARG(detail));
+    }
+}
+
 /* Rule: a SAS for HTTPS, for addresses, for services is refused elsewhere, each with its code.
  * rest: SAS-error-codes */
 static void protocol_address_service(void **state)
@@ -423,8 +522,8 @@ static void malformed_ones_are_refused(void **state)
         "sv=2020-12-06&sig=AAAA",
         "sv=2020-12-06&ss=b&srt=o&sp=r&sig=AAAA",            /* no se */
         "sv=2020-12-06&sr=b&sp=r&sig=AAAA",                  /* no se, no policy */
-        "sv=2020-12-06&sr=bv&sp=r&se=2027-01-01&sig=AAAA",   /* versions are not built */
-        "sv=2020-12-06&sr=d&sdd=1&sp=r&se=2027-01-01&sig=A", /* nor directories */
+        "sv=2020-12-06&sr=bv&sp=r&se=2027-01-01&sig=AAAA",   /* it names no version */
+        "sv=2020-12-06&sr=d&sdd=1&sp=r&se=2027-01-01&sig=AAAA",
         "sv=2020-12-06&sr=x&sp=r&se=2027-01-01&sig=AAAA",
         "sv=2011-08-18&sr=b&sp=r&se=2027-01-01&sig=AAAA", /* older than versions are */
         "sv=zzzz-zz-zz&sr=b&sp=r&se=2027-01-01&sig=AAAA",
@@ -477,6 +576,8 @@ int main(void)
         cmocka_unit_test(unsigned_fields_are_refused),
         cmocka_unit_test(others_are_not_opened),
         cmocka_unit_test(snapshots),
+        cmocka_unit_test(directories),
+        cmocka_unit_test(directories_have_their_depth),
         cmocka_unit_test(protocol_address_service),
         cmocka_unit_test(malformed_ones_are_refused),
         cmocka_unit_test(overrides_are_headers),
