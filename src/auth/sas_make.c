@@ -28,8 +28,7 @@ static struct bytes stored_name(struct arena *arena, const struct sas_making *ma
     if (making->service != 'b' || !making->object.ptr)
         return making->object;
     return making->is_directory
-               ? arena_printf(arena, "%.*s/",
-                              BYTES_ARG(url_normalize_path(arena, making->object)))
+               ? arena_printf(arena, "%.*s/", BYTES_ARG(url_normalize_path(arena, making->object)))
                : url_normalize_path(arena, making->object);
 }
 

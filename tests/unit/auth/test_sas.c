@@ -433,8 +433,7 @@ static void directories(void **state)
         make_directory_probe(rows[i].object, rows[i].addition, &probe);
         e = ask_at(&probe, in_time());
         if (e != rows[i].wanted)
-            fail_msg("%s %s: %d %.*s", rows[i].object, rows[i].addition, (int)e,
-                     BYTES_ARG(detail));
+            fail_msg("%s %s: %d %.*s", rows[i].object, rows[i].addition, (int)e, BYTES_ARG(detail));
     }
 }
 
@@ -468,8 +467,7 @@ static void directories_have_their_depth(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         probe.target.object = bytes_from_string(rows[i].object);
         probe.target.service = rows[i].service;
-        probe.request.query =
-            arena_printf(arena, "%s&sp=r&se=2027-01-01&sig=AAAA", rows[i].query);
+        probe.request.query = arena_printf(arena, "%s&sp=r&se=2027-01-01&sig=AAAA", rows[i].query);
         if (ask_at(&probe, in_time()) != E_AuthenticationFailed ||
             !bytes_has_prefix(detail, bytes_from_string(rows[i].detail)))
             fail_msg("%s: %.*s", rows[i].query, BYTES_ARG(detail));
@@ -520,9 +518,9 @@ static void malformed_ones_are_refused(void **state)
         "sig=a&sig=b",
         "sig=AAAA",
         "sv=2020-12-06&sig=AAAA",
-        "sv=2020-12-06&ss=b&srt=o&sp=r&sig=AAAA",            /* no se */
-        "sv=2020-12-06&sr=b&sp=r&sig=AAAA",                  /* no se, no policy */
-        "sv=2020-12-06&sr=bv&sp=r&se=2027-01-01&sig=AAAA",   /* it names no version */
+        "sv=2020-12-06&ss=b&srt=o&sp=r&sig=AAAA",          /* no se */
+        "sv=2020-12-06&sr=b&sp=r&sig=AAAA",                /* no se, no policy */
+        "sv=2020-12-06&sr=bv&sp=r&se=2027-01-01&sig=AAAA", /* it names no version */
         "sv=2020-12-06&sr=d&sdd=1&sp=r&se=2027-01-01&sig=AAAA",
         "sv=2020-12-06&sr=x&sp=r&se=2027-01-01&sig=AAAA",
         "sv=2011-08-18&sr=b&sp=r&se=2027-01-01&sig=AAAA", /* older than versions are */
