@@ -8,6 +8,7 @@
 
 #include "admin/stored_accounts.h"
 #include "auth/auth.h"
+#include "base/url.h"
 #include "blob/blob.h"
 #include "blob/snapshot_marks.h"
 #include "program/check_names.h"
@@ -117,10 +118,27 @@ static void forget_entities(struct check *check)
 
 /* ---- the second round ---- */
 
+/* Reports a blob that no request reaches, because URLs with its name mean another one. Versions of the program
+ * before decision 39 have stored such names. It is not damage. */
+static void check_blob_name(const struct check *check, const struct record_place *place)
+{
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    struct bytes reached = url_normalize_path(arena, place->partition_key);
+
+    if (!bytes_equal(reached, place->partition_key)) {
+        check_say_blob(check, &place->space, place->partition_key);
+        check_say_part(": URLs with this name mean \"");
+        check_say_name(reached);
+        check_say(SAID_UNREACHABLE, "\"");
+    }
+    arena_free(arena);
+}
+
 /* A base, a snapshot, or the marks of snapshots, which are looked at like others while they are there. */
 static void check_blob(struct check *check, const struct record_place *place,
                        const struct record *record)
 {
+    bool is_base = place->record_key.len > 0 && place->record_key.ptr[0] == KEY_OF_BASE;
     struct snapshot_marks marks;
     struct blob blob;
 
@@ -129,8 +147,9 @@ static void check_blob(struct check *check, const struct record_place *place,
             say_damaged(check, place, "the marks of its snapshots make no sense");
         return;
     }
-    check->counts[CONTAINER] +=
-        place->record_key.len > 0 && place->record_key.ptr[0] == KEY_OF_BASE;
+    check->counts[CONTAINER] += is_base;
+    if (is_base)
+        check_blob_name(check, place);
     if (!blob_decode(record->value, &blob))
         say_damaged(check, place, "its record makes no sense");
     else if (blob.content.length > 0 &&

@@ -90,6 +90,7 @@ void check_say(enum check_said kind, const char *format, ...)
         [SAID_LOST] = { "lost", "lost" },
         [SAID_FOUND] = { "found", "found" },
         [SAID_PUT_OFF] = { "putOff", "put off" },
+        [SAID_UNREACHABLE] = { "unreachable", "unreachable" },
     };
     va_list arguments;
     struct bytes words;

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-enum check_said { SAID_DAMAGED, SAID_LOST, SAID_FOUND, SAID_PUT_OFF };
+enum check_said { SAID_DAMAGED, SAID_LOST, SAID_FOUND, SAID_PUT_OFF, SAID_UNREACHABLE };
 
 /* Before all others. json: as a script reads it. */
 void check_say_begin(bool json);
