@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once as event } from 'node:events';
-import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { run } from '../lib/program.mjs';
 
@@ -18,8 +18,8 @@ async function newFolder(t) {
 }
 
 /** Starts a server, and stops it when its output has the pattern: all that it has said. */
-async function outputOf(t, args, wanted, program = process.env.LAGRA_BINARY) {
-    const child = spawn(program, [...ANY_PORTS, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function outputOf(t, args, wanted, program = process.env.LAGRA_BINARY, cwd = undefined) {
+    const child = spawn(resolve(program), [...ANY_PORTS, ...args], { cwd, stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
     t.after(() => child.kill('SIGKILL'));
     child.stdout.setEncoding('utf8');
@@ -72,6 +72,18 @@ test('called azurite, it takes no port that Azurite does not take', async (t) =>
 test('--managementPort 0: neither metrics nor a console', async (t) => {
     const output = await outputOf(t, ['--managementPort', '0', '--location', await newFolder(t)], /file service listens on .*\n/);
     assert.doesNotMatch(output, /console|metrics/);
+});
+
+test('the first screen of the README is what make run prints', async (t) => {
+    const output = await outputOf(t, ['--location', 'data', '--managementPort', 'any', '--console', 'link'], /another one\)\n|is not served/,
+        process.env.LAGRA_BINARY, await newFolder(t));
+    const printed = output.slice(output.indexOf('Lagra blob service')).replace(/:\d+/g, ':PORT').replace(/#link=\w+/, '#link=...');
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const shown = readme.match(/^( {4}Lagra blob service.*\n(?: {4}.*\n)+)/m)[1].replace(/^ {4}/gm, '').replace(/:100\d\d/g, ':PORT');
+    if (/is not served: this build has none/.test(output))
+        t.skip('this build has no console');
+    else
+        assert.equal(printed, shown);
 });
 
 test('--console link: the start prints a link that signs in, once', async (t) => {
