@@ -50,7 +50,7 @@ enum sas_field {
 struct sas_fields {
     struct bytes is[SAS_FIELDS]; /* decoded; ptr NULL: absent */
     enum sas_kind kind;          /* by the fields that are there */
-    struct bytes directory;      /* signed directory of sr=d; ptr NULL: not found yet */
+    struct bytes directory;      /* signed directory of sr=d, or ptr NULL */
 };
 
 /* Reads them from a raw query. Returns false for one that is not well encoded or given twice. */

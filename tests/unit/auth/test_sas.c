@@ -437,8 +437,8 @@ static void directories(void **state)
     }
 }
 
-/* Rule: sr=d and sdd come together, with a depth that is the signed directory's, since version 2020-02-10, and in the
- * Blob service alone. decision: 975 */
+/* Rule: sr=d and sdd come together, with a depth that is the signed directory's, since version 2020-02-10, and only in the
+ * Blob service. decision: 975 */
 static void directories_have_their_depth(void **state)
 {
     static const struct {
