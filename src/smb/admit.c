@@ -311,6 +311,15 @@ static bool is_in_order(const struct smb_request *request)
     return is_agreed != (request->header.command == SMB_NEGOTIATE);
 }
 
+/* A tree of 3.1.1 that is connected by a request that is neither signed nor sealed: the client has not proved that the
+ * negotiation which it saw is the server's. No session is a guest's or anonymous. ms-smb2: 3.3.5.7 */
+static bool connects_unprotected(const struct smb_request *request)
+{
+    return request->header.command == SMB_TREE_CONNECT &&
+           request->message->connection->agreed.dialect == SMB_311 && !request->is_signed &&
+           !request->message->sealed_for;
+}
+
 enum nt_status request_admit(struct smb_request *request, bool *ret_breaks)
 {
     enum nt_status status;
@@ -326,6 +335,8 @@ enum nt_status request_admit(struct smb_request *request, bool *ret_breaks)
         attach_session(request);
     else
         status = admit_known(request);
+    if (!status && connects_unprotected(request))
+        *ret_breaks = true;
     if (request->header.command == SMB_CANCEL) { /* which has no answer, right or wrong */
         if (!status)
             cancel(request);

@@ -656,21 +656,30 @@ void client_sign(struct client *client, bool signs)
     client->signs = signs;
 }
 
-uint32_t client_mount(struct client *client, const char *share)
+void put_tree_connect(struct client *client, struct wire_writer *w, const char *share)
 {
     struct bytes path = arena_printf(client->arena, "\\\\server\\%s", share);
+
+    wire_put_u16(w, 9);
+    wire_put_u16(w, 0);
+    wire_put_u16(w, SMB_HEADER_SIZE + 8);
+    wire_put_u16(w, (uint16_t)(bytes_utf16_units(path) * 2));
+    wire_put_utf16(w, path);
+}
+
+uint32_t client_mount(struct client *client, const char *share)
+{
+    bool signs = client->signs;
     struct sending s;
     struct wire_writer w;
     struct reply reply;
 
+    client->signs = signs || (client->dialect == SMB_311 && client->signer && !client->seals);
     sending_begin(client, &s);
     w = sending_add(client, &s, SMB_TREE_CONNECT, 0);
-    wire_put_u16(&w, 9);
-    wire_put_u16(&w, 0);
-    wire_put_u16(&w, SMB_HEADER_SIZE + 8);
-    wire_put_u16(&w, (uint16_t)(bytes_utf16_units(path) * 2));
-    wire_put_utf16(&w, path);
+    put_tree_connect(client, &w, share);
     reply = client_ask(client, &s);
+    client->signs = signs;
     if (reply.header.status == 0)
         client->tree_id = reply.header.tree_id;
     return reply.header.status;

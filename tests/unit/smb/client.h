@@ -122,7 +122,9 @@ uint32_t client_bind(struct client *client, const struct client *of, const char 
 uint64_t client_session(const struct client *client);
 void client_seal(struct client *client, bool seals);
 void client_sign(struct client *client, bool signs);
-/* Connects to \\server\share, and uses the tree from then on. */
+/* The body of a TREE_CONNECT to \\server\share. */
+void put_tree_connect(struct client *client, struct wire_writer *w, const char *share);
+/* Connects to \\server\share, and uses the tree from then on. Signed in 3.1.1 unless it is sealed, as all clients do. */
 uint32_t client_mount(struct client *client, const char *share);
 /* One that speaks the dialect, is logged on as "one", uses its share "share", and asks for credits that will do. All
  * of a world have one ClientGuid. */

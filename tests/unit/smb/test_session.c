@@ -227,6 +227,30 @@ static void signs(void **state)
     }
 }
 
+/* In 3.1.1 a tree is connected by a request that is signed or sealed, or the connection ends: else somebody on the way
+ * could have changed what was negotiated. ms-smb2: 3.3.5.7 */
+static void trees_need_a_signature_in_311(void **state)
+{
+    for (size_t i = 0; i < DIALECTS; i++) {
+        struct client *c = log_on(*state, dialects[i]);
+        struct sending s;
+        struct wire_writer w;
+
+        assert_int_equal(client_mount(c, "share"), 0);
+        if (dialects[i] == SMB_311) {
+            client_seal(c, true);
+            assert_int_equal(client_mount(c, "share"), 0);
+            client_seal(c, false);
+        }
+        sending_begin(c, &s);
+        w = sending_add(c, &s, SMB_TREE_CONNECT, 0);
+        put_tree_connect(c, &w, "share");
+        client_send(c, &s);
+        assert_int_equal(client_is_cut(c), dialects[i] == SMB_311);
+        client_free(c);
+    }
+}
+
 /* An account sees its own shares, by names in letters of either case; those of others, and malformed names, are
  * as none. IPC$ connects. README invariant 5 */
 static void sees_its_own_shares(void **state)
@@ -569,6 +593,7 @@ int main(void)
         cmocka_unit_test(ends_with_its_account),
         cmocka_unit_test(failures_are_counted_by_address),
         cmocka_unit_test(signs),
+        cmocka_unit_test(trees_need_a_signature_in_311),
         cmocka_unit_test(sees_its_own_shares),
         cmocka_unit_test(ends_trees_and_sessions),
         cmocka_unit_test(is_of_one_connection),
