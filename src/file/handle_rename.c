@@ -66,33 +66,12 @@ static enum error pass_replaced(struct decision *d, const struct handle_rename *
     return e == E_SharingViolation ? E_AuthorizationPermissionMismatch : e;
 }
 
-/* A directory is not renamed while something below it is open: the handles of the share are looked at, as they
- * were when it began. */
+/* A directory is not renamed while something below it is open. */
 static enum error refuse_open_below(struct decision *d, uint64_t directory)
 {
-    const struct handle_marker all = { .is_given = false };
-    struct index_iterator *handles = handle_scan(d, true, &all);
-    struct arena *arena = arena_new(HANDLE_ARENA_MAX);
     unsigned work = 0;
-    enum store_result result;
-    struct handle handle;
+    enum store_result result = handle_open_below(d, directory, &work);
 
-    while (!(result = handle_next(d, handles, &work, &handle))) {
-        struct arena_mark mark = arena_mark(arena);
-        struct handle_place place;
-
-        if (work > HANDLE_WORKER_MAX && !d->access.may_block)
-            result = STORE_WAIT;
-        if (!result && handle.node != directory)
-            result = handle_place_read(d, arena, handle.node, directory, &work, &place);
-        else if (!result)
-            result = STORE_NOT_FOUND;
-        if (result != STORE_NOT_FOUND)
-            break;
-        arena_rewind(arena, mark);
-    }
-    index_iterator_close(handles);
-    arena_free(arena);
     if (result == STORE_NOT_FOUND)
         return OK;
     return result ? decision_fail_store(d, result) : E_AuthorizationPermissionMismatch;

@@ -1,6 +1,8 @@
 /* Renaming and listing by SMB, and patterns of names. MS-FSA 2.1.5.15.12, 2.1.5.6.3, 2.1.4.4 */
 #include "handles.h"
 
+#include "file/handle_operations.h"
+#include "file/handle_private.h"
 #include "file/name_pattern.h"
 #include "file/open_record.h"
 
@@ -389,6 +391,85 @@ static void directories(void **state)
     closed(f, &beside);
 }
 
+/* Handles of a node in the list of handles. */
+struct put_handles {
+    uint64_t node, first;
+    size_t count;
+};
+
+static enum error put_handles(struct decision *d, void *of)
+{
+    const struct put_handles *put = of;
+    enum error e = handle_begin(d, the_mount(), 0);
+
+    for (size_t i = 0; i < put->count && !e; i++)
+        handle_put(d->changes, d->arena,
+                   &(struct handle){
+                       .node = put->node, .id = put->first + i, .epoch = open_epoch() });
+    return e;
+}
+
+#define PUT_AT_ONCE 5000u
+
+/* Rule: handles of a process that has ended keep no directory from being renamed, however many they are. */
+static void stale_below(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle directory = opened_directory(f, "dir", MAY_DELETE);
+    struct held_handle file = opened(f, "dir\\x", MAY_RWD, OPEN_NEW);
+    struct put_handles put = { .node = file.node, .first = 1, .count = PUT_AT_ONCE };
+
+    for (; put.first <= HANDLE_WORK_MAX; put.first += PUT_AT_ONCE)
+        assert_int_equal(run(f, put_handles, &put), OK);
+    assert_int_equal(renames(f, &directory, "to", false), E_AuthorizationPermissionMismatch);
+    open_epoch_begin();
+    directory = opened_directory(f, "dir", MAY_DELETE);
+    assert_int_equal(renames(f, &directory, "to", false), OK);
+    assert_true(is_there(f, "HEAD /sha/to/x"));
+}
+
+struct look_below {
+    uint64_t directory;
+    unsigned work;
+};
+
+static enum error look_below(struct decision *d, void *of)
+{
+    struct look_below *look = of;
+    enum error e = handle_begin(d, the_mount(), 0);
+
+    if (!e)
+        assert_int_equal(handle_open_below(d, look->directory, &look->work), STORE_NOT_FOUND);
+    return e;
+}
+
+/* Rule: what is open elsewhere costs a renaming one record for each handle and for each directory, not the product. */
+static void renames_are_linear(void **state)
+{
+    static const char path[] = "a\\a\\a\\a\\a\\a\\a\\a";
+    enum { HANDLES = 500, NODES = 9 };
+    struct fixture *f = *state;
+    struct held_handle file, directory = opened_directory(f, "dir", MAY_DELETE);
+    struct put_handles put = { .first = 1, .count = HANDLES };
+    struct look_below look = { .directory = directory.node };
+    char part[sizeof path];
+
+    for (size_t i = 1; i < sizeof path; i += 2) {
+        struct held_handle made;
+
+        memcpy(part, path, i);
+        part[i] = '\0';
+        made = opened_directory(f, part, MAY_READ_ATTRIBUTES);
+        closed(f, &made);
+    }
+    file = opened(f, arena_string(handles_arena(), arena_printf(handles_arena(), "%s\\x", path)),
+                  MAY_RWD, OPEN_NEW);
+    put.node = file.node;
+    assert_int_equal(run(f, put_handles, &put), OK);
+    assert_int_equal(run(f, look_below, &look), OK);
+    assert_in_range(look.work, HANDLES, HANDLES + NODES + 3); /* the two that are open; the end */
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, handles_setup, handles_teardown)
 
 int main(void)
@@ -397,6 +478,8 @@ int main(void)
         TEST(patterns),   TEST(patterns_exhaustively), TEST(lists),
         TEST(rest_hides), TEST(rename_files),          TEST(rename_in_a_snapshot),
         TEST(replaced),   TEST(directory_opens),       TEST(directories),
+        TEST(stale_below),
+        TEST(renames_are_linear),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,96 @@
+/* Whether anything below a directory is open: see handle_operations.h. Each directory of the share is read once, however
+ * many handles lie below it. */
+#include "file/handle_operations.h"
+
+#define SEEN_SIZE_FIRST 64u
+
+/* The nodes that are known not to be below the directory: a set that grows, in the decision's arena. */
+struct elsewhere {
+    struct arena *arena;
+    uint64_t *nodes; /* by open addressing; TREE_ROOT: a free place */
+    size_t size, count;
+};
+
+static uint64_t *place_of(const struct elsewhere *elsewhere, uint64_t node)
+{
+    size_t at = (size_t)(node * UINT64_C(0x9E3779B97F4A7C15) >> 20) % elsewhere->size;
+
+    while (elsewhere->nodes[at] != TREE_ROOT && elsewhere->nodes[at] != node)
+        at = (at + 1) % elsewhere->size;
+    return &elsewhere->nodes[at];
+}
+
+static void grow(struct elsewhere *elsewhere)
+{
+    const struct elsewhere old = *elsewhere;
+
+    elsewhere->size = old.size > 0 ? 2 * old.size : SEEN_SIZE_FIRST;
+    elsewhere->nodes = arena_array(elsewhere->arena, elsewhere->size, sizeof *elsewhere->nodes);
+    for (size_t i = 0; i < elsewhere->size; i++)
+        elsewhere->nodes[i] = TREE_ROOT;
+    for (size_t i = 0; i < old.size; i++)
+        if (old.nodes[i] != TREE_ROOT)
+            *place_of(elsewhere, old.nodes[i]) = old.nodes[i];
+}
+
+/* Returns whether the node was not in the set before. */
+static bool add(struct elsewhere *elsewhere, uint64_t node)
+{
+    uint64_t *place;
+
+    if (2 * elsewhere->count >= elsewhere->size)
+        grow(elsewhere);
+    place = place_of(elsewhere, node);
+    if (*place == node)
+        return false;
+    *place = node;
+    elsewhere->count++;
+    return true;
+}
+
+/* Goes up from the node to what is known already. returns STORE_OK: it came to the directory; STORE_NOT_FOUND; as
+ * snapshot_get() */
+static enum store_result look_above(struct decision *d, struct arena *arena,
+                                    struct elsewhere *elsewhere, uint64_t node, uint64_t directory,
+                                    unsigned *work)
+{
+    struct tree_node read;
+
+    for (uint64_t id = node; id != TREE_ROOT && add(elsewhere, id); id = read.parent) {
+        struct arena_mark mark = arena_mark(arena);
+        enum store_result result = handle_node_read(d, arena, id, &read);
+
+        arena_rewind(arena, mark);
+        ++*work;
+        if (result || read.parent == directory)
+            return result;
+    }
+    return STORE_NOT_FOUND;
+}
+
+enum store_result handle_open_below(struct decision *d, uint64_t directory, unsigned *work)
+{
+    const struct handle_marker all = { .is_given = false };
+    struct elsewhere elsewhere = { .arena = d->arena };
+    struct index_iterator *handles = handle_scan(d, true, &all);
+    struct arena *arena = arena_new(HANDLE_ARENA_MAX);
+    enum store_result result;
+    struct handle handle;
+
+    while (!(result = handle_next(d, handles, work, &handle))) {
+        /* Beyond HANDLE_WORK_MAX there may also come handles of a process that has ended. */
+        if (handle.node != directory &&
+            handle_counts(&handle, d->now, file_state(d)->tree.state.reopened)) {
+            result = look_above(d, arena, &elsewhere, handle.node, directory, work);
+            if (result != STORE_NOT_FOUND)
+                break;
+        }
+        if (*work > HANDLE_WORKER_MAX && !d->access.may_block) {
+            result = STORE_WAIT;
+            break;
+        }
+    }
+    index_iterator_close(handles);
+    arena_free(arena);
+    return result;
+}
