@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { keepsMemory } from '../lib/sanitizer.mjs';
 import { Server } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { Rest } from '../smb/rest.mjs';
@@ -23,7 +24,8 @@ async function send({ binary, assert }, input, ...more) {
         await new Rest(server, SHARE).createShare();
         const before = held(server);
         await promisify(execFile)('/usr/bin/python3',
-            [PROGRAM, `${server.ports.smb}`, DEVELOPMENT.account, DEVELOPMENT.key, SHARE, input, ...more.map(String)]);
+            [PROGRAM, `${server.ports.smb}`, DEVELOPMENT.account, DEVELOPMENT.key, SHARE, input,
+                ...more.map((word) => `${typeof word === 'function' ? word(server) : word}`)]);
         assert.ok(held(server) - before < MORE_MIB_MAX, `the server holds ${(held(server) - before).toFixed(1)} MiB more`);
     } finally {
         await server.stop(); // throws unless the exit code is 0
@@ -39,3 +41,5 @@ export const a_file_has_its_most_locks = (context) => send(context, 'locks');
 export const a_file_has_its_most_handles_and_locks = (context) => send(context, 'locks-and-opens');
 export const disconnected_handles_give_way_together = (context) => send(context, 'disconnected');
 export const chunks_are_copied_next_to_1900_handles = (context) => send(context, 'copy-chunks');
+export const responses_that_nobody_reads_by_smb = (context) =>
+    send(context, 'unread', (server) => (keepsMemory(context.binary) ? 0 : server.pid));

@@ -25,7 +25,11 @@ SUCCESS, NO_SUCH_FILE = 0, 0xC000000F
 INFO_LENGTH_MISMATCH, BAD_NAME = 0xC0000004, 0xC0000033
 SHARING_VIOLATION, NOT_GRANTED, SHORT_OF_RESOURCES = 0xC0000043, 0xC0000055, 0xC000009A
 RESUME_KEY, COPY_CHUNK = 0x00140078, 0x001440F2
+OUT_OF_MEMORY = 0xC0000205
 OPENS_MAX, LOCKS_MAX = 2000, 2000
+MIB = 1 << 20
+SILENT = 30
+RESIDENT_MIB_MAX = 300  # the budget is 128 MiB
 TIMEOUT_MS = 1000
 
 
@@ -203,7 +207,73 @@ def copy_chunks():
     until_alone("c")
 
 
+def put_reads(c, name, count):
+    """Sends a compound of READs of 1 MiB; the responses are not waited for. Returns the first message id."""
+    first = c.smb._Connection["SequenceWindow"]
+    packets = []
+    for i in range(count):
+        packet = c.smb.SMB_PACKET()
+        packet["Command"], packet["TreeID"], packet["SessionID"] = smb3structs.SMB2_READ, c.tree, c.smb._Session["SessionID"]
+        packet["MessageID"], packet["CreditCharge"], packet["CreditRequestResponse"] = first + 16 * i, 16, 64
+        packet["NextCommand"] = 0 if i == count - 1 else 120
+        packet["Data"] = struct.pack("<HBBLQ16sLLLHHB7x", 49, 0, 0, MIB, 0, c.opens[name], 0, 0, 0, 0, 0, 0)
+        packets.append(packet)
+    rest = b"".join(packet.getData() for packet in packets[1:])
+    packets[0].getData = lambda: smb3structs.SMB2Packet.getData(packets[0]) + rest
+    c.smb.sendSMB(packets[0])
+    c.smb._Connection["SequenceWindow"] = first + 16 * count
+    return first
+
+
+def read_status(c, name):
+    return c.receive(put_reads(c, name, 1))["Status"] & 0xFFFFFFFF
+
+
+def gather_credits(c):
+    for _ in range(8):
+        must(c.ask(smb3structs.SMB2_ECHO, struct.pack("<HH", 4, 0)))
+
+
+def resident_mib(pid):
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return int(text.split("VmRSS:")[1].split()[0]) / 1024
+
+
+def unread():
+    """Clients that ask for 15 MiB each and read nothing make the server hold no more than its budget; others are told so,
+    and served once that is over. COUNT: the server's process id; 0: its memory says nothing."""
+    c = client()
+    must(c.open("u", "u", READ | WRITE, ALL, OPEN_OR_CREATE))
+    for at in range(0, MIB, 32768):
+        must(c.write("u", at, "x" * 32768))
+    gather_credits(c)
+    must((read_status(c, "u"), None))
+    silent = [client() for _ in range(SILENT)]
+    for other in silent:
+        must(other.open("u", "u", READ, ALL))
+        gather_credits(other)
+    most, refused = 0, False
+    for other in silent:
+        put_reads(other, "u", 15)
+        most = max(most, resident_mib(COUNT) if COUNT else 0)
+    deadline = time.monotonic() + 10
+    while not refused and time.monotonic() < deadline:
+        refused = read_status(c, "u") == OUT_OF_MEMORY
+        most = max(most, resident_mib(COUNT) if COUNT else 0)
+    if not refused:
+        raise RuntimeError("a read beyond the budget was not refused")
+    if most > RESIDENT_MIB_MAX:
+        raise RuntimeError(f"{most:.0f} MiB are resident")
+    for other in silent:
+        vanish(other)
+    deadline = time.monotonic() + 30
+    while (status := read_status(c, "u")) == OUT_OF_MEMORY and time.monotonic() < deadline:
+        time.sleep(0.1)
+    must((status, None))
+
+
 INPUTS = {
+    "unread": unread,
     "persistent": lambda: persistent_next_to_opens(0),
     "persistent-and-locks": lambda: persistent_next_to_opens(1960),
     "many-persistent": many_persistent,
