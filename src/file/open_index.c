@@ -22,8 +22,9 @@ enum {
 /* 0: its client is there. */
 static instant away_until(const struct handle *handle)
 {
-    return handle->persists && handle->epoch != open_epoch() ? open_epoch() + handle->kept.ticks
-                                                             : handle->away_until;
+    return handle->persists && handle->epoch != open_epoch()
+               ? open_epoch_end_of(handle->epoch, handle->kept.ticks)
+               : handle->away_until;
 }
 
 bool handle_counts(const struct handle *handle, instant now, uint64_t closed)

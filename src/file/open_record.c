@@ -17,7 +17,6 @@
 #include "file/open_record.h"
 
 #include <assert.h>
-#include <stdatomic.h>
 
 #include "base/codec.h"
 #include "base/endian.h"
@@ -36,21 +35,6 @@ enum { CACHING_OPLOCK = 8 };
 
 static const struct bytes set_key = BYTES("g");
 static const struct bytes locks_key = BYTES("k");
-
-/* ---- the epoch ---- */
-
-/* An instant above all in the store, as those of its clock are (clock invariant 2). */
-static _Atomic uint64_t epoch;
-
-void open_epoch_begin(void)
-{
-    atomic_store(&epoch, clock_now());
-}
-
-uint64_t open_epoch(void)
-{
-    return atomic_load(&epoch);
-}
 
 /* ---- the set: reading ---- */
 
@@ -108,8 +92,8 @@ static bool decode_open(struct decoder *in, const struct open_set *set, struct o
     o.away_until = flags & OPEN_AWAY ? decode_u64(in) : 0;
     if (in->bad || o.kept_ticks > HANDLE_KEPT_TICKS_MAX)
         return false;
-    if (o.persists && o.epoch != open_epoch()) /* its time begins anew with the process */
-        o.away_until = open_epoch() + o.kept_ticks;
+    if (o.persists && o.epoch != open_epoch())
+        o.away_until = open_epoch_end_of(o.epoch, o.kept_ticks);
     *ret_open = o;
     return true;
 }

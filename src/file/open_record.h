@@ -15,8 +15,9 @@
  * below the restoration's (decision: 379). They need no clean-up: the next write of the record leaves them out.
  *
  * An open whose client has lost its connection may be kept for a while: it is *away*, until an instant that its
- * entry has. One that persists is away, too, from the start of a process that is not its own. When its time is over
- * then it does not count any more, and what it was asked to give up by its own process it has given up.
+ * entry has. One that persists is away, too, from the start of a process that is not its own. Once its time has
+ * ended in any later process (open_epoch.h) it does not count any more, and what it was asked to give up by its own
+ * process it has given up.
  *
  * No record is trusted: malformed ones are logged, and STORE_CORRUPT. Any thread. */
 #ifndef LAGRA_FILE_OPEN_RECORD_H
@@ -25,6 +26,7 @@
 #include "base/clock.h"
 #include "concurrency/byte_locks.h"
 #include "concurrency/opens.h"
+#include "file/open_epoch.h"
 #include "store/store.h"
 
 /* Of a file. Azure has 2,000 handles to a file; the rest is what fits one record. decision: 336 */
@@ -33,11 +35,6 @@
 #define BYTE_LOCKS_MAX        2000
 /* The longest that an open is kept for its client to come back. */
 #define HANDLE_KEPT_TICKS_MAX (300 * TICKS_PER_SECOND)
-
-/* Of this process: no other one that opened this store has the same. */
-uint64_t open_epoch(void);
-/* Begins a new epoch, as a new process would. Called when the program starts its services. */
-void open_epoch_begin(void);
 
 struct open_entry {
     uint64_t id; /* of the handle; not 0 */

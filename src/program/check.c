@@ -11,6 +11,7 @@
 #include "base/url.h"
 #include "blob/blob.h"
 #include "blob/snapshot_marks.h"
+#include "file/open_epoch.h"
 #include "program/check_names.h"
 #include "program/check_records.h"
 #include "program/check_say.h"
@@ -229,6 +230,20 @@ static bool check_account(struct check *check, const struct record_place *place,
     return kind != NO_ACCOUNT_RECORD;
 }
 
+/* Of the starts of the server. True: it is that record. */
+static bool check_starts(struct check *check, const struct record_place *place,
+                         const struct record *record)
+{
+    const struct partition at = { place->space, place->partition_key };
+    enum start_record_kind kind = start_record_inspect(&at, place->record_key, record->value);
+
+    if (kind == START_RECORD_DAMAGED) {
+        check->findings++;
+        check_say(SAID_DAMAGED, "the record of the starts of the server makes no sense");
+    }
+    return kind != NO_START_RECORD;
+}
+
 static void check_record(void *context, const struct record_place *place,
                          const struct record *record)
 {
@@ -239,7 +254,8 @@ static void check_record(void *context, const struct record_place *place,
     check_say_record();
     if (container && container->kind != CONTAINER) {
         check_part(check, container, place, record);
-    } else if (!container && check_account(check, place, record)) {
+    } else if (!container &&
+               (check_account(check, place, record) || check_starts(check, place, record))) {
         return;
     } else if (!container && is_named(place, &kind)) {
         check_named(check, kind, place, record);

@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
-#include "file/open_record.h"
+#include "file/open_epoch.h"
 #include "net/net.h"
 #include "program/admin_socket.h"
 #include "program/cell.h"
@@ -101,7 +101,7 @@ static const struct tenure *tenure_of(const struct running *run)
 
 static bool start_threads(struct running *run)
 {
-    open_epoch_begin();
+    open_epoch_record(run->store, run->options.smb.wanted);
     run->secondary = open_secondary(&run->options, run->store);
     run->pool = decide_pool_new(DECIDE_THREADS_MAX, (struct pool_shares){ .account = 0 });
     run->gather_pool = decide_pool_new(GATHER_THREADS_MAX, GATHER_SHARES);

@@ -7,6 +7,7 @@
 #include "auth/auth.h"
 #include "base/endian.h"
 #include "census_part.h"
+#include "file/open_epoch.h"
 #include "request.h"
 #include "scheduler.h"
 #include "service/names.h"
@@ -127,6 +128,9 @@ static void judge(void *context, const struct record_place *place, const struct 
     (void)context;
     if (space >= 0)
         why = spaces[space].part->judge(place, record);
+    else if (start_record_inspect(&(struct partition){ place->space, place->partition_key },
+                                  place->record_key, record->value) == START_RECORD)
+        return;
     else if (!part_of_account(place->space.b))
         why = "in a space that nothing names";
     else if (place->family == RECORD_INNER && !bytes_is(place->record_key, "p"))

@@ -45,8 +45,14 @@ rocksdb_t *rocksdb_open(const rocksdb_options_t *options, const char *name, char
 uint64_t rocksdb_get_latest_sequence_number(rocksdb_t *db);
 
 static rocksdb_t *open_db;
-static uint64_t opened_at;
 static bool is_opening;
+
+/* A start writes too, so after an interrupted start the number is above commits that had been lost before it. */
+static void note_opened_at(uint64_t sequence)
+{
+    if (world->opened_at == 0 || sequence < world->opened_at)
+        world->opened_at = sequence;
+}
 
 rocksdb_t *rocksdb_open(const rocksdb_options_t *options, const char *name, char **ret_error)
 {
@@ -57,7 +63,7 @@ rocksdb_t *rocksdb_open(const rocksdb_options_t *options, const char *name, char
     open_db = real(options, name, ret_error);
     is_opening = false;
     if (open_db)
-        opened_at = rocksdb_get_latest_sequence_number(open_db);
+        note_opened_at(rocksdb_get_latest_sequence_number(open_db));
     return open_db;
 }
 
@@ -68,7 +74,7 @@ bool engine_is_opening(void)
 
 uint64_t engine_opened_at(void)
 {
-    return opened_at;
+    return world->opened_at;
 }
 
 uint64_t engine_sequence(void)

@@ -8,8 +8,8 @@
 /* Is it being opened right now? */
 bool engine_is_opening(void);
 
-/* The sequence number of the last write that it found when it was opened: those before it are
- * there. */
+/* The sequence number of the last write that it found when it was opened first since clients ran: those before it
+ * are there. */
 uint64_t engine_opened_at(void);
 /* Of the last write. */
 uint64_t engine_sequence(void);

@@ -16,10 +16,13 @@ bool fs_is_late(void)
 {
     const struct fs_state *state = fs_state_at(world->commits);
 
-    for (unsigned i = 0; i < FS_OPENS; i++)
-        if (state->opens[i].id > 0 && state->opens[i].persists && state->opens[i].is_away &&
-            world->now_ns > state->opens[i].away_ns + LATE_NS)
+    for (unsigned i = 0; i < FS_OPENS; i++) {
+        const struct fs_open *open = &state->opens[i];
+
+        if (open->id > 0 && open->persists && open->is_away &&
+            (open->may_have_ended || world->now_ns > open->away_ns + LATE_NS))
             return true;
+    }
     return false;
 }
 
@@ -46,7 +49,8 @@ static bool end_overdue(struct fs_state *state, uint64_t until_ns)
     for (unsigned i = 0; i < FS_OPENS; i++) {
         struct fs_open *open = &state->opens[i];
 
-        if (open->id == 0 || !open->is_of_before || open->away_ns + open->kept_ns > until_ns)
+        if (open->id == 0 || !open->is_of_before ||
+            (!open->may_have_ended && open->away_ns + open->kept_ns > until_ns))
             continue;
         fs_end_open(state, open);
         has_ended = true;
@@ -54,6 +58,18 @@ static bool end_overdue(struct fs_state *state, uint64_t until_ns)
     if (has_ended)
         forget_pending(state);
     return has_ended;
+}
+
+/* One that was left by an earlier process, and not returned to in the last one, has ended for good if that lasted as
+ * long as it is kept. By the server's clock, so it is not known which if it was nearly as long. decision: 990 */
+bool fs_has_ended_before(struct fs_open *open)
+{
+    uint64_t ends_ns = open->away_ns + open->kept_ns, doubt_ns = open->kept_ns / CLOCK_PART;
+
+    if (!open->is_of_before)
+        return false;
+    open->may_have_ended = open->may_have_ended || world->now_ns + doubt_ns >= ends_ns;
+    return world->now_ns >= ends_ns + doubt_ns;
 }
 
 bool fs_end_overdue(struct fs_state *state)

@@ -13,6 +13,8 @@ bool fs_is_late(void);
 /* Those of an earlier process end when their time is over, by the server's clock: nobody closes them, so nothing is
  * deleted with them. Ends those whose time may be over. False: there is none */
 bool fs_end_overdue(struct fs_state *state);
+/* At a start, of one that persists: has its time ended in an earlier process? */
+bool fs_has_ended_before(struct fs_open *open);
 /* Has the server's own thread committed that it closes a handle which nobody has come back to? It closes it as its
  * client would have. */
 bool fs_away_committed(void);

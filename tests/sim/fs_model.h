@@ -29,6 +29,7 @@ struct fs_open {
     bool is_durable, persists;
     uint64_t create;           /* by which its client asks for it again */
     bool is_of_before;         /* its process has ended, and its client has not come back */
+    bool may_have_ended;       /* its time was nearly over when the last process started */
     bool is_away;              /* its client has lost the connection, and may come back */
     uint64_t away_ns, kept_ns; /* since when, and how long */
 };

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "fs_away.h"
 #include "world.h"
 
 static bool takes_lease(const struct fs_ask *ask)
@@ -280,7 +281,7 @@ void fs_opens_of_before(struct fs_state *state)
     for (unsigned i = 0; i < FS_OPENS; i++) {
         if (state->opens[i].id == 0)
             continue;
-        if (state->opens[i].persists)
+        if (state->opens[i].persists && !fs_has_ended_before(&state->opens[i]))
             leave_process(&state->opens[i]);
         else
             fs_end_open(state, &state->opens[i]);

@@ -142,6 +142,8 @@ struct server *server_open(const char **ret_problem)
     server->endpoints[0].background = background_new(2, (struct pool_shares){ .account = 0 });
     if (count > 1)
         open_beside(server);
+    if (world->plan.fronts == 0)
+        sm_link_begin_epoch(store);
     server->tasks = task_runner_start(store, served, server->endpoints, count);
     assert(server->tasks);
     if (world->plan.fronts == 0)

@@ -272,7 +272,9 @@ static void crash(void)
     char what[200];
 
     world->crashes++;
-    if (!world->has_started) {
+    if (world->has_started) {
+        world->opened_at = 0;
+    } else {
         world->starts_spoiled++;
         world->spoiled_twice += ++world->spoiled == 2;
     }

@@ -126,7 +126,7 @@ uint64_t sm_apply(const struct sm_ask *ask, const struct sm_expected *expected, 
     switch ((int)ask->op) {
     case SM_RETURN:
         open = fs_open_in(state, fs_open_created(state, ask->create)->id);
-        open->is_away = open->is_of_before = false;
+        open->is_away = open->is_of_before = open->may_have_ended = false;
         open->volatile_id = seen->volatile_id;
         return open->id;
     case SM_OPEN:

@@ -34,13 +34,19 @@ bool sm_is_client(unsigned slot)
     return world->plan.service == SIM_FILE && (world->plan.faults & FAULT_SMB) && slot % 3 != 0;
 }
 
+void sm_link_begin_epoch(struct store *store)
+{
+    if (world->plan.service != SIM_FILE || !(world->plan.faults & FAULT_SMB))
+        return;
+    open_epoch_record(store, true);
+}
+
 void sm_link_open(const struct endpoint *endpoint)
 {
     const struct smb_options options = { .allow_unencrypted = true };
 
     if (world->plan.service != SIM_FILE || !(world->plan.faults & FAULT_SMB))
         return;
-    open_epoch_begin();
     if (!waiting_start())
         world_fail("the thread of those who wait does not start");
     service = smb_service_new(&options, endpoint->store, endpoint->accounts, endpoint->pool);

@@ -25,6 +25,8 @@ struct sm_message {
 bool sm_is_client(unsigned slot);
 /* With the server's start; nothing where no client is of SMB. */
 void sm_link_open(const struct endpoint *endpoint);
+/* Before anything decides. */
+void sm_link_begin_epoch(struct store *store);
 /* After all clients have left. */
 void sm_link_close(void);
 

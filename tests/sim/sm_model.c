@@ -369,7 +369,8 @@ static bool may_be_overdue(const struct sm_ask *ask, const struct fs_state *stat
     const struct fs_open *open = fs_open_created(state, ask->create);
 
     return (world->plan.faults & FAULTS_OF_TIME) ||
-           (open && world->now_ns > open->away_ns + open->kept_ns - open->kept_ns / 10);
+           (open && (open->may_have_ended ||
+                     world->now_ns > open->away_ns + open->kept_ns - open->kept_ns / 10));
 }
 
 /* What it says is judged by sm_watch.c. */

@@ -72,7 +72,8 @@ struct world {
     bool has_started; /* the server of this life has opened its store, and what was left is known */
     bool
         note_is_old; /* a power cut since the last start: the note of what is durable may be older */
-    unsigned spoiled; /* starts in a row that a crash has ended */
+    unsigned spoiled;   /* starts in a row that a crash has ended */
+    uint64_t opened_at; /* see engine_opened_at(); 0: not yet */
     char failure[1024];
     uint64_t requests, commits, crashes, faults, refused, checks;
     uint64_t starts_spoiled;                       /* crashes while the server started */

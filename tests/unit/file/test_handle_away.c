@@ -375,14 +375,67 @@ static void time_is_over(void **state)
     assert_answer(ask(f, "GET /sha/x", NULL, NULL), 404, "ResourceNotFound");
 }
 
+static void restart(struct fixture *f)
+{
+    assert_true(open_epoch_record(store_of(f), true));
+}
+
+/* Rule: one that persists has its whole time again after each restart, however many there are. decision: 990 */
+static void time_begins_anew(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle handle = cached(f, MAY_READ_DATA, 0, C_RWH, true);
+    struct handle_return back;
+
+    for (int restarts = 0; restarts < 3; restarts++) {
+        restart(f);
+        clock_advance(MINUTE - TICKS_PER_SECOND);
+        assert_true(is_away(f, &handle));
+        assert_non_null(strstr(listed(f), "<Handle>"));
+    }
+    assert_int_equal(returns(f, &handle, "x", &back), OK);
+    restart(f); /* and again after its client has reconnected */
+    clock_advance(MINUTE - TICKS_PER_SECOND);
+    assert_true(is_away(f, &handle));
+    closed(f, &handle);
+}
+
+/* Rule: once its time has ended in a process it has ended in all later ones: it is not found, not listed, and blocks
+ * nobody. decision: 990 */
+static void ends_for_good(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle handle = cached(f, MAY_RWD, 0, C_RWH, true), other;
+    struct lock_element element = { .range = { 0, 1 }, .action = LOCK_EXCLUSIVE };
+    struct handle_lock lock = {
+        .mount = the_mount(), .handle = &handle, .elements = &element, .count = 1
+    };
+
+    assert_int_equal(run(f, handle_lock_attempt, &lock), OK);
+    restart(f);
+    assert_answer(ask(f, "GET /sha/x", NULL, NULL), 409, "SharingViolation");
+    clock_advance(MINUTE);
+    for (int restarts = 0; restarts < 3; restarts++) {
+        assert_false(is_away(f, &handle));
+        assert_null(strstr(listed(f), "<Handle>"));
+        assert_ok(ask(f, "GET /sha/x", NULL, NULL), 200);
+        restart(f);
+    }
+    other = opened(f, "x", MAY_RWD, OPEN_EXISTING);
+    closed(f, &other);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, handles_setup, handles_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(comes_back),   TEST(replaced_meanwhile), TEST(what_stays), TEST(asked_while_it_goes),
-        TEST(meets),        TEST(leaves_nothing),     TEST(locks),      TEST(persists),
-        TEST(time_is_over),
+        TEST(comes_back),    TEST(replaced_meanwhile),
+        TEST(what_stays),    TEST(asked_while_it_goes),
+        TEST(meets),         TEST(leaves_nothing),
+        TEST(locks),         TEST(persists),
+        TEST(time_is_over),  TEST(time_begins_anew),
+        TEST(ends_for_good),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
