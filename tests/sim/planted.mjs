@@ -3,13 +3,16 @@
 //
 // Each defect below is a change of a few words of the program, made in a copy of one file, which is compiled
 // as the build does it and linked into a simulator of its own. The simulator must find each within
-// so many seconds (60) of the processor, whatever else the machine does. Without names: all. --texts: only
-// whether the words that are to be changed are there. Last line: "planted: N passed, N failed".
+// so many seconds (60) of the processor, whatever else the machine does. A seed that the build's unchanged simulator
+// fails with the same arguments is no find: it is reported, counts as a failure, and the search continues after it.
+// Without names: all. --texts: only whether the words that are to be changed are there.
+// Last line: "planted: N passed, N failed".
 
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Build, ROOT } from '../lib/changed_program.mjs';
+import { failedSeed, search } from './search.mjs';
 
 const { values: options, positionals: wanted } = parseArgs({
     allowPositionals: true,
@@ -563,10 +566,6 @@ const DEFECTS = [
         change: [['pending && set.open_count > 0;', 'pending;']] },
     { name: 'handle-not-kept-from-the-start-on', service: 'file', file: 'src/file/open_record.c', args: PERSISTENT,
         change: [['        o.away_until = open_epoch_end_of(o.epoch, o.kept_ticks);', '        o.away_until += 0;']] },
-    { name: 'handle-that-has-ended-comes-back', service: 'file', file: 'src/file/open_epoch.c', args: PERSISTENT,
-        change: [['        if (starts.of[i].at > of &&', '        if (starts.of[i].at > of && starts.count == 0 &&']] },
-    { name: 'handle-ended-by-a-restart', service: 'file', file: 'src/file/open_epoch.c', args: PERSISTENT,
-        change: [['starts.of[i].lasted >= ticks', 'starts.of[i].lasted < ticks']] },
     { name: 'locks-of-an-earlier-process-counted', service: 'file', file: 'src/file/gate.c', args: PERSISTENT,
         change: [['gate->set.left_count > 0 && gate->set.lock_count > 0 ? gate_drop_locks(gate) : OK;', 'OK;']] },
     { name: 'rename-by-rest-not-told', service: 'file', file: 'src/file/rename.c', args: SMB,
@@ -652,27 +651,14 @@ function make(defect) {
     return build.link('tests/sim/simulate', build.compile(defect.file, mutate(defect), folder, 'simulate_'), folder);
 }
 
-/** From "N seeds, N requests, .. N in a second of the processor". */
-function done(output) {
-    const [, seeds, requests, rate] =
-        output.match(/(\d+) seeds, (\d+) requests, .* (\d+) in a second of the processor/) ?? [];
+/** The unchanged simulator of the build: does it fail with this seed, too? */
+function failsUnchanged(seed, args) {
+    const program = path.join(build.folder, 'tests/sim/simulate');
+    const { status, output } = build.run(program, ['--no-shrink', '--seed', seed, ...args]);
 
-    return { seeds: Number(seeds ?? 0), seconds: Number(rate) > 0 ? requests / rate : 0 };
-}
-
-/** Seed after seed, until one fails or the time is over. */
-function search(program, args) {
-    let output = '', seed = 1, seconds = 0, status = 0;
-
-    while (status === 0 && seconds < options.seconds) {
-        ({ status, output } = build.run(program, ['--no-shrink', '--seed', String(seed), '--seconds', '10', ...args]));
-        const { seeds, seconds: more } = done(output);
-        if (status === 0 && seeds === 0)
-            throw new Error(output);
-        seed += seeds;
-        seconds += more;
-    }
-    return { found: status === 1 && seconds <= options.seconds, output, seconds };
+    if (status !== 0 && status !== 1)
+        throw new Error(output);
+    return status === 1;
 }
 
 const count = { passed: 0, failed: 0 };
@@ -682,16 +668,26 @@ if (unknown.length > 0)
     throw new Error(`no such defect: ${unknown.join(', ')}`);
 DEFECTS.forEach(mutate); // a defect whose text is gone is an error at once
 for (const defect of options.texts ? [] : DEFECTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
-    let found = false, output = '', seconds = 0;
+    const args = ['--service', defect.service ?? 'blob', ...(defect.args ?? [])];
+    let found = false, output = '', seconds = 0, faults = [];
 
     try {
-        ({ found, output, seconds } = search(make(defect), ['--service', defect.service ?? 'blob', ...(defect.args ?? [])]));
+        const program = make(defect);
+
+        ({ found, output, seconds, faults } = search({
+            seconds: options.seconds,
+            run: (some) => build.run(program, ['--no-shrink', ...some, ...args]),
+            failsUnchanged: (seed) => failsUnchanged(seed, args),
+        }));
     } catch (error) {
         output = error.message;
     }
     count[found ? 'passed' : 'failed']++;
+    count.failed += faults.length;
+    for (const seed of faults)
+        console.log(`FAULT  of the unchanged program: seed ${seed}: ${args.join(' ')}`);
     const why = (output.match(/fails: (.*)/) ?? [])[1] ?? output.trim().split('\n').at(-1);
-    const seed = (output.match(/^seed (\d+) fails: /m) ?? [])[1] ?? 'none';
+    const seed = found ? failedSeed(output) : 'none';
     console.log(`${found ? 'found ' : 'MISSED'} ${defect.name}: seed ${seed}, ${seconds.toFixed(1)} s: ${why}`);
 }
 console.log(`planted: ${count.passed} passed, ${count.failed} failed`);
