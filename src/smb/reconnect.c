@@ -88,6 +88,7 @@ static enum smb_step came_back(struct smb_request *request, struct create *creat
     open->position = kept->position;
     open->allocated = kept->allocated;
     open_show_allocated(open, &create->open.info);
+    open->has_written = true; /* before, perhaps, and its CLOSE waits until that is durable */
     open->channel.sequence = (uint16_t)request->header.status;
     if (kept->locks.ptr)
         memcpy(open_lock_sequences(open), kept->locks.ptr, LOCK_SEQUENCES);

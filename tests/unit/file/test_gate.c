@@ -812,8 +812,138 @@ static void handle_of_version_1(void **state)
     assert_int_equal(handle.away_until, 8);
     assert_int_equal(handle.kept.ticks, 9);
     assert_int_equal(handle.kept.granted, 10);
-    assert_true(handle.kept.times.keeps_accessed && handle.kept.times.has_written);
+    assert_true(handle.kept.times.keeps_accessed && handle.kept.times.keeps_written);
+    assert_true(!handle.kept.times.keeps_changed && handle.kept.times.has_written);
+    assert_int_equal(handle.kept.times.shown_written, 15);
+    assert_int_equal(handle.kept.times.shown_until, 12);
     assert_true(bytes_is(handle.kept.of_client, "xy"));
+}
+
+static void assert_same_handle(const struct handle *handle, const struct handle *as)
+{
+    const struct handle_times *times = &handle->kept.times, *of = &as->kept.times;
+
+    assert_int_equal(handle->node, as->node);
+    assert_int_equal(handle->id, as->id);
+    assert_int_equal(handle->epoch, as->epoch);
+    assert_int_equal(handle->persists, as->persists);
+    assert_int_equal(handle->access, as->access);
+    assert_int_equal(handle->session, as->session);
+    assert_true(bytes_equal(handle->client_address, as->client_address));
+    assert_true(bytes_equal(handle->client_name, as->client_name));
+    assert_int_equal(handle->opened, as->opened);
+    assert_int_equal(handle->reconnected, as->reconnected);
+    assert_int_equal(handle->away_until, as->away_until);
+    assert_int_equal(handle->kept.ticks, as->kept.ticks);
+    assert_int_equal(handle->kept.granted, as->kept.granted);
+    assert_int_equal(times->keeps_accessed, of->keeps_accessed);
+    assert_int_equal(times->keeps_written, of->keeps_written);
+    assert_int_equal(times->keeps_changed, of->keeps_changed);
+    assert_int_equal(times->has_written, of->has_written);
+    assert_int_equal(times->shown_written, of->shown_written);
+    assert_int_equal(times->shown_until, of->shown_until);
+    assert_true(bytes_equal(handle->kept.of_client, as->kept.of_client));
+}
+
+/* Rule: each field of a handle in the index is read as it was written, and as no other one. */
+static void each_of_a_handle(void **state)
+{
+    struct world *w = *state;
+
+    for (unsigned flag = 0; flag < 5; flag++) {
+        struct handle handle = { .node = NODE,
+                                 .id = 1001,
+                                 .epoch = 1002,
+                                 .persists = flag == 4,
+                                 .access = D,
+                                 .session = 1003,
+                                 .client_address = BYTES("203.0.113.7:1"),
+                                 .client_name = BYTES("name"),
+                                 .opened = 1004,
+                                 .reconnected = 1005,
+                                 .away_until = 1006,
+                                 .kept = { .ticks = 1007,
+                                           .granted = 1008,
+                                           .times = { flag == 0, flag == 1, flag == 2, 1009, 1010,
+                                                      flag == 3 },
+                                           .of_client = BYTES("client") } };
+        struct handle read;
+        struct bytes value;
+
+        begin(w);
+        w->d.parts[0].changes = changes_new(w->arena);
+        handle_put(w->d.parts[0].changes, w->arena, &handle);
+        end(w, OK);
+        begin(w);
+        assert_int_equal(
+            decision_index_get(&w->d, w->space, handle_key(w->arena, NODE, 1001), &value),
+            STORE_OK);
+        assert_true(handle_decode(handle_key(w->arena, NODE, 1001), value, &read));
+        assert_same_handle(&read, &handle);
+    }
+}
+
+/* Rule: the same of the set of opens. */
+static void each_of_a_set(void **state)
+{
+    struct world *w = *state;
+    struct caching_entry cachings[] = {
+        { .key = guid_new(), .caching = { .holds = C_RH, .breaks_to = 0 }, .epoch = 2001 },
+        { .key = guid_new(), .caching = { .holds = CACHING_READ, .is_oplock = true }, .epoch = 0 },
+    };
+    struct open_entry opens[] = {
+        { .id = 11, .open = { .access = R, .share = W, .caching = 1, .meets = 1 } },
+        { .id = 12, .open = { .access = W, .share = D, .caching = NO_CACHING, .meets = 2 } },
+        { .id = 13, .open = { .access = D, .share = R, .caching = 0 }, .persists = true },
+    };
+    struct open_set set = { .opens = opens,
+                            .open_count = 3,
+                            .cachings = cachings,
+                            .caching_count = 2,
+                            .is_delete_pending = true,
+                            .lock_count = 0 },
+                    read;
+
+    cachings[0].reported = CACHING_READ;
+    cachings[1].reported = cachings[1].caching.breaks_to = CACHING_READ;
+    for (size_t i = 0; i < 3; i++)
+        opens[i].epoch = open_epoch();
+    opens[0].deletes = true;
+    opens[1].away_until = w->d.now + 3001;
+    opens[2].kept_ticks = 3002;
+    begin(w);
+    w->d.parts[0].changes = changes_new(w->arena);
+    open_set_write(w->d.parts[0].changes, w->arena, &set);
+    end(w, OK);
+    begin(w);
+    read = w->gate.set;
+    assert_true(read.is_delete_pending);
+    assert_int_equal(read.open_count, 3);
+    assert_int_equal(read.caching_count, 2);
+    for (size_t i = 0; i < 3; i++) {
+        const struct open_entry *open = &read.opens[i];
+
+        assert_int_equal(open->id, opens[i].id);
+        assert_int_equal(open->epoch, opens[i].epoch);
+        assert_int_equal(open->open.access, opens[i].open.access);
+        assert_int_equal(open->open.share, opens[i].open.share);
+        assert_int_equal(open->open.caching, opens[i].open.caching);
+        assert_int_equal(open->open.meets, opens[i].open.meets);
+        assert_int_equal(open->persists, opens[i].persists);
+        assert_int_equal(open->deletes, opens[i].deletes);
+        assert_int_equal(open->kept_ticks, opens[i].kept_ticks);
+        assert_int_equal(open->away_until, opens[i].away_until);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const struct caching_entry *entry = &read.cachings[i];
+
+        assert_memory_equal(&entry->key, &cachings[i].key, sizeof entry->key);
+        assert_int_equal(entry->caching.holds, cachings[i].caching.holds);
+        assert_int_equal(entry->caching.is_oplock, cachings[i].caching.is_oplock);
+        assert_int_equal(entry->caching.breaks_to, cachings[i].caching.breaks_to);
+        assert_int_equal(entry->reported, cachings[i].reported);
+        assert_int_equal(entry->epoch, cachings[i].epoch);
+    }
 }
 
 /* Rule: what makes no sense is damage, and no operation acts on it (promise 5). */
@@ -868,6 +998,8 @@ int main(void)
         TEST(damage),
         TEST(version_1),
         TEST(handle_of_version_1),
+        TEST(each_of_a_handle),
+        TEST(each_of_a_set),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

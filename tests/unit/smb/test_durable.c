@@ -141,6 +141,46 @@ static void keeps_all(void **state)
     arena_free(arena);
 }
 
+/* Rule: each field that is kept is read as it was written, and as no other one. */
+static void keeps_each(void **state)
+{
+    struct arena *arena = arena_new(64 << 10);
+    char locks[LOCK_SEQUENCES];
+    struct durable_kept kept = { .kind = DURABLE_2,
+                                 .create = guid_new(),
+                                 .client = guid_new(),
+                                 .lease_key = guid_new(),
+                                 .caching_key = guid_new(),
+                                 .timeout_ms = 1234,
+                                 .mode = 5678,
+                                 .position = 91011,
+                                 .allocated = 121314,
+                                 .locks = bytes_of(locks, sizeof locks) };
+    struct durable_kept read;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof locks; i++)
+        locks[i] = (char)(i + 1);
+    for (int is_lease = 0; is_lease < 2; is_lease++) {
+        kept.is_lease = is_lease;
+        kept.has_caching = !is_lease;
+        assert_true(durable_decode(durable_encode(arena, &kept), &read));
+        assert_int_equal(read.kind, kept.kind);
+        assert_memory_equal(&read.create, &kept.create, sizeof read.create);
+        assert_memory_equal(&read.client, &kept.client, sizeof read.client);
+        assert_int_equal(read.is_lease, kept.is_lease);
+        assert_memory_equal(&read.lease_key, &kept.lease_key, sizeof read.lease_key);
+        assert_int_equal(read.has_caching, kept.has_caching);
+        assert_memory_equal(&read.caching_key, &kept.caching_key, sizeof read.caching_key);
+        assert_int_equal(read.timeout_ms, 1234);
+        assert_int_equal(read.mode, 5678);
+        assert_int_equal(read.position, 91011);
+        assert_int_equal(read.allocated, 121314);
+        assert_true(bytes_equal(read.locks, kept.locks));
+    }
+    arena_free(arena);
+}
+
 /* ---- by the machine ---- */
 
 /* A client that has lost its last connection before its create was answered sends it once more, and gets what the first one
@@ -267,6 +307,98 @@ static void persists(void **state)
     client_free(c);
 }
 
+static struct smb_open *open_of(const struct world *world, const struct client *c,
+                                const struct open_file *file)
+{
+    uint64_t id = client_session(c);
+    const struct smb_session *session = world->service->buckets[id % SMB_SESSION_BUCKETS];
+
+    while (session->id != id)
+        session = session->next_id;
+    return open_find(session, NULL, file->persistent, file->volatile_id);
+}
+
+/* Gives each field of the open that is kept a value of its own. */
+static void give_values(struct smb_open *open)
+{
+    uint8_t *locks = open_lock_sequences(open);
+
+    for (unsigned i = 0; i < LOCK_SEQUENCES; i++)
+        locks[i] = (uint8_t)(i + 1);
+    open->mode = 0x1012;
+    open->position = 3456;
+    open->allocated = 7 << 20;
+    open->handle.times = (struct handle_times){
+        .keeps_accessed = true, .keeps_changed = true, .shown_written = 11, .shown_until = 13
+    };
+}
+
+static void assert_same_times(const struct handle_times *times, const struct handle_times *as)
+{
+    assert_int_equal(times->keeps_accessed, as->keeps_accessed);
+    assert_int_equal(times->keeps_written, as->keeps_written);
+    assert_int_equal(times->keeps_changed, as->keeps_changed);
+    assert_int_equal(times->has_written, as->has_written);
+    assert_int_equal(times->shown_written, as->shown_written);
+    assert_int_equal(times->shown_until, as->shown_until);
+}
+
+static void assert_same(const struct smb_open *open, const struct smb_open *as,
+                        const uint8_t locks[LOCK_SEQUENCES])
+{
+    assert_int_equal(open->mode, as->mode);
+    assert_int_equal(open->position, as->position);
+    assert_int_equal(open->allocated, as->allocated);
+    assert_memory_equal(open->locks, locks, LOCK_SEQUENCES);
+    assert_int_equal(open->durable.kind, as->durable.kind);
+    assert_int_equal(open->durable.timeout_ms, as->durable.timeout_ms);
+    assert_true(open->has_create && guid_equal(&open->create, &as->create));
+    assert_int_equal(open->handle.node, as->handle.node);
+    assert_int_equal(open->handle.id, as->handle.id);
+    assert_int_equal(open->handle.parent, as->handle.parent);
+    assert_int_equal(open->handle.kind, as->handle.kind);
+    assert_int_equal(open->handle.granted, as->handle.granted);
+    assert_same_times(&open->handle.times, &as->handle.times);
+    assert_int_equal(!open->caching, !as->caching);
+}
+
+/* Rule: a client finds each field of its open again: after its connection ended, and of a persistent one also after a
+ * restart. What it wrote before has not become durable by that, so its CLOSE has to wait for it (invariant 7). */
+static void returns_each(void **state)
+{
+    struct world *world = *state;
+
+    for (int restarts = 0; restarts < 2; restarts++)
+        for (int sets_others = 0; sets_others < 2; sets_others++) {
+            uint32_t flags = restarts ? PERSISTENT : 0;
+            struct client *c = client_begin(world, SMB_311);
+            uint8_t locks[LOCK_SEQUENCES];
+            struct open_file file, again;
+            struct smb_open was, *open;
+
+            assert_int_equal(durable_open(c, 12345, flags, BATCH, &file), 0);
+            assert_int_equal(client_write(c, &file, 0, "abc"), 0);
+            open = open_of(world, c, &file);
+            give_values(open);
+            if (sets_others)
+                open->handle.times =
+                    (struct handle_times){ .keeps_written = true, .has_written = true };
+            was = *open;
+            memcpy(locks, open->locks, sizeof locks);
+            client_free(c);
+            if (restarts)
+                open_epoch_begin();
+            c = client_begin(world, SMB_311);
+            assert_int_equal(durable_return(c, &file, flags, &again), 0);
+            assert_int_equal(again.level, BATCH);
+            open = open_of(world, c, &again);
+            assert_same(open, &was, locks);
+            assert_true(open->has_written);
+            assert_int_equal(client_close(c, &again), 0);
+            client_free(c);
+        }
+}
+
 /* However often a client goes and comes back, only what it has left is kept; and a create that is sent once more is one
  * handle. */
 static void goes_often(void **state)
@@ -300,6 +432,8 @@ int main(void)
         cmocka_unit_test(timeouts),
         cmocka_unit_test(who_may_return),
         cmocka_unit_test(keeps_all),
+        cmocka_unit_test(keeps_each),
+        TEST(returns_each),
         TEST(comes_back),
         TEST(is_sent_once_more),
         TEST(is_sent_once_more_in_vain),
