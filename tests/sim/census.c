@@ -78,8 +78,13 @@ static void learn(void *context, const struct record_place *place, const struct 
     struct guid space;
 
     (void)context;
-    if (place->family != RECORD_LISTED || !part || !names_space(part, place->record_key))
+    if (place->family != RECORD_LISTED || !part)
         return;
+    if (!names_space(part, place->record_key)) {
+        if (part->read_other)
+            part->read_other(place, record);
+        return;
+    }
     if (!part->read(record->value, &space))
         world_fail("census: the record of %.*s makes no sense", BYTES_ARG(place->partition_key));
     if (find_space(space.b) >= 0 || space_count == SPACES_MAX)

@@ -4,18 +4,48 @@
 
 #include "base/endian.h"
 #include "file/file.h"
+#include "file/open_record.h"
+#include "file/share_usage.h"
+#include "tree/record.h"
+#include "world.h"
 
-#define NODES_MAX 256u
-#define ARENA_MAX (1u << 20)
+#define NODES_MAX  256u
+#define SHARES_MAX 16u
+#define ARENA_MAX  (1u << 20)
 
 static struct node {
     struct guid space;
     uint64_t id, parent, content;
+    uint64_t length; /* bytes */
     enum tree_kind kind;
     unsigned entries;
+    unsigned handles; /* in the index */
 } nodes[NODES_MAX];
 static unsigned node_count;
-static bool has_snapshots; /* that nobody could delete, since nobody was told of them */
+/* Snapshots that nobody could delete, since no client was told of them: as the share counts them, and as there are. */
+static struct shares_snapshots {
+    struct guid space;
+    unsigned counted, found;
+} snapshots[SHARES_MAX];
+static unsigned share_count;
+
+static struct shares_snapshots *snapshots_of(const struct guid *space)
+{
+    unsigned i = 0;
+
+    while (i < share_count && !guid_equal(&snapshots[i].space, space))
+        i++;
+    if (i == SHARES_MAX)
+        world_fail("census: there are more than %u shares", SHARES_MAX);
+    if (i == share_count)
+        snapshots[share_count++].space = *space;
+    return &snapshots[i];
+}
+
+static bool has_snapshots(const struct guid *space)
+{
+    return snapshots_of(space)->found > 0;
+}
 
 static bool read_share(struct bytes value, struct guid *ret_space)
 {
@@ -26,10 +56,25 @@ static bool read_share(struct bytes value, struct guid *ret_space)
 
     if (makes_sense) {
         *ret_space = share.space;
-        has_snapshots = has_snapshots || share.snapshots > 0;
+        snapshots_of(&share.space)->counted += share.snapshots;
     }
     arena_free(arena);
     return makes_sense;
+}
+
+static void read_snapshot(const struct record_place *place, const struct record *record)
+{
+    struct arena *arena = arena_new(ARENA_MAX);
+    struct share share;
+    struct share_key key;
+
+    if (!share_key_read(place->record_key, &key) || key.snapshot == 0)
+        world_fail("census: %.*s has a listed record that is neither a share nor a snapshot",
+                   BYTES_ARG(place->partition_key));
+    if (!share_decode(place->record_key, record->value, &share, &key))
+        world_fail("census: a snapshot of %.*s makes no sense", BYTES_ARG(place->partition_key));
+    snapshots_of(&share.space)->found++;
+    arena_free(arena);
 }
 
 /* The partition of a node. */
@@ -62,14 +107,18 @@ static void note_node(struct store *store, const struct record_place *place,
     uint64_t id;
 
     if (node_id(place, &id) && bytes_is(place->record_key, "n") && node_count < NODES_MAX &&
-        tree_node_decode(arena, TREE_CASE_IGNORED, record->value, &node))
+        tree_node_decode(arena, TREE_CASE_IGNORED, record->value, &node)) {
+        if (file_read(&now, snapshot, arena, &file))
+            file.content = (struct content){ .length = 0 };
         nodes[node_count++] = (struct node){
             .space = place->space,
             .id = id,
             .parent = node.parent,
             .kind = node.kind,
-            .content = file_read(&now, snapshot, arena, &file) ? 0 : file.content.id,
+            .content = file.content.id,
+            .length = file.content.length,
         };
+    }
     snapshot_close(snapshot);
     arena_free(arena);
 }
@@ -107,7 +156,7 @@ static const char *judge_record(const struct record_place *place, const struct r
         return judge_entry(place, record, id);
     node = find_node(&place->space, id);
     if (!node)
-        return id == TREE_ROOT || has_snapshots ? NULL : "of a node that is gone";
+        return id == TREE_ROOT || has_snapshots(&place->space) ? NULL : "of a node that is gone";
     if (place->family == RECORD_INNER && (kind == 'p' || kind == 'x') &&
         place->record_key.len > sizeof id && be64_get(place->record_key.ptr + 1) != node->content)
         return "bytes of contents that nothing has";
@@ -119,22 +168,93 @@ static bool judge_row(const struct guid *space, struct bytes key, const char **r
 {
     uint64_t id = key.len >= 1 + sizeof id ? be64_get(key.ptr + 1) : 0;
     char kind = key.len > 0 ? key.ptr[0] : '\0';
+    struct node *node = find_node(space, id);
 
     if (kind != 'h' && kind != 'p' && kind != 'r')
         return false;
-    if (kind != 'r' && id != TREE_ROOT && !find_node(space, id))
+    if (kind != 'r' && id != TREE_ROOT && !node)
         *ret_why = "a handle of a file that is gone";
+    if (kind == 'h' && node)
+        node->handles++;
     return true;
+}
+
+/* The sums that its quota counts by. */
+static bool counts_its_bytes(struct store *store, const struct guid *space)
+{
+    struct arena *arena = arena_new(ARENA_MAX);
+    uint64_t bytes[SHARE_USAGE_PARTS] = { 0 };
+    bool is_right = true;
+
+    for (unsigned i = 0; i < node_count; i++)
+        if (guid_equal(&nodes[i].space, space))
+            bytes[share_usage_part(nodes[i].id)] += nodes[i].length;
+    for (unsigned i = 0; i < SHARE_USAGE_PARTS; i++) {
+        struct snapshot *before =
+            snapshot_open(store, share_usage_partition(arena, *space, i), STORE_MAY_BLOCK);
+        uint64_t sum = 0;
+
+        is_right = is_right && !share_usage_sum(before, arena, &sum) && sum == bytes[i];
+        snapshot_close(before);
+    }
+    arena_free(arena);
+    return is_right;
+}
+
+/* The handles of its record: those of the index. */
+static bool counts_its_handles(struct store *store, const struct node *node)
+{
+    struct arena *arena = arena_new(ARENA_MAX);
+    char key[sizeof node->id];
+    struct partition partition = { node->space, bytes_of(key, sizeof key) };
+    struct open_set set = { .open_count = 0 };
+    struct snapshot *before;
+    struct bytes value;
+
+    be64_put(key, node->id);
+    before = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    if (!open_set_get(before, arena, &value) &&
+        !open_set_decode(arena, value, 0, clock_now(), &set))
+        world_fail("census: the record of what is open of a file makes no sense");
+    snapshot_close(before);
+    arena_free(arena);
+    return set.open_count + set.left_count == node->handles;
+}
+
+/* The generations that its tree keeps for snapshots. */
+static unsigned kept_generations(struct store *store, const struct guid *space)
+{
+    struct arena *arena = arena_new(ARENA_MAX);
+    struct snapshot *before = snapshot_open(store, tree_stamp_partition(*space), STORE_MAY_BLOCK);
+    struct tree_kept kept;
+    enum store_result result = tree_kept_read(before, arena, &kept);
+
+    if (result)
+        world_fail("census: the generations that a tree keeps cannot be read");
+    snapshot_close(before);
+    arena_free(arena);
+    return (unsigned)kept.count;
 }
 
 static const char *end_share(struct store *store, const struct guid *space, unsigned index_rows)
 {
-    (void)store;
-    if (index_rows > 0 && !has_snapshots)
+    const struct shares_snapshots *of = snapshots_of(space);
+
+    if (!counts_its_bytes(store, space))
+        return "a share that counts other bytes than its files have";
+    if (kept_generations(store, space) != of->found)
+        return "a tree that keeps other generations than its share has snapshots";
+    if (of->counted != of->found)
+        return "a share that counts other snapshots than it has";
+    if (index_rows > 0 && of->found == 0)
         return "versions of a share that has no snapshots";
     for (unsigned i = 0; i < node_count; i++) {
-        if (memcmp(&nodes[i].space, space, sizeof *space) == 0 && nodes[i].entries != 1)
+        if (!guid_equal(&nodes[i].space, space))
+            continue;
+        if (nodes[i].entries != 1)
             return "a directory or file that no entry names";
+        if (!counts_its_handles(store, &nodes[i]))
+            return "a file whose record has other handles than the index";
     }
     return NULL;
 }
@@ -142,6 +262,7 @@ static const char *end_share(struct store *store, const struct guid *space, unsi
 const struct census_part census_file = { .service = "file",
                                          .is_key = share_key_is_whole,
                                          .read = read_share,
+                                         .read_other = read_snapshot,
                                          .note = note_node,
                                          .judge = judge_record,
                                          .judge_row = judge_row,

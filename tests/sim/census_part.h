@@ -10,6 +10,8 @@ struct census_part {
     const char *record_key;                  /* of what names a space, in the account's own */
     bool (*is_key)(struct bytes record_key); /* the same, where several keys do */
     bool (*read)(struct bytes value, struct guid *ret_space);
+    /* Another LISTED record of the account's space. NULL: there is none */
+    void (*read_other)(const struct record_place *place, const struct record *record);
     /* What is reachable; of LISTED records. */
     void (*note)(struct store *store, const struct record_place *place,
                  const struct record *record);
