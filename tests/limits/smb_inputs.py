@@ -28,7 +28,7 @@ RESUME_KEY, COPY_CHUNK = 0x00140078, 0x001440F2
 OUT_OF_MEMORY = 0xC0000205
 OPENS_MAX, LOCKS_MAX = 2000, 2000
 MIB = 1 << 20
-SILENT = 30
+SILENT, READS = 30, 15
 RESIDENT_MIB_MAX = 300  # the budget is 128 MiB
 TIMEOUT_MS = 1000
 
@@ -208,7 +208,8 @@ def copy_chunks():
 
 
 def put_reads(c, name, count):
-    """Sends a compound of READs of 1 MiB; the responses are not waited for. Returns the first message id."""
+    """Sends a compound of READs of 1 MiB, without waiting for the responses. Returns the first message id. impacket adds the
+    rest of the credit charge to its window when it receives a response."""
     first = c.smb._Connection["SequenceWindow"]
     packets = []
     for i in range(count):
@@ -221,12 +222,23 @@ def put_reads(c, name, count):
     rest = b"".join(packet.getData() for packet in packets[1:])
     packets[0].getData = lambda: smb3structs.SMB2Packet.getData(packets[0]) + rest
     c.smb.sendSMB(packets[0])
-    c.smb._Connection["SequenceWindow"] = first + 16 * count
+    c.smb._Connection["SequenceWindow"] = first + 16 * (count - 1) + 1
     return first
 
 
-def read_status(c, name):
-    return c.receive(put_reads(c, name, 1))["Status"] & 0xFFFFFFFF
+def is_refused(c, name):
+    """Whether one of READS is refused for lack of memory. Any other error is raised."""
+    packet = c.receive(put_reads(c, name, READS))
+    frame = bytes(64) + packet["Data"]
+    statuses, at = [packet["Status"]], packet["NextCommand"]
+    while at:
+        status, step = struct.unpack_from("<8xL8xL", frame, at)
+        statuses.append(status)
+        at = at + step if step else 0
+    for status in statuses:
+        if status != OUT_OF_MEMORY:
+            must((status, None))
+    return OUT_OF_MEMORY in statuses
 
 
 def gather_credits(c):
@@ -247,18 +259,19 @@ def unread():
     for at in range(0, MIB, 32768):
         must(c.write("u", at, "x" * 32768))
     gather_credits(c)
-    must((read_status(c, "u"), None))
+    if is_refused(c, "u"):
+        raise RuntimeError("a read is refused at first")
     silent = [client() for _ in range(SILENT)]
     for other in silent:
         must(other.open("u", "u", READ, ALL))
         gather_credits(other)
     most, refused = 0, False
     for other in silent:
-        put_reads(other, "u", 15)
+        put_reads(other, "u", READS)
         most = max(most, resident_mib(COUNT) if COUNT else 0)
     deadline = time.monotonic() + 10
     while not refused and time.monotonic() < deadline:
-        refused = read_status(c, "u") == OUT_OF_MEMORY
+        refused = is_refused(c, "u")
         most = max(most, resident_mib(COUNT) if COUNT else 0)
     if not refused:
         raise RuntimeError("a read beyond the budget was not refused")
@@ -267,9 +280,10 @@ def unread():
     for other in silent:
         vanish(other)
     deadline = time.monotonic() + 30
-    while (status := read_status(c, "u")) == OUT_OF_MEMORY and time.monotonic() < deadline:
+    while is_refused(c, "u"):
+        if time.monotonic() > deadline:
+            raise RuntimeError("reads are still refused")
         time.sleep(0.1)
-    must((status, None))
 
 
 INPUTS = {
