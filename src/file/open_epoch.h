@@ -1,6 +1,6 @@
 /* The epochs of the processes that hold opens, and how long each process has lasted. A persistent handle outlives its
- * process, and its time begins anew with each start. It has ended for good once a later process has lasted as long as
- * the handle is kept, so the starts are recorded in the store:
+ * process, and its timeout restarts with each start of the server. It has expired for good once a later process has
+ * lasted as long as its timeout, so the starts are recorded in the store:
  *
  *   space      account_space("starts", "")
  *   partition  ""

@@ -230,7 +230,7 @@ static bool check_account(struct check *check, const struct record_place *place,
     return kind != NO_ACCOUNT_RECORD;
 }
 
-/* Of the starts of the server. True: it is that record. */
+/* Checks the record of the server's starts. Returns false for any other record. */
 static bool check_starts(struct check *check, const struct record_place *place,
                          const struct record *record)
 {
@@ -239,7 +239,7 @@ static bool check_starts(struct check *check, const struct record_place *place,
 
     if (kind == START_RECORD_DAMAGED) {
         check->findings++;
-        check_say(SAID_DAMAGED, "the record of the starts of the server makes no sense");
+        check_say(SAID_DAMAGED, "the record of the server's starts is corrupt");
     }
     return kind != NO_START_RECORD;
 }
