@@ -110,7 +110,9 @@ static const char *date_snapshot(uint64_t commit, instant date)
 static bool waits_for_others(const struct fs_ask *ask, unsigned number)
 {
     const struct fs_state *newest = fs_state_at(world->commits);
-    bool has_read = fs_seen(number).written != 0; /* its source, which may be cached anew since */
+    struct fs_seen seen = fs_seen(number);
+    /* Its source, which clients may have cached again since. */
+    bool has_read = seen.written != 0 || seen.waits_to_write;
 
     if (fs_has_source(ask->op) && !has_read && fs_expect_source(ask, newest).waits) {
         const struct fs_passes passes = fs_passes();

@@ -47,9 +47,14 @@ enum error __wrap_operation_decide(struct decision *d, const struct parameters *
 
     if (e == DECIDE_WAITS && slot < 0)
         fs_copy_waits_to_read();
-    if (e || slot < 0)
+    if ((e && e != DECIDE_WAITS) || slot < 0)
         return e;
     sched_hold();
+    seen[slot].waits_to_write = e && d->operation->rights.effect == WRITES;
+    if (e) {
+        sched_release();
+        return e;
+    }
     if (strcmp(d->operation->name, "Copy File") == 0)
         note_copy((const struct copy_file_parameters *)(const void *)parameters, &seen[slot]);
     if (strcmp(d->operation->name, "Snapshot Share") == 0)
