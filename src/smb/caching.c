@@ -145,17 +145,9 @@ static struct pending_break unpack(uint32_t packed)
                                    .sends = packed & PENDING_SENDS };
 }
 
-/* Schedules caching_send_breaks() on the connection, for this lease or oplock. */
-static void queue(struct smb_caching *caching)
+/* Has the connection call caching_send_breaks(). */
+static void look(struct smb_connection *connection)
 {
-    struct smb_connection *connection = caching->connection;
-    struct smb_caching *first = atomic_load(&connection->asked);
-
-    if (!atomic_exchange(&caching->is_queued, true)) {
-        do
-            caching->next_asked = first;
-        while (!atomic_compare_exchange_weak(&connection->asked, &first, caching));
-    }
     atomic_store(&connection->breaks_come, true);
     smb_post_news(connection);
 }
@@ -174,7 +166,7 @@ static void asked(struct break_listener *listener, const struct break_news *news
         pending.holds = before ? unpack(before).holds : news->holds;
         pending.sends = is_first || unpack(before).sends;
     } while (!atomic_compare_exchange_weak(&caching->pending, &before, pack(&pending)));
-    queue(caching);
+    look(caching->connection);
 }
 
 /* ---- who has it ---- */
@@ -207,18 +199,31 @@ struct smb_caching *caching_find(struct smb_connection *connection, const struct
     return caching;
 }
 
-static void list_lease(struct smb_caching *caching)
+static void list(struct smb_caching *caching)
 {
-    struct smb_caching **bucket = lease_bucket(caching->connection, &caching->lease.key);
+    struct smb_connection *connection = caching->connection;
+    struct smb_caching **bucket = lease_bucket(connection, &caching->lease.key);
 
+    caching->next = connection->cachings;
+    caching->link = &connection->cachings;
+    if (caching->next)
+        caching->next->link = &caching->next;
+    connection->cachings = caching;
+    if (!caching->lease.is_lease)
+        return;
     caching->next_lease = *bucket;
     *bucket = caching;
 }
 
-static void unlist_lease(struct smb_caching *caching)
+static void unlist(struct smb_caching *caching)
 {
     struct smb_caching **at = lease_bucket(caching->connection, &caching->lease.key);
 
+    *caching->link = caching->next;
+    if (caching->next)
+        caching->next->link = caching->link;
+    if (!caching->lease.is_lease)
+        return;
     while (*at != caching)
         at = &(*at)->next_lease;
     *at = caching->next_lease;
@@ -239,47 +244,6 @@ static void remove_open(struct smb_caching *caching, const struct smb_open *open
     *(next ? &next->before_of_caching : &caching->newest) = before;
 }
 
-/* ---- the queue of breaks: owner's thread ---- */
-
-static void add_due(struct smb_connection *connection, struct smb_caching *caching)
-{
-    caching->next_asked = connection->due;
-    caching->asked_link = &connection->due;
-    if (caching->next_asked)
-        caching->next_asked->asked_link = &caching->next_asked;
-    connection->due = caching;
-}
-
-static void remove_due(struct smb_caching *caching)
-{
-    *caching->asked_link = caching->next_asked;
-    if (caching->next_asked)
-        caching->next_asked->asked_link = caching->asked_link;
-    caching->asked_link = NULL;
-}
-
-/* Moves the queue to the front of connection->due, oldest first. */
-static void take_asked(struct smb_connection *connection)
-{
-    struct smb_caching *caching = atomic_exchange(&connection->asked, NULL);
-
-    while (caching) {
-        struct smb_caching *next = caching->next_asked;
-
-        add_due(connection, caching);
-        caching = next;
-    }
-}
-
-/* Removes it from the queue. The listener is gone, so that no thread adds it again. */
-static void unqueue(struct smb_caching *caching)
-{
-    if (!atomic_load(&caching->is_queued))
-        return;
-    take_asked(caching->connection);
-    remove_due(caching);
-}
-
 static void leave(struct smb_open *open)
 {
     struct smb_caching *caching = open->caching;
@@ -296,9 +260,7 @@ static void leave(struct smb_open *open)
         return;
     }
     break_listener_remove(&caching->listener);
-    unqueue(caching);
-    if (caching->lease.is_lease)
-        unlist_lease(caching);
+    unlist(caching);
     free(caching);
 }
 
@@ -318,8 +280,7 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
             .asked = asked,
         };
         atomic_init(&caching->pending, 0);
-        if (lease->is_lease)
-            list_lease(caching);
+        list(caching);
         break_listener_add(&caching->listener);
     }
     add_open(caching, open);
@@ -352,7 +313,7 @@ void caching_known(struct smb_caching *caching)
         return;
     caching->is_known = true;
     if (atomic_load(&caching->pending))
-        queue(caching);
+        look(caching->connection);
 }
 
 /* ---- breaks ---- */
@@ -425,28 +386,16 @@ void caching_acknowledged(struct smb_caching *caching, unsigned number)
     caching->is_breaking = false;
 }
 
-/* Sends its break. A break that arrives after `is_queued` is cleared queues it again. */
-static void send_due(struct smb_caching *caching)
+void caching_send_breaks(struct smb_connection *connection)
 {
-    uint32_t packed;
-    struct pending_break pending;
+    struct smb_caching *caching = connection->cachings;
 
-    remove_due(caching);
-    atomic_store(&caching->is_queued, false);
-    packed = caching->is_known ? atomic_exchange(&caching->pending, 0) : 0;
-    pending = unpack(packed);
-    if (packed)
-        begin_break(caching, &pending);
-}
+    while (caching) {
+        uint32_t packed = caching->is_known ? atomic_exchange(&caching->pending, 0) : 0;
+        struct pending_break pending = unpack(packed);
 
-unsigned caching_send_breaks(struct smb_connection *connection)
-{
-    unsigned count = 0;
-
-    take_asked(connection);
-    while (connection->due) {
-        send_due(connection->due);
-        count++;
+        if (packed)
+            begin_break(caching, &pending);
+        caching = packed ? connection->cachings : caching->next; /* the list may have changed */
     }
-    return count;
 }

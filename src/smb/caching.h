@@ -41,7 +41,8 @@ struct lease_asked {
 };
 
 struct smb_caching {
-    struct break_listener listener; /* first: asked() is called with it */
+    struct break_listener listener;   /* first: asked() is called with it */
+    struct smb_caching *next, **link; /* what points to it */
     struct smb_caching *next_lease;
     struct smb_connection *connection;
     uint64_t node; /* once an open has it */
@@ -54,8 +55,6 @@ struct smb_caching {
     struct smb_open *opens;      /* that have it, or are being opened; the oldest first */
     struct smb_open *newest;     /* of them */
     _Atomic uint32_t pending;    /* 0: nothing; else struct pending_break */
-    atomic_bool is_queued;       /* in connection->asked or connection->due */
-    struct smb_caching *next_asked, **asked_link; /* link: only in connection->due */
 };
 
 /* For an open that is being opened: that of its lease, which may be there already, or a new one. Held by the
@@ -74,7 +73,7 @@ struct smb_caching *caching_find(struct smb_connection *connection, const struct
 struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key);
 /* The client's acknowledgement of break number `number` was taken. */
 void caching_acknowledged(struct smb_caching *caching, unsigned number);
-/* Sends pending breaks. Returns the number of leases and oplocks it checked. Owner's thread. */
-unsigned caching_send_breaks(struct smb_connection *connection);
+/* Sends pending breaks. Owner's thread. */
+void caching_send_breaks(struct smb_connection *connection);
 
 #endif

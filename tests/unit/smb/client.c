@@ -296,11 +296,6 @@ bool client_is_cut(const struct client *client)
     return client->is_cut;
 }
 
-struct smb_connection *client_machine(struct client *client)
-{
-    return client->machine;
-}
-
 struct arena *client_arena(struct client *client)
 {
     return client->arena;

@@ -48,7 +48,6 @@ void client_cut(struct client *client);
 void client_free(struct client *client);
 /* The machine has said that the connection is to be closed. */
 bool client_is_cut(const struct client *client);
-struct smb_connection *client_machine(struct client *client);
 struct arena *client_arena(struct client *client);
 /* The machine takes another message. */
 bool client_has_room(const struct client *client);
