@@ -29,54 +29,24 @@ static void cancel_parked(const struct smb_session *session, const struct smb_tr
         cancel_in(channel->connection, session, tree);
 }
 
-/* ---- their handles: no request finds them any more, and they are closed in slices ---- */
-
-static void add_leaving(struct smb_connection *connection, struct smb_open *open)
-{
-    open->is_open = false;
-    open->next_leaving = NULL;
-    *(connection->leaving ? &connection->last_leaving->next_leaving : &connection->leaving) = open;
-    connection->last_leaving = open;
-}
-
 static void leave_opens(const struct smb_session *session)
 {
-    struct smb_connection *connection = session->connection;
+    const struct open_table *table = session->connection->opens;
     struct smb_open *open;
 
-    /* Durable handles first, since their client may be reconnecting already. */
-    for (uint32_t slot = 0; (open = opens_next(connection->opens, &slot));)
-        if (open->tree->session == session && open->durable.kind != DURABLE_NONE)
-            add_leaving(connection, open);
-    for (uint32_t slot = 0; (open = opens_next(connection->opens, &slot));)
+    for (uint32_t slot = 0; (open = opens_next(table, &slot));)
         if (open->tree->session == session)
-            add_leaving(connection, open);
-    connection_close_some(connection);
+            open_leave(open);
 }
 
 static void close_opens(const struct smb_tree *tree)
 {
-    struct smb_connection *connection = tree->session->connection;
+    const struct open_table *table = tree->session->connection->opens;
     struct smb_open *open;
 
-    for (uint32_t slot = 0; (open = opens_next(connection->opens, &slot));)
-        if (open->tree == tree) {
-            open->durable.kind = DURABLE_NONE;
-            add_leaving(connection, open);
-        }
-    connection_close_some(connection);
-}
-
-void connection_close_some(struct smb_connection *connection)
-{
-    struct smb_open *open;
-
-    for (unsigned i = 0; i < SMB_CLOSED_AT_ONCE && (open = connection->leaving); i++) {
-        connection->leaving = open->next_leaving;
-        open_leave_unfound(open);
-    }
-    if (connection->leaving)
-        smb_post(connection, NULL);
+    for (uint32_t slot = 0; (open = opens_next(table, &slot));)
+        if (open->tree == tree)
+            open_close(open);
 }
 
 void session_end(struct smb_session *session)
