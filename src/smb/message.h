@@ -10,11 +10,9 @@ struct smb_open;
 struct smb_message {
     struct smb_message *next; /* of the connection */
     struct smb_connection *connection;
-    struct arena *arena;         /* for all of it, but for the answer */
-    size_t size;                 /* counted in work_bytes: its own bytes, and message_charge() */
-    struct smb_request *current; /* NULL before the first and after the last request */
-    struct bytes rest;           /* the requests after it, whose headers were checked */
-    uint64_t began_ns;           /* time of arrival */
+    struct arena *arena; /* for all of it, but for the answer */
+    size_t size;         /* counted in work_bytes: its own bytes, and message_charge() */
+    struct smb_request *first, *current;
     bool runs;
     /* The answer that grows: several of a compound. */
     struct arena *answer_arena; /* NULL: nothing is written yet, and no room asked for */
@@ -33,7 +31,7 @@ struct smb_message {
     enum nt_status failed; /* the newest that was refused with an error; STATUS_SUCCESS: none */
     bool has_before;
     uint32_t bytes_asked;     /* by its requests, as their credits pay for */
-    struct arena_mark before; /* of the arena, before the current request */
+    struct arena_mark before; /* of the arena, when its current request began */
 };
 
 /* arena: see smb_connection_take()
@@ -44,9 +42,8 @@ struct smb_message *message_new(struct smb_connection *connection, struct arena 
                                 size_t size);
 /* One of its requests is about to hold so much, for its data or its answer: counted until the message is done. */
 void message_charge(struct smb_message *message, size_t size);
-/* Creates the current request, after the one before is done. A compound has one request structure at a time, so that requests
- * that wait for their turn cost only the bytes received. */
-struct smb_request *message_add(struct smb_message *message);
+/* One more request of it, behind the last one; NULL: its first. */
+struct smb_request *message_add(struct smb_message *message, struct smb_request *last);
 /* Related requests that follow are about this open. */
 void message_set_open(struct smb_message *message, struct smb_open *open);
 /* Goes on with its current request, and those after it; frees it after the last one. */
