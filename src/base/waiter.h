@@ -9,11 +9,8 @@
 
 struct waiter {
     void (*wake)(struct waiter *waiter);
-    /* ---- of the holder ---- */
-    struct waiter *next;
-    struct waiter **link; /* points to the pointer to this waiter; NULL if it is in no such list */
-    void *place;          /* the list, if the holder has several */
-    uint64_t sequence;    /* what is waited for */
+    struct waiter *next; /* of the holder */
+    uint64_t sequence;   /* of the holder: what is waited for */
 };
 
 #endif

@@ -32,7 +32,7 @@ static void begin(struct decision *d)
     d->changes = changes_new(d->arena);
     d->leaves_more = false;
     d->renders_long = false;
-    d->wakes = NULL;
+    d->wakes = false;
     d->news = d->committed = NULL;
     *d->problem = (struct problem){ .detail = NULL };
 }
@@ -211,8 +211,8 @@ enum error deciding_commit(struct decision *d)
     }
     if (!result && d->news)
         commit_news(d);
-    for (const struct decision_wake *wake = result ? NULL : d->wakes; wake; wake = wake->next)
-        waiting_over(&wake->key);
+    if (!result && d->wakes)
+        waiting_over();
     assert(result != STORE_WAIT || !d->access.may_block);
     return deciding_outcome(d, result);
 }
@@ -270,7 +270,7 @@ static enum error wait_for_others(struct decision *d, uint64_t turn)
         return e;
     deciding_end(d);
     sleeper_init(&sleeper);
-    waiting = waiting_begin(&d->waits_for, turn, d->waits_until, sleeper_arm(&sleeper));
+    waiting = waiting_begin(turn, d->waits_until, sleeper_arm(&sleeper));
     if (waiting == WAITING_KEPT)
         sleeper_wait(&sleeper);
     sleeper_release(&sleeper);

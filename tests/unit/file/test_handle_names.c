@@ -403,15 +403,15 @@ static enum error put_handles(struct decision *d, void *of)
     enum error e = handle_begin(d, the_mount(), 0);
 
     for (size_t i = 0; i < put->count && !e; i++)
-        handle_put(
-            d->changes, d->arena,
-            &(struct handle){ .node = put->node, .id = put->first + i, .epoch = open_epoch() });
+        handle_put(d->changes, d->arena,
+                   &(struct handle){
+                       .node = put->node, .id = put->first + i, .epoch = open_epoch() });
     return e;
 }
 
 #define PUT_AT_ONCE 5000u
 
-/* Rule: any number of handles of a process that has ended does not prevent a rename. */
+/* Rule: handles of a process that has ended keep no directory from being renamed, however many they are. */
 static void stale_below(void **state)
 {
     struct fixture *f = *state;
@@ -443,7 +443,7 @@ static enum error look_below(struct decision *d, void *of)
     return e;
 }
 
-/* Rule: handles elsewhere in the share cost a rename one record for each handle and for each directory above one. */
+/* Rule: what is open elsewhere costs a renaming one record for each handle and for each directory, not the product. */
 static void renames_are_linear(void **state)
 {
     static const char path[] = "a\\a\\a\\a\\a\\a\\a\\a";
@@ -475,10 +475,11 @@ static void renames_are_linear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(patterns),    TEST(patterns_exhaustively), TEST(lists),
-        TEST(rest_hides),  TEST(rename_files),          TEST(rename_in_a_snapshot),
-        TEST(replaced),    TEST(directory_opens),       TEST(directories),
-        TEST(stale_below), TEST(renames_are_linear),
+        TEST(patterns),   TEST(patterns_exhaustively), TEST(lists),
+        TEST(rest_hides), TEST(rename_files),          TEST(rename_in_a_snapshot),
+        TEST(replaced),   TEST(directory_opens),       TEST(directories),
+        TEST(stale_below),
+        TEST(renames_are_linear),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
