@@ -13,7 +13,8 @@ struct fs_seen {
     uint64_t written, read; /* 0: none yet */
     uint64_t snapshot;      /* the date of the one that it made, in ticks */
     struct copy_id copy;
-    bool waits_to_write; /* the newest decision waits for other clients, and is not about the source */
+    bool
+        waits_to_write; /* the newest decision waits for other clients, and is not about the source */
     bool copy_is_pending;
     bool copy_is_dense; /* it writes all bytes of the source, not the ranges that it has */
 };

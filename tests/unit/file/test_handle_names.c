@@ -403,9 +403,9 @@ static enum error put_handles(struct decision *d, void *of)
     enum error e = handle_begin(d, the_mount(), 0);
 
     for (size_t i = 0; i < put->count && !e; i++)
-        handle_put(d->changes, d->arena,
-                   &(struct handle){
-                       .node = put->node, .id = put->first + i, .epoch = open_epoch() });
+        handle_put(
+            d->changes, d->arena,
+            &(struct handle){ .node = put->node, .id = put->first + i, .epoch = open_epoch() });
     return e;
 }
 
@@ -475,11 +475,10 @@ static void renames_are_linear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(patterns),   TEST(patterns_exhaustively), TEST(lists),
-        TEST(rest_hides), TEST(rename_files),          TEST(rename_in_a_snapshot),
-        TEST(replaced),   TEST(directory_opens),       TEST(directories),
-        TEST(stale_below),
-        TEST(renames_are_linear),
+        TEST(patterns),    TEST(patterns_exhaustively), TEST(lists),
+        TEST(rest_hides),  TEST(rename_files),          TEST(rename_in_a_snapshot),
+        TEST(replaced),    TEST(directory_opens),       TEST(directories),
+        TEST(stale_below), TEST(renames_are_linear),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
