@@ -93,6 +93,27 @@ static void print_process(struct text *to, const struct management *management)
     print_all(to, figures, sizeof figures / sizeof figures[0]);
 }
 
+/* The memory budget. docs/metrics.md */
+static void print_memory(struct text *to)
+{
+    const struct figure figures[] = {
+        { GAUGE("lagra_memory_budget_bytes", "Memory that requests and background tasks may hold."),
+          (double)MEMORY_BUDGET_BYTES },
+        { GAUGE("lagra_memory_large_request_bytes",
+                "Memory beyond it that the large request holds."),
+          (double)memory_large_held() },
+        { COUNTER("lagra_memory_refused_total", "Charges that the memory budget did not cover."),
+          (double)memory_budget_refusals() },
+    };
+
+    print_all(to, figures, sizeof figures / sizeof figures[0]);
+    text_printf(to, "# HELP lagra_memory_held_bytes Memory that the budget covers, by use.\n"
+                    "# TYPE lagra_memory_held_bytes gauge\n");
+    for (enum memory_use use = 0; use < MEMORY_USES; use++)
+        text_printf(to, "lagra_memory_held_bytes{use=\"%s\"} %zu\n", memory_use_name(use),
+                    memory_budget_held(use));
+}
+
 /* ---- connections ---- */
 
 static void print_connections(struct text *to, const struct management *management)
@@ -153,6 +174,7 @@ static void print_store(struct text *to, struct store *store)
 void figures_print(struct text *to, const struct management *management)
 {
     print_process(to, management);
+    print_memory(to);
     print_connections(to, management);
     print_store(to, management->store);
     text_printf(to, "# HELP lagra_build_info What runs.\n# TYPE lagra_build_info gauge\n"

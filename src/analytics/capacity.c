@@ -72,7 +72,7 @@ static void add_long(struct text *to, const char *name, uint64_t value)
 static enum error put(struct analytics *a, const struct metrics_place *place, const char *row,
                       const struct kept *kept)
 {
-    struct arena *arena = arena_new(STEP_ARENA_MAX);
+    struct arena *arena = arena_new_background(STEP_ARENA_MAX);
     struct text json;
     enum error e;
 
@@ -129,7 +129,7 @@ static void *run(void *argument)
 static bool is_stored(struct analytics *a, const struct watched *w, instant day)
 {
     const struct metrics_place place = { TABLE, day, w };
-    struct arena *arena = arena_new(STEP_ARENA_MAX);
+    struct arena *arena = arena_new_background(STEP_ARENA_MAX);
     enum error e = metrics_find(a, arena, &place, bytes_from_string("analytics"));
 
     arena_free(arena);

@@ -114,7 +114,7 @@ static bool cannot_look(struct analytics *a)
 static void look(const struct account *account, void *context)
 {
     struct analytics *a = context;
-    struct arena *arena = arena_new(STEP_ARENA_MAX);
+    struct arena *arena = arena_new_background(STEP_ARENA_MAX);
     uint32_t before = account_note(account), note = 0;
 
     for (unsigned i = 0; i < a->endpoints->count; i++) {
@@ -299,7 +299,7 @@ void analytics_open(void)
 void collect_into(struct analytics *a)
 {
     if (!scratch)
-        scratch = arena_new(4 * LINES_BYTES_MAX);
+        scratch = arena_new_background(4 * LINES_BYTES_MAX);
     running = a;
     service_properties_watch(a ? settings_changed : NULL);
 }

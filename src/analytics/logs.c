@@ -9,7 +9,7 @@
 
 enum error logs_make(struct analytics *a, const struct account *account)
 {
-    struct arena *arena = arena_new(STEP_ARENA_MAX);
+    struct arena *arena = arena_new_background(STEP_ARENA_MAX);
     struct own_request asked = { .method = METHOD_PUT,
                                  .path = BYTES("$logs"),
                                  .query = BYTES("restype=container") };
@@ -106,7 +106,7 @@ static enum error put(struct analytics *a, struct watched *w, struct arena *aren
 /* After a start the first names of the hour are taken: each is tried in turn. */
 enum error logs_write(struct analytics *a, struct watched *w, const struct log_part *part)
 {
-    struct arena *arena = arena_new(STEP_ARENA_MAX);
+    struct arena *arena = arena_new_background(STEP_ARENA_MAX);
     struct arena_mark empty = arena_mark(arena);
     bool was_made = false;
     enum error e;

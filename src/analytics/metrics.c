@@ -171,7 +171,7 @@ static void add(struct analytics *a, const struct metrics_place *place, struct b
     enum error e;
 
     do {
-        struct arena *arena = arena_new(STEP_ARENA_MAX);
+        struct arena *arena = arena_new_background(STEP_ARENA_MAX);
 
         e = try_to_add(a, arena, place, row, more);
         arena_free(arena);

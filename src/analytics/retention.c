@@ -159,7 +159,7 @@ void retention_apply(struct analytics *a, struct watched *w, instant now)
 
         if (policies[i].days == 0 || now < policies[i].days * TICKS_PER_DAY)
             continue;
-        arena = arena_new(4 * STEP_ARENA_MAX);
+        arena = arena_new_background(4 * STEP_ARENA_MAX);
         is_done &= policies[i].expire(a, w, arena, now - policies[i].days * TICKS_PER_DAY);
         arena_free(arena);
     }

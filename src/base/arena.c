@@ -10,23 +10,23 @@
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-#include "base/log.h"
-#include "base/memory_budget.h"
 
 /* With its head 16 KiB, which malloc() has a size for: most requests need between 8 and 16. */
 #define FIRST_CHUNK_BYTES (16384 - sizeof(struct chunk))
 #define CHUNK_BYTES_MAX   (1u << 20)
 #define ALIGNMENT         alignof(max_align_t)
 #define TEXT_CAPACITY_MIN 64
+/* Longer text grows by half, shorter text doubles. */
+#define LARGE_TEXT_BYTES  ((size_t)1 << 20)
 
 struct chunk {
     struct chunk *older;
     size_t size; /* of data */
     size_t used;
-    size_t charged;   /* bytes of it that the memory budget covers */
-    size_t uncharged; /* bytes that the budget refused */
+    size_t charged;      /* bytes that the memory budget covers */
+    size_t large;        /* bytes that are charged to the large request */
+    size_t uncharged;    /* bytes that were refused */
+    enum memory_use use; /* of `charged` */
     alignas(max_align_t) char data[];
 };
 
@@ -35,64 +35,13 @@ struct arena {
     size_t next_chunk_bytes;
     size_t held_bytes; /* in all chunks */
     size_t limit_bytes;
-    size_t uncharged_bytes; /* in chunks that the budget did not cover */
-    bool is_charged;        /* to the memory budget */
-    struct chunk *first;    /* the arena lies in it: freed last */
+    size_t charged_bytes, uncharged_bytes; /* in all chunks */
+    bool is_charged;                       /* to the memory budget */
+    bool may_be_large;
+    enum memory_use use;
+    struct memory_holder holder;
+    struct chunk *first; /* the arena lies in it: freed last */
 };
-
-void out_of_memory(size_t size)
-{
-    log_line(LOG_ERROR, "no memory for %zu bytes; ending", size);
-    _exit(EXIT_FAILURE);
-}
-
-void *xmalloc(size_t size)
-{
-    void *p = malloc(size > 0 ? size : 1);
-
-    if (!p)
-        out_of_memory(size);
-    return p;
-}
-
-void *xcalloc(size_t count, size_t size)
-{
-    void *p = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
-
-    if (!p)
-        out_of_memory(size);
-    return p;
-}
-
-void *xrealloc(void *old, size_t size)
-{
-    void *p = realloc(old, size > 0 ? size : 1);
-
-    if (!p)
-        out_of_memory(size);
-    return p;
-}
-
-char *xstrdup(const char *string)
-{
-    size_t size = strlen(string) + 1;
-
-    return memcpy(xmalloc(size), string, size);
-}
-
-struct bytes xcopy(struct bytes from)
-{
-    char *to = xmalloc(from.len + 1);
-
-    if (from.len > 0)
-        memcpy(to, from.ptr, from.len);
-    return bytes_of(to, from.len);
-}
-
-void xcopy_free(struct bytes copy)
-{
-    free((void *)(uintptr_t)copy.ptr);
-}
 
 struct arena *arena_new(size_t limit_bytes)
 {
@@ -110,11 +59,32 @@ struct arena *arena_new(size_t limit_bytes)
     return arena;
 }
 
-struct arena *arena_new_charged(size_t limit_bytes)
+struct arena *arena_new_charged(size_t limit_bytes, enum memory_use use)
 {
     struct arena *arena = arena_new(limit_bytes);
 
     arena->is_charged = true;
+    arena->use = use;
+    return arena;
+}
+
+struct arena *arena_new_background(size_t limit_bytes)
+{
+    static const char tasks;
+    struct arena *arena = arena_new_charged(limit_bytes, MEMORY_BACKGROUND);
+
+    arena->holder.account = memory_share_of_account(&tasks);
+    return arena;
+}
+
+struct arena *arena_new_like(const struct arena *model, size_t limit_bytes)
+{
+    struct arena *arena = arena_new(limit_bytes);
+
+    arena->is_charged = model->is_charged;
+    arena->may_be_large = model->may_be_large;
+    arena->use = model->use;
+    arena->holder = model->holder;
     return arena;
 }
 
@@ -125,18 +95,43 @@ bool arena_is_exhausted(const struct arena *arena)
 
 /* ---- chunks ---- */
 
-/* Counts `size` more bytes in a chunk, and charges them to the budget if the arena is charged. */
+/* Charges `size` bytes of a chunk to the budget, or to the large request if the arena may be it. */
+static bool chunk_charge(struct arena *arena, struct chunk *chunk, size_t size)
+{
+    enum memory_use use = chunk->charged > 0 ? chunk->use : arena->use;
+
+    if (memory_budget_charge(arena->holder, use, size)) {
+        chunk->use = use;
+        chunk->charged += size;
+        arena->charged_bytes += size;
+    } else if (arena->may_be_large && memory_large_charge(arena, size)) {
+        chunk->large += size;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Counts `size` more bytes in a chunk, and charges them if the arena is charged. */
 static void chunk_hold(struct arena *arena, struct chunk *chunk, size_t size)
 {
     arena->held_bytes += size;
-    if (!arena->is_charged || arena->held_bytes <= ARENA_FREE_BYTES)
+    if (!arena->is_charged || arena->held_bytes <= ARENA_FREE_BYTES ||
+        chunk_charge(arena, chunk, size))
         return;
-    if (memory_budget_charge(size)) {
-        chunk->charged += size;
-    } else {
-        chunk->uncharged += size;
-        arena->uncharged_bytes += size;
-    }
+    chunk->uncharged += size;
+    arena->uncharged_bytes += size;
+    memory_budget_refused();
+}
+
+static void chunk_release(struct arena *arena, struct chunk *chunk)
+{
+    memory_budget_release(arena->holder, chunk->use, chunk->charged);
+    arena->charged_bytes -= chunk->charged;
+    if (chunk->large > 0)
+        memory_large_release(arena, chunk->large);
+    arena->uncharged_bytes -= chunk->uncharged;
+    chunk->charged = chunk->large = chunk->uncharged = 0;
 }
 
 static void chunk_drop_newest(struct arena *arena)
@@ -146,9 +141,7 @@ static void chunk_drop_newest(struct arena *arena)
     assert(newest != arena->first);
     arena->newest = newest->older;
     arena->held_bytes -= newest->size;
-    arena->uncharged_bytes -= newest->uncharged;
-    if (newest->charged > 0)
-        memory_budget_release(newest->charged);
+    chunk_release(arena, newest);
     free(newest);
 }
 
@@ -215,6 +208,68 @@ void arena_rewind_except(struct arena *arena, struct arena_mark mark, struct byt
 size_t arena_held(const struct arena *arena)
 {
     return arena->held_bytes;
+}
+
+/* ---- who is charged ---- */
+
+void arena_charge_to(struct arena *arena, struct memory_holder holder)
+{
+    memory_budget_move(arena->holder, holder, arena->charged_bytes);
+    arena->holder = holder;
+}
+
+void arena_begin_decision(struct arena *arena)
+{
+    if (arena->use == MEMORY_REQUEST)
+        arena->use = MEMORY_DECISION;
+    arena->may_be_large = arena->is_charged;
+}
+
+bool arena_charge_again(struct arena *arena)
+{
+    for (struct chunk *chunk = arena->newest; arena->uncharged_bytes > 0 && chunk;
+         chunk = chunk->older) {
+        size_t size = chunk->uncharged;
+
+        if (size == 0 || !chunk_charge(arena, chunk, size))
+            continue;
+        chunk->uncharged = 0;
+        arena->uncharged_bytes -= size;
+    }
+    return !arena_is_exhausted(arena);
+}
+
+/* Moves what is charged to the large request to the budget. */
+static void chunk_end_large(struct arena *arena, struct chunk *chunk)
+{
+    size_t size = chunk->large;
+
+    if (size == 0)
+        return;
+    if (!chunk_charge(arena, chunk, size)) {
+        chunk->uncharged += size;
+        arena->uncharged_bytes += size;
+    }
+    chunk->large = 0;
+    memory_large_release(arena, size);
+}
+
+bool arena_end_decision(struct arena *arena)
+{
+    if (arena->use == MEMORY_DECISION)
+        arena->use = MEMORY_REQUEST;
+    arena->may_be_large = false;
+    for (struct chunk *chunk = arena->newest; chunk; chunk = chunk->older)
+        chunk_end_large(arena, chunk);
+    return !arena_is_exhausted(arena);
+}
+
+bool arena_end_decision_except(struct arena *arena, struct arena_mark mark, struct bytes keep)
+{
+    for (struct chunk *chunk = arena->newest; chunk != mark.chunk; chunk = chunk->older)
+        if (!chunk_has(chunk, keep))
+            chunk_release(arena, chunk);
+    return arena_end_decision(arena);
 }
 
 /* A new newest chunk with room for `size` bytes. */
@@ -381,7 +436,10 @@ void text_grow(struct text *text, size_t more)
     char *moved;
 
     assert(!overflow && needed <= SIZE_MAX / 2);
-    capacity = text->capacity * 2 > needed ? text->capacity * 2 : needed;
+    capacity = text->capacity < LARGE_TEXT_BYTES ? text->capacity * 2
+                                                 : text->capacity + text->capacity / 2;
+    if (capacity < needed)
+        capacity = needed;
     if (text_is_newest(text)) {
         struct chunk *chunk = text->arena->newest;
         size_t room = text->capacity + (chunk->size - chunk->used);
@@ -400,54 +458,4 @@ void text_grow(struct text *text, size_t more)
     memcpy(moved, text->ptr, text->len);
     text->ptr = moved;
     text->capacity = capacity;
-}
-
-void text_add_code_point(struct text *text, uint32_t c)
-{
-    if (c < 0x80) {
-        text_add_char(text, (char)c);
-        return;
-    }
-    if (c < 0x800) {
-        text_add_char(text, (char)(0xC0 | c >> 6));
-    } else {
-        if (c < 0x10000) {
-            text_add_char(text, (char)(0xE0 | c >> 12));
-        } else {
-            text_add_char(text, (char)(0xF0 | c >> 18));
-            text_add_char(text, (char)(0x80 | (c >> 12 & 0x3F)));
-        }
-        text_add_char(text, (char)(0x80 | (c >> 6 & 0x3F)));
-    }
-    text_add_char(text, (char)(0x80 | (c & 0x3F)));
-}
-
-void text_add_u64(struct text *text, uint64_t value)
-{
-    char digits[DECIMAL_DIGITS];
-
-    text_add(text, bytes_decimal(value, digits));
-}
-
-void text_add_i64(struct text *text, int64_t value)
-{
-    if (value < 0)
-        text_add_char(text, '-');
-    text_add_u64(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-}
-
-void text_printf(struct text *text, const char *format, ...)
-{
-    va_list args;
-    int length;
-
-    va_start(args, format);
-    length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    assert(length >= 0);
-    text_reserve(text, (size_t)length + 1);
-    va_start(args, format);
-    (void)vsnprintf(text->ptr + text->len, (size_t)length + 1, format, args);
-    va_end(args);
-    text->len += (size_t)length;
 }

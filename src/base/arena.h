@@ -8,8 +8,8 @@
  * it succeeds, but the arena is then *exhausted*: functions that read from the store into it return
  * STORE_SHORTAGE, so that an attempt ends soon, and the caller of a step checks arena_is_exhausted()
  * before it uses the results, and refuses the request (503, STATUS_INSUFF_SERVER_RESOURCES) or postpones
- * the task. The arena of a client's request also charges its chunks to the memory budget of the process
- * (memory_budget.h), and is exhausted while the budget does not cover them.
+ * the task. A charged arena, of a client's request or of a background task, also charges its chunks to the memory
+ * budget of the process (memory_budget.h), and is exhausted while the budget does not cover them.
  *
  * An arena belongs to one thread at a time. If malloc() fails, the process ends. decision: 960 */
 #ifndef LAGRA_BASE_ARENA_H
@@ -18,6 +18,7 @@
 #include <stdarg.h>
 
 #include "base/bytes.h"
+#include "base/memory_budget.h"
 
 struct arena;
 
@@ -27,8 +28,12 @@ struct arena;
 /* Small: the first chunk is a few KiB. limit_bytes: it is exhausted when it holds more. */
 struct arena *arena_new(size_t limit_bytes);
 /* As arena_new(), for what a client makes the server hold: what exceeds ARENA_FREE_BYTES is charged to the memory
- * budget. */
-struct arena *arena_new_charged(size_t limit_bytes);
+ * budget, without shares until arena_charge_to() is called. */
+struct arena *arena_new_charged(size_t limit_bytes, enum memory_use use);
+/* As arena_new_charged(), for a background task: all of them have one share. */
+struct arena *arena_new_background(size_t limit_bytes);
+/* A new arena that is charged as `model` is. */
+struct arena *arena_new_like(const struct arena *model, size_t limit_bytes);
 /* Returns true while it holds more than its limit, or than the memory budget covers. */
 bool arena_is_exhausted(const struct arena *arena);
 void arena_free(struct arena *arena);
@@ -46,6 +51,19 @@ void arena_rewind(struct arena *arena, struct arena_mark mark);
 void arena_rewind_except(struct arena *arena, struct arena_mark mark, struct bytes keep);
 /* Bytes in all chunks. */
 size_t arena_held(const struct arena *arena);
+
+/* Charges everything that the arena holds, and will hold, to the shares of `holder`. */
+void arena_charge_to(struct arena *arena, struct memory_holder holder);
+/* An attempt to decide follows: its allocations may be charged to the large request, and count as MEMORY_DECISION in an
+ * arena of MEMORY_REQUEST. */
+void arena_begin_decision(struct arena *arena);
+/* The attempts are done: what is charged to the large request moves back to the budget. returns false if the arena is
+ * exhausted */
+bool arena_end_decision(struct arena *arena);
+/* The same before arena_rewind_except() with these arguments: what that frees is not charged any more. */
+bool arena_end_decision_except(struct arena *arena, struct arena_mark mark, struct bytes keep);
+/* Charges again what the budget refused before. returns false if the arena is exhausted all the same */
+bool arena_charge_again(struct arena *arena);
 
 /* Zeroed, aligned for any type. size 0 returns a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size);

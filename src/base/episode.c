@@ -11,8 +11,7 @@
 static const char *const begins[EPISODES] = {
     [EPISODE_DISK] = "the disk is low: what grows is refused (507), deletes are not",
     [EPISODE_SHORTAGE] = "the store lacks descriptors or memory: requests are refused (503)",
-    [EPISODE_MEMORY] = "the memory for bodies and answers that clients hold is used up: more are "
-                       "refused (503)",
+    [EPISODE_MEMORY] = "the memory budget is used up: requests are refused (503)",
     [EPISODE_CONNECTIONS] = "all connections are taken and none is idle: more are refused (503)",
     [EPISODE_ADDRESS] = "one address has as many connections as it may: more are refused (503)",
     [EPISODE_DESCRIPTORS] = "there is no descriptor for a new connection: it waits",
@@ -28,7 +27,7 @@ static const char *const begins[EPISODES] = {
 static const char *const ends[EPISODES] = {
     [EPISODE_DISK] = "the disk is no longer low",
     [EPISODE_SHORTAGE] = "the store has descriptors and memory again",
-    [EPISODE_MEMORY] = "there is memory for bodies and answers again",
+    [EPISODE_MEMORY] = "the memory budget has space again",
     [EPISODE_CONNECTIONS] = "there are connections again",
     [EPISODE_ADDRESS] = "no address has too many connections any longer",
     [EPISODE_DESCRIPTORS] = "there are descriptors for connections again",

@@ -97,57 +97,86 @@ static enum store_result read_committed(struct decision *d, struct content_block
 
 /* ---- Put Block List ---- */
 
-/* Both kinds of blocks of the blob, by id. *ret_blocks: the staged ones. */
-static enum store_result index_both(struct decision *d, struct block_index *ret_committed,
-                                    struct block_index *ret_staged, struct named_blocks *ret_blocks)
+/* Both kinds of blocks of the blob, by id, and the committed ones in order. *ret_staged: the staged ones. */
+static enum store_result index_both(struct decision *d, struct content_block **ret_blocks,
+                                    struct block_index *ret_committed,
+                                    struct block_index *ret_by_id, struct named_blocks *ret_staged)
 {
     struct content_block *blocks;
     size_t count;
     enum store_result result;
 
-    result = read_committed(d, &blocks, &count);
+    result = read_committed(d, ret_blocks, &count);
     if (result)
         return result;
-    *ret_committed = index_blocks(d, blocks, count);
+    *ret_committed = index_blocks(d, *ret_blocks, count);
     result = read_staged(d, &blocks, &count);
     if (result)
         return result;
-    *ret_staged = index_blocks(d, blocks, count);
-    *ret_blocks = (struct named_blocks){ .staged = blocks, .staged_count = count };
+    *ret_by_id = index_blocks(d, blocks, count);
+    *ret_staged = (struct named_blocks){ .staged = blocks, .staged_count = count };
     return STORE_OK;
 }
 
-/* The blocks that the list names, in its order. rest: Put-Block-List "Request Body" */
+/* The block that is meant; NULL if it does not exist. rest: Put-Block-List "Request Body" */
+static const struct content_block *choose(const struct block_choice *choice,
+                                          const struct block_index *committed,
+                                          const struct block_index *staged)
+{
+    const struct content_block *block = NULL;
+
+    if (choice->source != BLOCK_COMMITTED)
+        block = find_block(staged, choice->id);
+    if (!block && choice->source != BLOCK_UNCOMMITTED)
+        block = find_block(committed, choice->id);
+    return block;
+}
+
+/* Reads the pieces of chosen blocks that have some: committed ones of a blob that is a copy. */
+static enum store_result read_pieces(struct decision *d, const struct content_block *const *chosen,
+                                     size_t count, struct content_block *committed)
+{
+    const struct content *content = &blob_state(d)->blob.content;
+    bool *wanted = arena_array(d->arena, content->block_count, sizeof *wanted);
+
+    for (size_t i = 0; i < count; i++)
+        if (chosen[i]->piece_count > 0)
+            wanted[chosen[i] - committed] = true;
+    return content_block_pieces(d->before, d->arena, content, committed, wanted);
+}
+
+/* The blocks that the list names, in its order. */
 static enum error choose_blocks(struct decision *d, const struct put_block_list_parameters *p,
                                 struct named_blocks *ret_blocks)
 {
-    struct content_block *chosen = arena_array(d->arena, p->choice_count, sizeof *chosen);
+    const struct content_block **chosen = arena_array(d->arena, p->choice_count, sizeof *chosen);
+    struct content_block *named, *blocks = NULL;
     struct block_index committed, staged;
     enum store_result result = STORE_WAIT;
     size_t pieces = 0;
 
     if (!is_too_long_for_worker(d, p->choice_count))
-        result = index_both(d, &committed, &staged, ret_blocks);
+        result = index_both(d, &blocks, &committed, &staged, ret_blocks);
     if (result)
         return decision_fail_content(d, result);
     for (size_t i = 0; i < p->choice_count; i++) {
-        const struct block_choice *choice = &p->choices[i];
-        const struct content_block *block = NULL;
-
-        if (choice->source != BLOCK_COMMITTED)
-            block = find_block(&staged, choice->id);
-        if (!block && choice->source != BLOCK_UNCOMMITTED)
-            block = find_block(&committed, choice->id);
-        if (!block)
+        chosen[i] = choose(&p->choices[i], &committed, &staged);
+        if (!chosen[i])
             return E_InvalidBlockList;
-        chosen[i] = *block;
-        pieces += block->piece_count;
+        pieces += chosen[i]->piece_count;
         if (pieces > PIECES_MAX)
             return decision_fail(d, E_InvalidBlockList,
                                  "Blocks that were copied with a blob are named too often: put "
                                  "them again.");
     }
-    ret_blocks->named = chosen;
+    if (pieces > 0)
+        result = read_pieces(d, chosen, p->choice_count, blocks);
+    if (result)
+        return decision_fail_content(d, result);
+    named = arena_array(d->arena, p->choice_count, sizeof *named);
+    for (size_t i = 0; i < p->choice_count; i++)
+        named[i] = *chosen[i];
+    ret_blocks->named = named;
     ret_blocks->named_count = p->choice_count;
     return OK;
 }

@@ -72,7 +72,7 @@ static enum store_result give_up(struct decision *d, struct arena *arena, const 
 enum store_result contents_unref(struct decision *d, const struct ended_contents *ended,
                                  struct content *base)
 {
-    struct arena *arena = arena_new(READ_ARENA_MAX);
+    struct arena *arena = arena_new_like(d->arena, READ_ARENA_MAX);
     struct arena_mark empty = arena_mark(arena);
     enum store_result result = STORE_OK;
 

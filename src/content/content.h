@@ -167,10 +167,14 @@ void content_block_encode(struct text *out, const struct content_block *block);
 /* inline_bytes point into the value. */
 bool content_block_decode(const struct record *record, struct content_block *ret_block);
 
-/* All committed blocks in order (Get Block List, Put Block List); array in the arena. */
+/* All committed blocks in order (Get Block List, Put Block List), in the arena: without pieces, but with their number. */
 enum store_result content_blocks(struct snapshot *before, struct arena *arena,
                                  const struct content *content, struct content_block **ret_blocks,
                                  size_t *ret_count);
+/* Reads the pieces of those blocks of content_blocks() that are wanted. */
+enum store_result content_block_pieces(struct snapshot *before, struct arena *arena,
+                                       const struct content *content, struct content_block *blocks,
+                                       const bool *wanted);
 
 /* ---- sparse contents: page blobs, files ---- */
 

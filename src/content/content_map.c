@@ -4,7 +4,9 @@
 #include "content/segment.h"
 
 /* Of an entry without its bytes: kind, id, lengths. */
-#define ENTRY_OVERHEAD 128u
+#define ENTRY_OVERHEAD    128u
+/* A segment and its record, decoded. */
+#define SEGMENT_ARENA_MAX ((size_t)16 << 20)
 
 /* ---- what fits together ---- */
 
@@ -120,28 +122,46 @@ void content_append(struct changes *changes, uint64_t id, struct content *conten
 
 /* ---- read back ---- */
 
-/* Blocks collected from segment after segment. */
+/* Blocks collected from segment after segment: first all of them without their pieces, of which a copy of 1 TiB has
+ * 300 MB with their checksums, then the pieces of some. */
 struct collecting {
     const struct content *content;
-    struct arena *arena;
-    struct content_block *blocks; /* room for all that the content has */
+    struct arena *arena, *scratch; /* of the blocks; of one segment */
+    struct content_block *blocks;  /* space for all that the content has */
     size_t count;
-    uint64_t at; /* end of the segments so far */
+    uint64_t at;        /* end of the segments so far */
+    const bool *wanted; /* by block: its pieces are collected; NULL: the blocks are */
+    size_t piece_count; /* collected pieces of the last block */
 };
+
+/* Copies pieces of a wanted block behind those of the segment before. */
+static bool collect_pieces(struct collecting *c, const struct entry *entry)
+{
+    struct content_block *block = &c->blocks[c->count - 1];
+    struct piece *to = (struct piece *)(uintptr_t)block->pieces;
+
+    if (entry->piece_count > block->piece_count - c->piece_count)
+        return false;
+    for (size_t i = 0; i < entry->piece_count; i++) {
+        struct piece *piece = &to[c->piece_count++];
+        size_t size = piece_sectors(&entry->pieces[i]) * sizeof piece->sector_crc[0];
+
+        *piece = entry->pieces[i];
+        piece->sector_crc = memcpy(arena_alloc(c->arena, size), entry->pieces[i].sector_crc, size);
+    }
+    return true;
+}
 
 /* More pieces of the block that the segment before ended with. */
 static bool extend_block(struct collecting *c, const struct entry *entry)
 {
     struct content_block *block;
-    struct piece *all;
 
     if (c->count == 0 || c->blocks[c->count - 1].piece_count == 0)
         return false;
+    if (c->wanted)
+        return !c->wanted[c->count - 1] || collect_pieces(c, entry);
     block = &c->blocks[c->count - 1];
-    all = arena_array(c->arena, block->piece_count + entry->piece_count, sizeof all[0]);
-    memcpy(all, block->pieces, block->piece_count * sizeof all[0]);
-    memcpy(all + block->piece_count, entry->pieces, entry->piece_count * sizeof all[0]);
-    block->pieces = all;
     block->piece_count += entry->piece_count;
     block->length += entry->length;
     return true;
@@ -149,20 +169,28 @@ static bool extend_block(struct collecting *c, const struct entry *entry)
 
 static bool collect_entry(struct collecting *c, const struct entry *entry)
 {
+    struct content_block *block = &c->blocks[c->count];
+
     if (entry->kind == ENTRY_MORE)
         return extend_block(c, entry);
     if (!entry->block_id.ptr || c->count == c->content->block_count)
         return false;
-    assert(c->count < c->content->block_count);
-    c->blocks[c->count++] = (struct content_block){
-        .block_id = entry->block_id,
-        .length = entry->length,
-        .run = entry->run,
-        .inline_bytes = entry->inline_bytes,
-        .pieces = entry->pieces,
-        .piece_count = entry->piece_count,
-    };
-    return true;
+    c->count++;
+    if (!c->wanted) {
+        *block = (struct content_block){
+            .block_id = arena_copy(c->arena, entry->block_id),
+            .length = entry->length,
+            .run = entry->run,
+            .inline_bytes = arena_copy(c->arena, entry->inline_bytes),
+            .piece_count = entry->piece_count,
+        };
+        return true;
+    }
+    if (!c->wanted[c->count - 1] || block->piece_count == 0)
+        return true;
+    block->pieces = arena_array(c->arena, block->piece_count, sizeof block->pieces[0]);
+    c->piece_count = 0;
+    return collect_pieces(c, entry);
 }
 
 static enum store_result collect_segment(struct collecting *c, const struct segment *segment)
@@ -173,20 +201,22 @@ static enum store_result collect_segment(struct collecting *c, const struct segm
         if (!collect_entry(c, &segment->entries[i]))
             return content_damaged(c->content->id, segment->end, "blocks");
     c->at = segment->end;
-    return STORE_OK;
+    return arena_is_exhausted(c->arena) ? STORE_SHORTAGE : STORE_OK;
 }
 
 static enum store_result collect_all(struct collecting *c, struct snapshot *before)
 {
     struct scan *scan = segment_scan(before, SEGMENT_OF_CONTENT, c->content->id);
+    struct arena_mark empty = arena_mark(c->scratch);
     enum store_result result;
     struct segment segment;
     struct record record;
 
     do {
-        result = scan_next(scan, c->arena, &record);
+        arena_rewind(c->scratch, empty);
+        result = scan_next(scan, c->scratch, &record);
         if (!result)
-            result = segment_decode(&record, c->arena, &segment);
+            result = segment_decode(&record, c->scratch, &segment);
         if (!result)
             result = collect_segment(c, &segment);
     } while (!result);
@@ -200,7 +230,7 @@ static enum store_result collect(struct collecting *c, struct snapshot *before)
     struct segment only;
     struct record record;
 
-    result = segment_get_only(before, c->arena, c->content, &record, &only);
+    result = segment_get_only(before, c->scratch, c->content, &record, &only);
     if (!result)
         result = collect_segment(c, &only);
     else if (result == STORE_NOT_FOUND)
@@ -210,6 +240,19 @@ static enum store_result collect(struct collecting *c, struct snapshot *before)
     if (c->at != c->content->length || c->count != c->content->block_count)
         return content_damaged(c->content->id, c->at, "the map is not whole");
     return STORE_OK;
+}
+
+/* Collects with memory for one segment. */
+static enum store_result collect_with_scratch(struct collecting *c, struct snapshot *before)
+{
+    enum store_result result;
+
+    if (c->content->block_count == 0)
+        return STORE_OK;
+    c->scratch = arena_new_like(c->arena, SEGMENT_ARENA_MAX);
+    result = collect(c, before);
+    arena_free(c->scratch);
+    return result;
 }
 
 enum store_result content_blocks(struct snapshot *before, struct arena *arena,
@@ -222,13 +265,22 @@ enum store_result content_blocks(struct snapshot *before, struct arena *arena,
     if (content->block_count > CONTENT_BLOCKS_MAX)
         return content_damaged(content->id, 0, "number of blocks");
     c.blocks = arena_array(arena, content->block_count, sizeof c.blocks[0]);
-    if (content->block_count > 0) {
-        result = collect(&c, before);
-        if (result)
-            return result;
-    }
+    result = collect_with_scratch(&c, before);
+    if (result)
+        return result;
     assert(c.count == content->block_count);
     *ret_blocks = c.blocks;
     *ret_count = c.count;
     return STORE_OK;
+}
+
+enum store_result content_block_pieces(struct snapshot *before, struct arena *arena,
+                                       const struct content *content, struct content_block *blocks,
+                                       const bool *wanted)
+{
+    struct collecting c = {
+        .content = content, .arena = arena, .blocks = blocks, .wanted = wanted
+    };
+
+    return collect_with_scratch(&c, before);
 }

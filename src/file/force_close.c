@@ -144,7 +144,7 @@ enum error force_close_handles_decide(struct decision *d,
 
     if (e || file_asked(d)->snapshot > 0)
         return e;
-    closing.arena = arena_new(HANDLE_ARENA_MAX);
+    closing.arena = arena_new_like(d->arena, HANDLE_ARENA_MAX);
     iterator = handle_scan(d, p->recursive, &p->from);
     e = close_all(&closing, iterator);
     index_iterator_close(iterator);

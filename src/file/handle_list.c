@@ -130,7 +130,7 @@ static enum error list_names(struct page *page)
         return DECIDE_BLOCKING;
     if (page->pattern.is_name)
         found.next = bytes_of(NULL, 0);
-    page->arena = arena_new(ENTRY_ARENA_MAX);
+    page->arena = arena_new_like(d->arena, ENTRY_ARENA_MAX);
     result = add_entries(page, &found);
     arena_free(page->arena);
     return result ? decision_fail_store(d, result) : OK;

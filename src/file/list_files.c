@@ -70,7 +70,7 @@ enum error list_files_decide(struct decision *d, const struct list_files_paramet
     result = state->tree.at ? STORE_OK : pending_leave_out(d, &found);
     if (result)
         return decision_fail_store(d, result);
-    page.arena = arena_new(ENTRY_ARENA_MAX);
+    page.arena = arena_new_like(d->arena, ENTRY_ARENA_MAX);
     result = add_entries(&page, &found, &r->next);
     arena_free(page.arena);
     r->id = state->place.entry.id;

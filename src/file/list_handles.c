@@ -66,7 +66,7 @@ enum error list_handles_decide(struct decision *d, const struct list_handles_par
     p->sink->begin(p->sink);
     if (file_asked(d)->snapshot > 0)
         return OK;
-    page.arena = arena_new(HANDLE_ARENA_MAX);
+    page.arena = arena_new_like(d->arena, HANDLE_ARENA_MAX);
     iterator = handle_scan(d, p->recursive, &p->from);
     result = add_page(&page, iterator, &r->next);
     index_iterator_close(iterator);

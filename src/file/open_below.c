@@ -73,7 +73,7 @@ enum store_result handle_open_below(struct decision *d, uint64_t directory, unsi
     const struct handle_marker all = { .is_given = false };
     struct elsewhere elsewhere = { .arena = d->arena };
     struct index_iterator *handles = handle_scan(d, true, &all);
-    struct arena *arena = arena_new(HANDLE_ARENA_MAX);
+    struct arena *arena = arena_new_like(d->arena, HANDLE_ARENA_MAX);
     enum store_result result;
     struct handle handle;
 

@@ -233,7 +233,7 @@ static enum turn give_body(struct live *live, struct bytes run)
     assert(taken <= run.len);
     assert(taken > 0 || step != HTTP_WANT_BODY); /* it would never end */
     took(live, taken);
-    if (!live_charge(live, input_bytes(&connection->net.input).len))
+    if (!live_charge(live))
         live->exchange.server_is_busy = true;
     return after(live, step);
 }

@@ -159,10 +159,11 @@ static inline void exchange_answers_by(struct exchange *exchange, const struct t
     exchange->tenure = tenure;
 }
 
-/* Charges the memory that the exchange holds to the budget of the process (base/memory_budget.h),
- * before its answer may wait for a client that does not read. returns false if that is too much:
- * the answer is not to be sent, unless it is that of a write. Worker. */
-bool exchange_charge(struct exchange *exchange);
+/* The response is complete. Charges what the exchange holds to the shares of its account and its client
+ * (base/memory_budget.h), before the response waits for a client that may not read it. Worker.
+ * scratch  the mark for exchange_drop_scratch(), or NULL if that is not going to be called
+ * returns  false if it is too much: the response is not to be sent, unless it is that of a write */
+bool exchange_charge(struct exchange *exchange, const struct arena_mark *scratch);
 /* Frees what was allocated after the mark, except a large body in memory and the response's
  * headers. Just before HTTP_RESPOND: done() may not use the rest any more. Worker. */
 void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
@@ -171,7 +172,7 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
  * new connections only after all on which nobody was. Worker. */
 void exchange_authenticate(struct exchange *exchange);
 /* What is asked for on this connection is an account's, identified by its address: connections of several take turns, however
- * many each has. Worker. */
+ * many each has, and each has its share of the memory budget. Worker. */
 void exchange_serves_for(struct exchange *exchange, const void *whose);
 
 /* Whether the answer may be one of the few that are sent from a file (BODY_FILE), until it is over.

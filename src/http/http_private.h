@@ -61,14 +61,12 @@ enum stage {
     STAGE_ANSWER,  /* the answer goes out */
 };
 
-/* What an exchange may hold without being charged for it. */
-#define MEMORY_FREE_BYTES ((size_t)64 * 1024)
-
 struct live {
     struct exchange exchange; /* first: an exchange of ours is always inside a live one */
     struct http_connection *connection;
-    struct arena_mark fresh; /* the arena when the exchange began */
-    size_t charged;          /* to the budget of memory */
+    struct arena_mark fresh;     /* the arena when the exchange began */
+    struct memory_holder holder; /* of `charged` */
+    size_t charged;              /* unread input, to the memory budget */
     enum stage stage;
     bool known;           /* head() was called: done() is due */
     bool expects;         /* Expect: 100-continue, and a body */
@@ -109,9 +107,9 @@ struct live *exchange_begin(struct http_connection *connection);
 int live_read_forwarded(struct live *live);
 /* Ends the exchange, if there is one. Worker. */
 void exchange_over(struct http_connection *connection);
-/* Charges what the exchange holds to the budget of memory; more: beside what lies in its arena. returns
- * false: there is no room. Worker. */
-bool live_charge(struct live *live, size_t more);
+/* Charges the input that the application has not read to the memory budget. Returns false if the budget covers neither
+ * that nor what the exchange's arena holds. Worker. */
+bool live_charge(struct live *live);
 /* Asserts how an exchange and its connection belong together. Worker. */
 void assert_live(const struct live *live);
 

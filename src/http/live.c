@@ -7,8 +7,8 @@
 #include "http/forwarded.h"
 
 #define EXCHANGE_MAGIC    0x6C786368u
-/* No request needs as much: the block list of a blob of 1 TiB takes 300 MB. */
-#define ARENA_LIMIT_BYTES ((size_t)4 << 30)
+/* The memory budget allows no more. */
+#define ARENA_LIMIT_BYTES (MEMORY_BUDGET_BYTES + MEMORY_LARGE_BYTES)
 
 static struct live *live_of(struct exchange *exchange)
 {
@@ -56,7 +56,12 @@ void exchange_authenticate(struct exchange *exchange)
 
 void exchange_serves_for(struct exchange *exchange, const void *whose)
 {
-    connection_serves_for(&live_of(exchange)->connection->net, whose);
+    struct live *live = live_of(exchange);
+
+    connection_serves_for(&live->connection->net, whose);
+    arena_charge_to(exchange->arena,
+                    (struct memory_holder){ .account = memory_share_of_account(whose),
+                                            .client = memory_share_of_client(live->connection) });
 }
 
 bool exchange_take_file(struct exchange *exchange)
@@ -91,43 +96,47 @@ struct exchange_sent exchange_sent(const struct exchange *exchange)
 
 /* ---- memory ---- */
 
-bool live_charge(struct live *live, size_t more)
+bool live_charge(struct live *live)
 {
-    size_t held = arena_held(live->exchange.arena) + more;
+    size_t unread = input_bytes(&live->connection->net.input).len;
 
-    if (held <= MEMORY_FREE_BYTES || held <= live->charged)
-        return true;
-    if (!memory_budget_charge(held - live->charged))
+    if (unread <= ARENA_FREE_BYTES || unread <= live->charged)
+        return !arena_is_exhausted(live->exchange.arena);
+    if (!memory_budget_charge(live->holder, MEMORY_REQUEST, unread - live->charged)) {
+        memory_budget_refused();
         return false;
-    assert(held > live->charged);
-    live->charged = held;
-    return true;
+    }
+    live->charged = unread;
+    return !arena_is_exhausted(live->exchange.arena);
 }
 
-bool exchange_charge(struct exchange *exchange)
+/* A body that lies in a file, or is read while it is sent, comes from what the arena holds. */
+static bool has_own_body(const struct response *response)
 {
-    return live_charge(live_of(exchange), 0);
+    return response->body_kind == BODY_NONE || response->body_kind == BODY_BYTES;
+}
+
+bool exchange_charge(struct exchange *exchange, const struct arena_mark *scratch)
+{
+    const struct response *response = &exchange->response;
+
+    return scratch && has_own_body(response)
+               ? arena_end_decision_except(exchange->arena, *scratch, response->body)
+               : arena_end_decision(exchange->arena);
 }
 
 void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
 {
-    struct live *live = live_of(exchange);
     struct response *response = &exchange->response;
     struct arena *kept;
-    size_t held;
 
-    if (arena_held(exchange->arena) <= MEMORY_FREE_BYTES || response->body_kind != BODY_BYTES)
+    if (arena_held(exchange->arena) <= ARENA_FREE_BYTES || !has_own_body(response))
         return;
     kept = arena_new(ARENA_LIMIT_BYTES);
     response_copy_headers(response, kept);
     arena_rewind_except(exchange->arena, mark, response->body);
     response_copy_headers(response, exchange->arena);
     arena_free(kept);
-    held = arena_held(exchange->arena);
-    if (held < live->charged) {
-        memory_budget_release(live->charged - held);
-        live->charged = held;
-    }
 }
 
 /* ---- begin and end ---- */
@@ -137,7 +146,7 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
 static struct arena *take_arena(struct http_worker *worker)
 {
     return worker->spare_count > 0 ? worker->spares[--worker->spare_count]
-                                   : arena_new(ARENA_LIMIT_BYTES);
+                                   : arena_new_charged(ARENA_LIMIT_BYTES, MEMORY_REQUEST);
 }
 
 /* fresh: what arena_mark() said of it when it was taken. */
@@ -149,6 +158,7 @@ static void give_arena(struct http_worker *worker, struct arena *arena, struct a
         return;
     }
     arena_rewind(arena, fresh);
+    arena_end_decision(arena);
     worker->spares[worker->spare_count++] = arena;
 }
 
@@ -166,6 +176,8 @@ struct live *exchange_begin(struct http_connection *connection)
     live->closes = connection->net.refused;
     live->fresh = fresh;
     live->connection = connection;
+    live->holder.client = memory_share_of_client(connection);
+    arena_charge_to(arena, live->holder);
     request->peer = bytes_from_string(connection->net.peer);
     request->is_forwarded = connection->net.is_forwarded;
     request->secure = connection->net.tls || connection->net.is_forwarded_tls;
@@ -228,7 +240,7 @@ void exchange_over(struct http_connection *connection)
     assert(!live->has_file && !live->block);
     connection->live = NULL;
     connection_awaits_request(&connection->net);
-    memory_budget_release(live->charged);
+    memory_budget_release(live->holder, MEMORY_REQUEST, live->charged);
     live->exchange.magic = 0;
     give_arena(connection->worker, live->exchange.arena, live->fresh);
 }

@@ -221,13 +221,25 @@ enum state answer_body(struct flow *flow)
 
 /* ---- the memory of an answer ---- */
 
+/* Returns where the scratch of an answered request begins: what the attempts have left, or a body that was refused while it
+ * was received. NULL if there is none, or if a reader lies in it. */
+static const struct arena_mark *scratch_of(const struct flow *flow)
+{
+    if (flow->reader)
+        return NULL;
+    if (flow->intake.was_refused)
+        return &flow->intake.before;
+    return flow->work.decision.attempts > 0 ? &flow->work.decision.attempt : NULL;
+}
+
 /* An answer that nobody reads holds its memory: one too many is ServerBusy. A write has been done by now
  * and is reported; its answer is short. */
 void answer_charge_memory(struct flow *flow)
 {
     const struct operation *operation = flow->work.call.operation;
 
-    if (!exchange_charge(flow->exchange) && operation && operation->rights.effect == READS)
+    if (!exchange_charge(flow->exchange, scratch_of(flow)) && operation &&
+        operation->rights.effect == READS)
         answer_error(&flow->work.answer, E_ServerBusy, &flow->work.problem);
 }
 
@@ -235,11 +247,10 @@ void answer_charge_memory(struct flow *flow)
  * memory; not while a reader lies in it. */
 void answer_drop_scratch(struct flow *flow)
 {
-    bool refused = flow->intake.was_refused;
+    const struct arena_mark *scratch = scratch_of(flow);
 
-    if (flow->reader || (flow->work.decision.attempts == 0 && !refused))
+    if (!scratch)
         return;
     deciding_end(&flow->work.decision);
-    exchange_drop_scratch(flow->exchange,
-                          refused ? flow->intake.before : flow->work.decision.attempt);
+    exchange_drop_scratch(flow->exchange, *scratch);
 }

@@ -7,9 +7,11 @@
 #include "service/control.h"
 
 /* Longer batches are run in the pool: others would wait for the worker. */
-#define RUN_BY_WORKER_MAX 8u
-/* Finds bugs; the most that one part may need is what one operation may. */
-#define SCRATCH_CAP_BYTES ((size_t)4 << 30)
+#define RUN_BY_WORKER_MAX   8u
+/* The memory budget allows no more. */
+#define SCRATCH_LIMIT_BYTES (MEMORY_BUDGET_BYTES + MEMORY_LARGE_BYTES)
+/* Parts that hold as much together are committed before the next one is decided. */
+#define GROUP_HELD_MAX      ((size_t)4 << 20)
 
 struct batch {
     struct batch_parameters *asked;
@@ -43,7 +45,7 @@ static struct batch *batch_new(struct flow *flow)
 
     batch->asked = (struct batch_parameters *)(void *)flow->work.decision.parameters;
     batch->functions = flow->work.call.operation->functions->batch;
-    batch->scratch = arena_new(SCRATCH_CAP_BYTES);
+    batch->scratch = arena_new_like(arena, SCRATCH_LIMIT_BYTES);
     batch->fresh = arena_mark(batch->scratch);
     return batch;
 }
@@ -81,6 +83,7 @@ static enum state conclude(struct flow *flow, const struct bytes *answers, size_
     result->count = count;
     flow->work.decision.result = &result->base;
     flow->current = &flow->work;
+    arena_rewind(flow->batch->scratch, flow->batch->fresh);
     assert(flow->batch->group_count == 0);
     return BATCH_APPLIED;
 }
@@ -164,7 +167,7 @@ enum state batch_begin(struct flow *flow)
     e = work->decision.malformed ? work->decision.malformed : route_parts(flow);
     if (e)
         return refuse_all(flow, e);
-    if (!exchange_charge(flow->exchange)) {
+    if (arena_is_exhausted(work->call.arena)) {
         work->error = E_ServerBusy;
         return CORS;
     }
@@ -206,6 +209,7 @@ static bool may_join(const struct batch *batch, const struct work *part)
 
     return batch->next >= batch->alone && batch->group_count < limits.group_parts &&
            limits.group_parts > 1 && part->decision.part_count == 1 &&
+           arena_held(batch->scratch) <= GROUP_HELD_MAX &&
            batch->group_bytes + changes_bytes(part->decision.changes) <= limits.commit_bytes;
 }
 

@@ -37,6 +37,14 @@ static void begin(struct decision *d)
     *d->problem = (struct problem){ .detail = NULL };
 }
 
+void deciding_pause(struct decision *d)
+{
+    deciding_end(d);
+    *d->problem = (struct problem){ .detail = NULL };
+    arena_rewind(d->arena, d->attempt);
+    arena_end_decision(d->arena);
+}
+
 bool deciding_is_empty(const struct decision *d)
 {
     for (unsigned i = 0; i < d->part_count; i++)
@@ -72,7 +80,10 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     enum error e;
 
     arena_rewind(d->arena, d->attempt);
+    arena_begin_decision(d->arena);
     begin(d);
+    if (!arena_charge_again(d->arena)) /* of the request, or of the steps before */
+        return decision_fail_store(d, STORE_SHORTAGE);
     if (++d->attempts > DECIDING_ATTEMPTS_MAX) { /* it rests on nothing that the last one read */
         episode_refused(EPISODE_CONFLICTS);
         return E_ServerBusy;
@@ -268,7 +279,7 @@ static enum error wait_for_others(struct decision *d, uint64_t turn)
         e = await_settled(d);
     if (e)
         return e;
-    deciding_end(d);
+    deciding_pause(d);
     sleeper_init(&sleeper);
     waiting = waiting_begin(turn, d->waits_until, sleeper_arm(&sleeper));
     if (waiting == WAITING_KEPT)

@@ -41,7 +41,8 @@ enum error deciding_check(struct decision *d);
 
 /* Makes one attempt; memory of the one before is reused, from d->attempt on. After OK, and unless
  * deciding_is_empty(), the caller commits the changes.
- * returns  OK, an error; E_ServerBusy after too many; E_RequestBodyTooLarge: more than a commit takes */
+ * returns  OK, an error; E_ServerBusy after too many, or if the memory budget does not cover what it needs;
+ *          E_RequestBodyTooLarge: more than a commit takes */
 enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of);
 /* Is there nothing to commit? */
 bool deciding_is_empty(const struct decision *d);
@@ -62,6 +63,8 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
 enum error deciding_outcome(struct decision *d, enum store_result result);
 /* Closes the parts. */
 void deciding_end(struct decision *d);
+/* Closes the parts and frees the memory of the attempt: the next one follows when others have changed something. */
+void deciding_pause(struct decision *d);
 
 /* Attempts and commits until there is no conflict; may block (d->access). The parts of the last attempt
  * are still open when it returns. What was committed is not durable yet: a caller that reports it waits

@@ -288,7 +288,8 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
         episode_refused(EPISODE_DISK);
         return decision_fail(d, E_InsufficientStorage, "The server's disk is full.");
     case STORE_SHORTAGE:
-        episode_refused(EPISODE_SHORTAGE);
+        if (!arena_is_exhausted(d->arena)) /* else the memory budget has noted it */
+            episode_refused(EPISODE_SHORTAGE);
         return E_ServerBusy;
     case STORE_CORRUPT:
         if (has_dropped_space(d)) /* what is missing there is gone with it */

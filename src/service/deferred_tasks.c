@@ -147,6 +147,7 @@ static enum error run_once(struct store *store, const struct deferred_task *task
     enum error e = deciding_run_unawaited(&d, attempt, &running);
 
     deciding_end(&d);
+    arena_rewind(arena, d.attempt); /* an exhausted arena could not put the task off */
     if (e == DECIDE_GONE)
         return store_task_discard(store, task) ? E_InternalError : OK;
     return e;
@@ -222,7 +223,7 @@ instant tasks_run_due(struct store *store, const struct service *const *services
                       const struct endpoint *endpoints, size_t count, instant now, bool *ret_left)
 {
     const struct runs runs = { store, services, endpoints, count, now };
-    struct arena *arena = arena_new(ARENA_MAX_BYTES);
+    struct arena *arena = arena_new_background(ARENA_MAX_BYTES);
     struct arena_mark empty = arena_mark(arena);
     const struct deferred_task *after = NULL;
     struct deferred_task task, left;

@@ -129,7 +129,7 @@ static enum state await_others(struct flow *flow)
         return CUT;
     if (e)
         return decided(flow, e);
-    deciding_end(d);
+    deciding_pause(d);
     switch (waiting_begin(flow->turn, d->waits_until, pause_arm(&flow->pause))) {
     case WAITING_KEPT:
         request_times_enter(&flow->times, flow, AT_OTHERS);

@@ -81,7 +81,8 @@ static void open_answer(struct smb_message *message, size_t capacity)
 {
     if (message->answer_arena)
         return;
-    message->answer_arena = arena_new_charged(SMB_ANSWER_ARENA_MAX);
+    message->answer_arena = arena_new_charged(SMB_ANSWER_ARENA_MAX, MEMORY_SMB_RESPONSE);
+    arena_charge_to(message->answer_arena, message->connection->memory);
     text_init(&message->answer, message->answer_arena, capacity);
 }
 
@@ -99,8 +100,10 @@ char *message_room(struct smb_request *request, size_t fixed, size_t size)
     struct smb_message *message = request->message;
     size_t at = next_at(message) + SMB_HEADER_SIZE + fixed;
 
-    if (!memory_budget_covers(size))
+    if (!memory_budget_covers(message->connection->memory, size)) {
+        memory_budget_refused();
         return NULL;
+    }
     open_answer(message, at + size + BEHIND_ROOM);
     text_reserve(&message->answer, at - message->answer.len + size + BEHIND_ROOM);
     return message->answer.ptr + at;

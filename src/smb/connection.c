@@ -16,6 +16,7 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
 
     connection->service = service;
     connection->host = host;
+    connection->memory.client = memory_share_of_client(connection);
     connection->peer = bytes_of(memcpy(xmalloc(peer.len + 1), peer.ptr, peer.len), peer.len);
     connection->opens = open_table_new();
     connection->run_message = message_run;

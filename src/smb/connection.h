@@ -96,6 +96,8 @@ void smb_connection_free(struct smb_connection *connection);
 
 /* The longest message that may come next. */
 size_t smb_connection_message_max(const struct smb_connection *connection);
+/* Returns an arena for the next message, which is charged to the memory budget. */
+struct arena *smb_message_arena(const struct smb_connection *connection);
 /* Whether another message may be passed now: not while too much of what came before is in work, or waits
  * to be sent. To be asked again after smb_connection_run() and smb_connection_sent(). */
 bool smb_connection_has_room(const struct smb_connection *connection);

@@ -329,7 +329,7 @@ static struct kept *take_overdue(struct kept_handles *kept, instant now)
 /* returns false: the store could not do it now */
 static bool close_one(struct store *store, const struct kept *one)
 {
-    struct arena *arena = arena_new(HANDLE_ARENA_MAX);
+    struct arena *arena = arena_new_background(HANDLE_ARENA_MAX);
     struct handle_overdue overdue = { .close = { .mount = &one->mount, .handle = &one->handle } };
     struct input input = { .account = one->mount.account,
                            .identity = { .kind = IDENTITY_ACCOUNT_KEY, .at = clock_wall() } };

@@ -12,6 +12,7 @@ void connection_authenticated(struct smb_connection *connection, const struct ac
     if (connection->is_authenticated)
         return;
     connection->is_authenticated = true;
+    connection->memory.account = memory_share_of_account(account);
     connection->host->authenticated(connection->host, account);
 }
 

@@ -48,7 +48,8 @@ struct smb_connection {
     size_t unsent_bytes;          /* of packets that the host has */
     unsigned parked_count;
     uint64_t next_async_id;
-    struct bytes peer; /* owned */
+    struct bytes peer;           /* owned */
+    struct memory_holder memory; /* that its messages are charged to */
     bool is_authenticated;
     bool holds_logon;             /* one waits, since too many have failed */
     bool ends;                    /* smb_connection_end() was called */

@@ -80,7 +80,7 @@ bool message_take(struct smb_connection *connection, struct bytes bytes, struct 
         return smb_break(connection, "a frame that is neither SMB2 nor sealed");
     }
     if (!arena) {
-        arena = arena_new_charged(SMB_MESSAGE_ARENA_MAX);
+        arena = smb_message_arena(connection);
         bytes = arena_copy(arena, bytes);
     }
     message = message_new(connection, arena, bytes.len);
@@ -120,6 +120,7 @@ void message_run(struct smb_message *message)
         }
         request_over(request);
         arena_rewind(message->arena, message->before);
+        arena_end_decision(message->arena);
         message->has_before = true;
         message->current = request->next;
     }

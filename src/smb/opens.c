@@ -256,8 +256,8 @@ static const struct smb_row closing = {
 
 struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *row)
 {
-    struct smb_message *message =
-        message_new(open->tree->session->connection, arena_new(SMB_MESSAGE_ARENA_MAX), 0);
+    struct smb_connection *connection = open->tree->session->connection;
+    struct smb_message *message = message_new(connection, smb_message_arena(connection), 0);
     struct smb_request *request = message_add(message, NULL);
 
     message->is_own = true;

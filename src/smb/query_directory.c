@@ -211,10 +211,12 @@ enum smb_step smb_query_directory_begin(struct smb_request *request, struct wire
         room = SMB_IO_MAX;
     q->room = room;
     q->is_single = flags & SINGLE_ENTRY;
-    q->arena = arena_new(room * 2 + ARENA_SPARE);
+    q->arena = arena_new_like(request->message->arena, room * 2 + ARENA_SPARE);
     request->parameters = q;
     message_charge(request->message, q->is_single ? 1024 : room);
     text_init(&q->entries, q->arena, q->is_single ? 1024 : room);
+    if (arena_is_exhausted(q->arena))
+        return smb_refuse(request, STATUS_INSUFF_SERVER_RESOURCES);
     status = set_place(q, open, flags, pattern);
     if (status != STATUS_SUCCESS)
         return smb_refuse(request, status);

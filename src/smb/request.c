@@ -275,7 +275,7 @@ static enum request_state await_others(struct smb_request *request)
         if (next != OTHERS)
             return next;
     }
-    deciding_end(d);
+    deciding_pause(d);
     if (request->is_cancelled)
         return refuse(request, request->cancelled_with);
     if (clock_now() >= d->waits_until) /* nothing has changed: that decides it */
@@ -326,6 +326,7 @@ static enum request_state hold(struct smb_request *request)
         return GOING_ON;
     }
     deciding_end(&request->decision); /* keeps nothing open meanwhile */
+    arena_end_decision(request->message->arena);
     if (request->state == HELD)
         status = park(request);
     if (status)

@@ -8,6 +8,14 @@ static void request_init(struct smb_request *request)
     request->began_ns = clock_monotonic_ns();
 }
 
+struct arena *smb_message_arena(const struct smb_connection *connection)
+{
+    struct arena *arena = arena_new_charged(SMB_MESSAGE_ARENA_MAX, MEMORY_SMB_REQUEST);
+
+    arena_charge_to(arena, connection->memory);
+    return arena;
+}
+
 struct smb_message *message_new(struct smb_connection *connection, struct arena *arena, size_t size)
 {
     struct smb_message *message = arena_alloc(arena, sizeof *message);

@@ -229,7 +229,7 @@ static enum received receive_rest(struct smb_link *link)
 /* One that does not fit the input goes on in memory of its own. */
 static enum received begin_rest(struct smb_link *link, struct bytes have, size_t size)
 {
-    struct arena *arena = arena_new_charged(SMB_MESSAGE_ARENA_MAX);
+    struct arena *arena = smb_message_arena(link->machine);
 
     link->message = arena_bytes(arena, size);
     link->arena = arena;

@@ -70,6 +70,7 @@ static enum error commit_once(struct decision *d, struct attempt *of)
 
     pass_last_gate(of->verdict, !e);
     deciding_end(d);
+    arena_end_decision(d->arena);
     if (e == DECIDE_GONE)
         return E_NoPendingCopyOperation;
     return e == DECIDE_UNKNOWN ? E_ServerBusy : e;
@@ -106,5 +107,6 @@ bool copy_find_pending(struct copying *c)
     enum error e = deciding_run_unawaited(&d, find_first, c);
 
     deciding_end(&d);
+    arena_end_decision(d.arena);
     return !e;
 }

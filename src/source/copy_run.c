@@ -269,7 +269,7 @@ static void run(struct background_job *base)
     struct copying c = {
         .watch = { .look = look },
         .job = job,
-        .arena = arena_new(ARENA_MAX),
+        .arena = arena_new_background(ARENA_MAX),
         .partition = { .space = job->space, .key = bytes_of(job->key, job->key_length) },
         .shown = clock_now(),
     };

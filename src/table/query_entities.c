@@ -177,7 +177,7 @@ enum error query_entities_decide(struct decision *d, const struct query_entities
     struct key_ranges ranges = ranges_of(d, p->filter);
     struct page page = {
         .d = d,
-        .scratch = arena_new(SCRATCH_CAP_BYTES),
+        .scratch = arena_new_like(d->arena, SCRATCH_CAP_BYTES),
         .asked = p,
         .limits = key_limits_of(d->arena, &d->input->identity),
         .clock_cost = CLOCK_COST,

@@ -15,8 +15,10 @@ static const struct size_limit limits[] = {
 
 size_t block_id_length(struct arena *arena, struct bytes id)
 {
+    struct arena_mark mark = arena_mark(arena);
     struct bytes decoded = base64_decode(arena, id);
 
+    arena_rewind(arena, mark);
     return decoded.ptr ? decoded.len : 0;
 }
 

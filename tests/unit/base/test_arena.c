@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/memory_budget.h"
 
 static int set_up(void **state)
 {
@@ -165,37 +164,6 @@ static void limit(void **state)
     arena_free(arena);
 }
 
-static void hold(struct arena *arena, size_t bytes)
-{
-    while (arena_held(arena) < bytes)
-        arena_bytes(arena, 64 << 10);
-}
-
-/* Charged arenas share the budget of the process; what one gives back another one may have. */
-static void budget(void **state)
-{
-    const size_t half = MEMORY_BUDGET_BYTES / 2, more = (size_t)4 << 20;
-    struct arena *one = arena_new_charged(SIZE_MAX), *other = arena_new_charged(SIZE_MAX);
-    struct arena_mark mark = arena_mark(one), start = arena_mark(other);
-
-    (void)state;
-    hold(one, half - more);
-    hold(other, half - more);
-    assert_false(arena_is_exhausted(one) || arena_is_exhausted(other));
-    hold(other, half + 2 * more);
-    assert_false(arena_is_exhausted(one));
-    assert_true(arena_is_exhausted(other));
-    arena_rewind(one, mark);
-    assert_true(arena_is_exhausted(other)); /* until it asks again */
-    arena_rewind(other, start);
-    hold(other, half + 2 * more);
-    assert_false(arena_is_exhausted(other));
-    arena_free(other);
-    arena_free(one);
-    assert_true(memory_budget_charge(MEMORY_BUDGET_BYTES)); /* all of it was given back */
-    memory_budget_release(MEMORY_BUDGET_BYTES);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,7 +174,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(texts_print, set_up, tear_down),
         cmocka_unit_test(overflows),
         cmocka_unit_test(limit),
-        cmocka_unit_test(budget),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

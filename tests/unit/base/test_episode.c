@@ -55,17 +55,14 @@ static void an_episode_is_two_lines(void **state)
         episode_refused(EPISODE_MEMORY);
         episodes_look();
     }
-    assert_string_equal(next_line(),
-                        "the memory for bodies and answers that clients hold is used up: "
-                        "more are refused (503)");
+    assert_string_equal(next_line(), "the memory budget is used up: requests are refused (503)");
     assert_string_equal(next_line(), "");
     pass_ms(EPISODE_QUIET_MS / 2);
     episode_refused(EPISODE_MEMORY);
     pass_ms(EPISODE_QUIET_MS / 2);
     assert_string_equal(next_line(), "");
     pass_ms(EPISODE_QUIET_MS);
-    assert_string_equal(next_line(),
-                        "there is memory for bodies and answers again; refused were 1001");
+    assert_string_equal(next_line(), "the memory budget has space again; refused were 1001");
     pass_ms(EPISODE_QUIET_MS);
     assert_string_equal(next_line(), "");
 }

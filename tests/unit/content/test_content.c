@@ -69,14 +69,28 @@ static struct content commit_sample(struct fixture *f, const struct sample *samp
     return content;
 }
 
+/* All blocks with their pieces. */
+static struct content_block *read_blocks(struct fixture *f, struct snapshot *snapshot,
+                                         const struct content *content, size_t *ret_count)
+{
+    struct content_block *blocks;
+    bool *wanted;
+
+    assert_int_equal(content_blocks(snapshot, f->arena, content, &blocks, ret_count), STORE_OK);
+    wanted = arena_array(f->arena, *ret_count, sizeof *wanted);
+    for (size_t i = 0; i < *ret_count; i++)
+        wanted[i] = blocks[i].piece_count > 0;
+    assert_int_equal(content_block_pieces(snapshot, f->arena, content, blocks, wanted), STORE_OK);
+    return blocks;
+}
+
 static void expect_blocks(struct fixture *f, const struct content *content,
                           const struct sample *sample)
 {
     struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    struct content_block *blocks;
-    size_t count;
+    size_t count = 0;
+    struct content_block *blocks = read_blocks(f, snapshot, content, &count);
 
-    assert_int_equal(content_blocks(snapshot, f->arena, content, &blocks, &count), STORE_OK);
     assert_int_equal(count, sample->count);
     for (size_t i = 0; i < count; i++) {
         const struct content_block *was = &sample->blocks[i];
@@ -277,7 +291,7 @@ static void blocks_taken_over(void **state)
     old = commit_sample(f, &sample);
 
     fixture_begin(f);
-    assert_int_equal(content_blocks(f->before, f->arena, &old, &blocks, &count), STORE_OK);
+    blocks = read_blocks(f, f->before, &old, &count);
     new = content_from_blocks(f->changes, clock_now(), blocks + 1, 2);
     assert_int_equal(content_unref(f->before, f->changes, f->arena, &old, 1, &more), STORE_OK);
     fixture_commit(f);

@@ -153,6 +153,7 @@ static void bounds_bytes_of_a_compound(void **state)
 static void bounds_memory_of_all(void **state)
 {
     const size_t taken = MEMORY_BUDGET_BYTES - SMB_IO_MAX / 2;
+    const struct memory_holder nobody = { .account = NULL };
     struct client *c = client_with_credits(*state, 600);
     struct open_file file;
     struct sending s;
@@ -164,20 +165,20 @@ static void bounds_memory_of_all(void **state)
     w = sending_add(c, &s, SMB_WRITE, 0);
     put_write(&w, &file, SMB_IO_MAX);
     assert_status(client_ask(c, &s), STATUS_SUCCESS);
-    assert_true(memory_budget_charge(taken));
+    assert_true(memory_budget_charge(nobody, MEMORY_REQUEST, taken));
     sending_begin(c, &s);
     w = sending_add(c, &s, SMB_READ, 0);
     put_read(&w, &file, 0, SMB_IO_MAX);
     assert_status(client_ask(c, &s), STATUS_INSUFF_SERVER_RESOURCES);
-    memory_budget_release(taken);
+    memory_budget_release(nobody, MEMORY_REQUEST, taken);
     sending_begin(c, &s);
     w = sending_add(c, &s, SMB_READ, 0);
     put_read(&w, &file, 0, SMB_IO_MAX);
     assert_status(client_ask(c, &s), STATUS_SUCCESS);
-    assert_true(memory_budget_charge(MEMORY_BUDGET_BYTES));
+    assert_true(memory_budget_charge(nobody, MEMORY_REQUEST, MEMORY_BUDGET_BYTES));
     client_charge(c, 1, 1);
     assert_int_equal(client_close(c, &file), 0);
-    memory_budget_release(MEMORY_BUDGET_BYTES);
+    memory_budget_release(nobody, MEMORY_REQUEST, MEMORY_BUDGET_BYTES);
     client_free(c);
 }
 

@@ -85,6 +85,12 @@ bool smb_connection_has_room(const struct smb_connection *machine)
     return !machine->later.ptr;
 }
 
+struct arena *smb_message_arena(const struct smb_connection *machine)
+{
+    (void)machine;
+    return arena_new_charged(SIZE_MAX, MEMORY_SMB_REQUEST);
+}
+
 void smb_packet_free(struct smb_packet *packet)
 {
     arena_free(packet->arena);

@@ -1,0 +1,60 @@
+/* malloc() and its kin for memory that outlives an exchange: if they fail, the process is terminated. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+
+void out_of_memory(size_t size)
+{
+    log_line(LOG_ERROR, "no memory for %zu bytes; ending", size);
+    _exit(EXIT_FAILURE);
+}
+
+void *xmalloc(size_t size)
+{
+    void *p = malloc(size > 0 ? size : 1);
+
+    if (!p)
+        out_of_memory(size);
+    return p;
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+    void *p = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+
+    if (!p)
+        out_of_memory(size);
+    return p;
+}
+
+void *xrealloc(void *old, size_t size)
+{
+    void *p = realloc(old, size > 0 ? size : 1);
+
+    if (!p)
+        out_of_memory(size);
+    return p;
+}
+
+char *xstrdup(const char *string)
+{
+    size_t size = strlen(string) + 1;
+
+    return memcpy(xmalloc(size), string, size);
+}
+
+struct bytes xcopy(struct bytes from)
+{
+    char *to = xmalloc(from.len + 1);
+
+    if (from.len > 0)
+        memcpy(to, from.ptr, from.len);
+    return bytes_of(to, from.len);
+}
+
+void xcopy_free(struct bytes copy)
+{
+    free((void *)(uintptr_t)copy.ptr);
+}
