@@ -24,6 +24,22 @@ const char *share_tier_text(enum share_tier tier)
     return tiers[tier];
 }
 
+/* A share takes as long as a rehydrated blob to move from or to transaction optimized, and no time
+ * between hot and cool. decision: 876 */
+const char *share_transition_text(const struct call *call, const struct share *share, instant now)
+{
+    static const char *const pending[] = {
+        [SHARE_TRANSACTION_OPTIMIZED] = "pending-from-transactionOptimized",
+        [SHARE_HOT] = "pending-from-hot",
+        [SHARE_COOL] = "pending-from-cool",
+    };
+    bool takes_time = share->has_moved && (share->tier == SHARE_TRANSACTION_OPTIMIZED ||
+                                           share->moved_from == SHARE_TRANSACTION_OPTIMIZED);
+    bool is_pending = takes_time && now < share->tier_changed + call->rehydrates_ticks;
+
+    return is_pending ? pending[share->moved_from] : NULL;
+}
+
 /* Refuses headers for shares of premium accounts and for NFS, which this server does not have.
  * decision: 323 */
 static enum error refuse_unbuilt(struct call *call)
@@ -124,6 +140,7 @@ void get_share_properties_answer(struct answer *a, const struct get_share_proper
                                  const struct get_share_properties_result *r)
 {
     const struct share *share = &r->share;
+    const char *transition = share_transition_text(a->call, share, a->now);
 
     (void)p;
     metadata_answer(a, share->metadata);
@@ -135,6 +152,8 @@ void get_share_properties_answer(struct answer *a, const struct get_share_proper
     if (call_since(a->call, "2019-12-12")) {
         answer_string(a, "x-ms-access-tier", share_tier_text(share->tier));
         answer_date(a, "x-ms-access-tier-change-time", share->tier_changed);
+        if (transition)
+            answer_string(a, "x-ms-access-tier-transition-state", transition);
     }
     if (call_since(a->call, "2020-02-10"))
         answer_lease(a, &share->lease);
