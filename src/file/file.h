@@ -70,7 +70,7 @@ struct share {
     uint32_t quota_gib; /* 1..SHARE_QUOTA_MAX_GIB */
     enum share_tier tier;
     instant tier_changed;
-    bool has_moved;              /* to its tier, from another */
+    bool has_moved; /* to its tier, from another */
     enum share_tier moved_from;
     uint32_t snapshots;      /* their number */
     instant newest_snapshot; /* that it ever had: the next one gets a later date */
