@@ -32,8 +32,6 @@ bool judge_take_stock(struct server *server, bool may_fail);
 
 /* Of any service: the answer says that the store cannot now. */
 bool judge_says_cannot(const struct reply *answer);
-/* It does, of a request whose own commit is this one (0: none). Front ends say so only of what is not done. */
-void judge_refused(const struct ask *ask, uint64_t commit);
 /* Is it refused because the clock was set since it was signed? wall_steps: as of then. */
 bool judge_clock_may_refuse(uint64_t wall_steps, const struct reply *answer);
 /* Of any service: asks by the last slot again and again until the store can. may_fail: the first

@@ -7,7 +7,6 @@
 
 #include "origins.h"
 #include "malformed.h"
-#include "fronts.h"
 #include "model_private.h"
 #include "world.h"
 
@@ -167,7 +166,7 @@ void model_trust_clock(bool trusted)
 static bool is_doubtful(const struct ending *ends, uint64_t from_ns, uint64_t to_ns)
 {
     bool was_set = world->wall_steps > 0;
-    uint64_t slop = trusts_clock ? 0 : (was_set ? CLOCK_SLOP_SET : CLOCK_SLOP) + fronts_skew_ns();
+    uint64_t slop = trusts_clock ? 0 : was_set ? CLOCK_SLOP_SET : CLOCK_SLOP;
 
     if (was_set && ends->life != world->life && !trusts_clock)
         return true; /* a new life goes by the wall clock alone */
@@ -651,14 +650,10 @@ static void on_container(struct run *run)
 
 /* ---- blobs ---- */
 
-/* The newest that any blob of this name had: one that is made anew goes on above it. Where clocks differ, not above those
- * of a container that is gone: in the new one it is another partition. */
+/* The newest that any blob of this name had: one that is made anew goes on above it. */
 static struct stamp *newest_stamp(const struct run *run)
 {
-    struct stamp *newest = model()->newest[run->ask->container][run->ask->blob];
-    bool is_other = newest && newest->container != run->out->container.incarnation;
-
-    return is_other && fronts_skew_ns() > 0 ? NULL : newest;
+    return model()->newest[run->ask->container][run->ask->blob];
 }
 
 void model_end_copy(unsigned container, unsigned blob, enum copy_state how, uint64_t commit,

@@ -32,12 +32,6 @@ const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations
 /** Few enough for runs in which the account keeps what is deleted. */
 const KEEPS = ['--clients', '6', '--operations', '150'];
 
-/** Front ends over one cluster. */
-const FRONTS = ['--fronts', '3'];
-
-/** With partitions that are cut all the time. */
-const LIMBS = [...FRONTS, '--clients', '12'];
-
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
 const DEFECTS = [
@@ -591,47 +585,6 @@ const DEFECTS = [
             '    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);']] },
     { name: 'table-left-in-the-store', service: 'table', file: 'src/store/embedded/commit.c',
         change: [['            collector_add(&commit->embedded->collector, &dropped[k]);', '            (void)dropped[k];']] },
-    { name: 'rados-guard-left-out', file: 'src/store/rados/shard_op.c', args: FRONTS,
-        change: [['    port_compare(op, key, partition_header_write(op->arena, &first->seen));\n', '']] },
-    { name: 'rados-settled-too-early', service: 'file', file: 'src/store/rados/resolve.c', args: [...FRONTS, '--clients', '16'],
-        change: [['    case FATE_OPEN:\n        break;', '    case FATE_OPEN:\n        settle(r);\n        return;']] },
-    { name: 'rados-unknown-outcome-answered', file: 'src/service/deciding.c', args: [...FRONTS, '--faults', '68'],
-        change: [['        return DECIDE_UNKNOWN;', '        return E_ServerBusy;']] },
-    { name: 'rados-own-attempt-not-known', file: 'src/store/rados/shard_rows.c', args: [...FRONTS, '--faults', '4'],
-        change: [['    if (partition_header_remembers(now, attempt) || partition_header_equal(now, after))', '    if (attempt.number == 0)']] },
-    { name: 'rados-lock-not-looked-after', file: 'src/store/rados/transaction.c', args: [...FRONTS, '--faults', '1', '--clients', '12', '--operations', '12'],
-        change: [['                                 .tasks = &member->task,\n', '']] },
-    { name: 'rados-fence-not-checked', file: 'src/store/rados/shard_op.c', args: [...FRONTS, '--faults', '64'],
-        change: [['            port_compare(op, row_key_fence(op->arena, c->attempt.incarnation), none);\n', '            (void)none;\n']] },
-    { name: 'rados-lock-takes-any-state', service: 'file', file: 'src/store/rados/shard_op.c', args: FRONTS,
-        change: [['    port_compare(op, key, partition_header_write(op->arena, &first->seen));\n',
-            '    if (!first->checks)\n        port_compare(op, key, partition_header_write(op->arena, &first->seen));\n']] },
-    { name: 'rados-guards-without-changes-left-out', service: 'file', file: 'src/store/rados/commit.c', args: [...FRONTS, '--clients', '16'],
-        change: [['        result = add_part(c, &parts[i]);', '        result = parts[i].changes ? add_part(c, &parts[i]) : STORE_OK;']] },
-    { name: 'rados-slot-of-its-own-commit-awaited', service: 'file', file: 'src/store/rados/transaction.c',
-        args: ['--fronts', '2', '--clients', '1', '--operations', '300', '--faults', '0'],
-        change: [['        while (!member->is_limb && taken >> member->slot & 1)', '        while (false && taken >> member->slot & 1)']] },
-    { name: 'rados-index-of-one-shard-alone', file: 'src/store/rados/lane.c', args: FRONTS,
-        change: [['    if (bounds->next > 0 && (!lane->behind', '    if (bounds->next == 1 && (!lane->behind']] },
-    { name: 'rados-hold-of-others-not-honoured', file: 'src/store/rados/own_tasks.c', args: [...FRONTS, '--faults', '256'],
-        change: [['rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&', 'rados_oldest_opened(rados) > applied &&']] },
-    { name: 'rados-hold-not-honoured', file: 'src/store/rados/own_tasks.c', args: [...FRONTS, '--faults', '256'],
-        change: [['rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&', 'beat_oldest_of_others(rados->beat) > applied &&']] },
-    { name: 'rados-limb-of-any-version', file: 'src/store/rados/view_limbs.c', args: LIMBS,
-        change: [['        return view_end(view, STORE_CONFLICT);\n    if', '        return STORE_OK;\n    if']] },
-    { name: 'rados-limb-listed-unchanged', file: 'src/store/rados/commit_limbs.c', args: LIMBS,
-        change: [['partition_version_after(seen, c->now)', 'seen->version']] },
-    { name: 'rados-limb-cut-unguarded', service: 'table', file: 'src/store/rados/shard_op.c', args: LIMBS,
-        change: [['    port_compare(op, key, partition_header_write(op->arena, &first->seen));\n',
-            '    if (!first->after || !first->after->has_limbs || partition_is_locked(&first->seen) ||\n' +
-            '        partition_is_locked(first->after))\n' +
-            '        port_compare(op, key, partition_header_write(op->arena, &first->seen));\n']] },
-    { name: 'rados-limb-cut-of-an-earlier-state', service: 'table', file: 'src/store/rados/limb_cut.c', args: LIMBS,
-        change: [['    struct transaction *t = transaction_new(c->shards, s->arena, s->now, &commit.owner);\n',
-            '    struct transaction *t = transaction_new(c->shards, s->arena, s->now, &commit.owner);\n' +
-            '    struct home_read again = { .max = 1 };\n' +
-            '    (void)read_home(c->shards, &c->plan.home, s->arena, &again);\n' +
-            '    s->home = again.header;\n']] },
 ];
 
 function mutate(defect) {

@@ -14,7 +14,6 @@
 #include "origins.h"
 #include "draft.h"
 #include "files.h"
-#include "fronts.h"
 #include "fs_blobs.h"
 #include "judge.h"
 #include "kept.h"
@@ -122,8 +121,7 @@ struct server *server_open(const char **ret_problem)
     *ret_problem = "";
     served[0] = sim_service()->service;
     served[1] = sim_service()->beside;
-    if (world->plan.fronts > 0 ? !fronts_open_store(&store, ret_problem)
-                               : store_open_embedded(&options, &store, ret_problem)) {
+    if (store_open_embedded(&options, &store, ret_problem)) {
         free(server);
         return NULL;
     }
@@ -142,12 +140,10 @@ struct server *server_open(const char **ret_problem)
     server->endpoints[0].background = background_new(2, (struct pool_shares){ .account = 0 });
     if (count > 1)
         open_beside(server);
-    if (world->plan.fronts == 0)
-        sm_link_begin_epoch(store);
+    sm_link_begin_epoch(store);
     server->tasks = task_runner_start(store, served, server->endpoints, count);
     assert(server->tasks);
-    if (world->plan.fronts == 0)
-        sm_link_open(&server->endpoints[0]);
+    sm_link_open(&server->endpoints[0]);
     return server;
 }
 
@@ -189,7 +185,6 @@ void server_close(struct server *server)
 struct sent {
     struct exchange exchange; /* first: the application knows this alone */
     unsigned slot;
-    unsigned front; /* 0: there are none */
     bool resumed;
     struct http_header headers[HEADERS_MAX];
     const struct ask *ask;
@@ -279,29 +274,11 @@ void __wrap_exchange_serves_for(struct exchange *exchange, const void *whose)
         __real_exchange_serves_for(exchange, whose);
 }
 
-/* The requests of clients, each while it waits for its front end. */
-static struct sent *waiting[SLOTS_MAX];
-
-void requests_of_front_end(unsigned front)
+static void wait_for_resume(struct sent *sent)
 {
-    for (unsigned i = 0; i < SLOTS_MAX; i++)
-        if (waiting[i] && waiting[i]->front == front)
-            sched_wake(WAIT_EVENT, waiting[i], 1);
-}
-
-/* False: it never will be, for the front end has gone. */
-static bool wait_for_resume(struct sent *sent)
-{
-    bool is_gone = sent->front > 0 && fronts_is_gone(sent->front);
-
-    waiting[sent->slot] = sent;
-    while (!sent->resumed && !is_gone) {
+    while (!sent->resumed)
         sched_wait(WAIT_EVENT, sent, 0);
-        is_gone = sent->front > 0 && fronts_is_gone(sent->front);
-    }
-    waiting[sent->slot] = NULL;
     sent->resumed = false;
-    return !is_gone;
 }
 
 /* ---- bytes ---- */
@@ -1096,7 +1073,7 @@ static bool read_source(struct sent *sent, struct reply *answer)
     unsigned pieces = 0;
 
     while (answer->body_size < answer->length) {
-        size_t most = world->plan.fronts > 0 ? 6000 : 32768;
+        size_t most = 32768;
         size_t room = (size_t)answer->length - answer->body_size;
         long got = source->read(source, answer->body_size, (char *)answer->body + answer->body_size,
                                 room > most ? most : room);
@@ -1106,8 +1083,7 @@ static bool read_source(struct sent *sent, struct reply *answer)
             return false;
         }
         if (got == BODY_WAIT) {
-            if (!wait_for_resume(sent))
-                return false;
+            wait_for_resume(sent);
             continue;
         }
         assert((size_t)got <= room);
@@ -1174,12 +1150,12 @@ static enum http_step send_body(struct sent *sent, size_t size)
 
         step = service_application.body(&sent->exchange, bytes_of(left.ptr, piece), &taken);
         left = bytes_from(left, taken);
-        if (step == HTTP_WAIT && !wait_for_resume(sent))
-            return HTTP_CUT;
-        else if (step == HTTP_WAIT)
+        if (step == HTTP_WAIT) {
+            wait_for_resume(sent);
             step = HTTP_WANT_BODY;
-        else if (step != HTTP_WANT_BODY)
+        } else if (step != HTTP_WANT_BODY) {
             return step;
+        }
         if (sent->ask->in_pieces && sent->ask->goes_away && left.len > 0)
             return HTTP_CUT;
         if (sent->ask->in_pieces && sent->ask->pause_ns > 0)
@@ -1196,8 +1172,7 @@ static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
     enum http_step step = application->head(&sent->exchange);
 
     while (step == HTTP_WAIT) {
-        if (!wait_for_resume(sent))
-            return HTTP_CUT;
+        wait_for_resume(sent);
         step = application->head(&sent->exchange);
     }
     if (step == HTTP_WANT_BODY) {
@@ -1207,8 +1182,7 @@ static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
     if (ending)
         step = application->end(&sent->exchange);
     while (step == HTTP_WAIT) {
-        if (!wait_for_resume(sent))
-            return HTTP_CUT;
+        wait_for_resume(sent);
         if (sent->ask->goes_away) {
             *ret_gone = true;
             return step;
@@ -1216,12 +1190,6 @@ static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
         step = application->end(&sent->exchange);
     }
     return step;
-}
-
-/* Of a front end that has gone nothing is told any more, nor is anything of it freed. */
-static bool is_lost(const struct sent *sent)
-{
-    return sent->front > 0 && fronts_is_gone(sent->front);
 }
 
 /* Through the application's callbacks: behind the http room. */
@@ -1238,10 +1206,7 @@ static void send_directly(struct sent *sent, size_t size, struct reply *answer)
         read_head(&sent->exchange.response, answer);
     if (step == HTTP_RESPOND && !gone)
         answer->came = read_body(sent, answer);
-    if (is_lost(sent))
-        answer->came = answer->was_cut = false;
-    else
-        service_application.done(&sent->exchange);
+    service_application.done(&sent->exchange);
     current_slot = -1;
 }
 
@@ -1259,7 +1224,6 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
     sent = calloc(1, sizeof *sent);
     sent->slot = slot;
     sent->ask = ask;
-    sent->front = sched_front();
     sent->exchange.arena = arena_new(ARENA_MAX);
     make_request(sent, server, &size);
     if (goes_by_wire(slot, ask))
@@ -1273,11 +1237,9 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
         framing_judge(&sent->framing, ask, &answer);
     answer.commits_after = world->commits;
     answer.ended_ns = world->now_ns;
-    if (!is_lost(sent)) {
-        arena_free(sent->exchange.arena);
-        free(sent->body);
-        free(sent);
-    }
+    arena_free(sent->exchange.arena);
+    free(sent->body);
+    free(sent);
     *ret_answer = answer;
 }
 

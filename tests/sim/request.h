@@ -271,8 +271,6 @@ void server_close(struct server *server);
  * committed() of the service. */
 void request_send(struct server *server, unsigned slot, const struct ask *ask,
                   struct reply *ret_answer);
-/* Those that wait for this front end (fronts.h), which has gone, are told so. */
-void requests_of_front_end(unsigned front);
 void answer_release(struct reply *answer);
 /* The client does nothing for so long. */
 void request_think(unsigned slot, uint64_t ns);

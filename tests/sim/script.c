@@ -81,45 +81,6 @@ static const unsigned kept_weights[OPS] = {
     [OP_ABORT_COPY] = 2,
 };
 
-/* Of runs of front ends. What is left out: README.md */
-static const unsigned front_weights[OPS] = {
-    [OP_CREATE_CONTAINER] = 4,
-    [OP_DELETE_CONTAINER] = 1,
-    [OP_GET_CONTAINER] = 2,
-    [OP_SET_CONTAINER_METADATA] = 2,
-    [OP_GET_ACL] = 1,
-    [OP_SET_ACL] = 2,
-    [OP_LEASE_CONTAINER] = 2,
-    [OP_LIST_BLOBS] = 6,
-    [OP_LIST_CONTAINERS] = 2,
-    [OP_SET_SERVICE] = 3,
-    [OP_GET_SERVICE] = 1,
-    [OP_PUT_BLOB] = 20,
-    [OP_GET_BLOB] = 16,
-    [OP_HEAD_BLOB] = 8,
-    [OP_SET_METADATA] = 10,
-    [OP_GET_METADATA] = 2,
-    [OP_SET_PROPERTIES] = 3,
-    [OP_LEASE_BLOB] = 8,
-    [OP_SNAPSHOT] = 4,
-    [OP_DELETE_BLOB] = 7,
-    [OP_PUT_BLOCK] = 8,
-    [OP_PUT_BLOCK_LIST] = 6,
-    [OP_GET_BLOCK_LIST] = 3,
-    [OP_SET_TAGS] = 6,
-    [OP_GET_TAGS] = 4,
-    [OP_FIND] = 8,
-    [OP_APPEND_BLOCK] = 14,
-    [OP_SEAL] = 1,
-    [OP_PUT_PAGE] = 9,
-    [OP_CLEAR_PAGE] = 4,
-    [OP_PAGE_RANGES] = 8,
-    [OP_SET_TIER] = 6,
-    [OP_COPY] = 12,
-    [OP_ABORT_COPY] = 3,
-    [OP_BATCH] = 7,
-};
-
 /* A copy of an archived blob is on its way back, and its answer does not say whether the source was
  * read before or after its tier changed, which leaves the ETag alone. So a source whose tier may
  * change meanwhile is copied at once, which is refused while it is archived; and none changes that
@@ -345,10 +306,7 @@ static void draw_permanent(struct draws *draws, struct ask *ask)
 
 static enum op draw_op(struct draws *draws, bool layered)
 {
-    const unsigned *of_run = layered                  ? layer_weights
-                             : kept_is_on()           ? kept_weights
-                             : world->plan.fronts > 0 ? front_weights
-                                                      : weights;
+    const unsigned *of_run = layered ? layer_weights : kept_is_on() ? kept_weights : weights;
 
     return (enum op)draw_weighted(draws, of_run, OPS);
 }

@@ -6,12 +6,10 @@
 
 #include "judge.h"
 
-/* Some runs are of large bodies, more of front ends, and all that are aimed at where those lie. */
+/* Some runs are of large bodies, and all that are aimed at where those lie. */
 static bool is_of_large(void)
 {
-    unsigned one_in = world->plan.fronts > 0 ? 2 : 4;
-
-    return world->plan.seed % one_in == one_in - 1 || world->plan.aim == FILE_EXTENT + 1;
+    return world->plan.seed % 4 == 3 || world->plan.aim == FILE_EXTENT + 1;
 }
 
 /* Small bodies lie in records, larger ones in pieces; sectors of pieces are 64 KiB. */

@@ -7,7 +7,6 @@
 #include "service/kept_deletion_xml.h"
 #include "service/metadata.h"
 #include "service/signed_identifiers.h"
-#include "store/space.h"
 
 static const struct policy_letters policy_letters = { .known = "rcwdl" };
 
@@ -124,7 +123,7 @@ enum error create_share_check(struct call *call, struct create_share_parameters 
         e = read_quota(call, &has_quota, &p->quota_gib);
     if (!e)
         e = read_tier(call, &has_tier, &p->tier);
-    p->space = space_new();
+    p->space = guid_new();
     return e ? e : metadata_from_headers(call, &p->metadata);
 }
 
