@@ -286,6 +286,8 @@ static const char *fill_snapshot(const struct slot *slot, const struct reply *an
     struct stamp *time = slot->expected.filled_time;
     const struct stamp *base = slot->expected.blob.stamp;
 
+    if (time->snapshot[0] && strcmp(time->snapshot, answer->snapshot) != 0)
+        return "another time of the snapshot";
     memcpy(time->snapshot, answer->snapshot, sizeof time->snapshot);
     if (times_ticks(answer->snapshot) == 0)
         return "no time of the snapshot";
@@ -764,6 +766,27 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
         return none;
     number = number < state->snapshot_count ? number : state->snapshot_count - 1;
     return state->snapshots[number].time->snapshot;
+}
+
+bool judge_is_version(unsigned container, unsigned blob, const char *time)
+{
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    for (unsigned i = 0; i < state->snapshot_count; i++)
+        if (state->snapshots[i].is_version && strcmp(state->snapshots[i].time->snapshot, time) == 0)
+            return true;
+    return strcmp(judge_current_version(container, blob), time) == 0;
+}
+
+const char *judge_current_version(unsigned container, unsigned blob)
+{
+    static char text[SNAPSHOT_SIZE];
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    text[0] = '\0';
+    if (state->exists && state->version > 0)
+        times_format(state->version, text);
+    return text;
 }
 
 const char *judge_gone_snapshot(unsigned container, unsigned blob)

@@ -48,8 +48,12 @@ unsigned judge_known_blocks(unsigned container, unsigned blob);
 int64_t judge_known_date(const struct ask *ask);
 /* The page behind the last one that the client was shown; `max` is 0 when there is none. */
 const struct page_ask *judge_next_page(unsigned client, enum op op);
-/* The one of that number, or the last; empty: there is none. */
+/* The one of that number, or the last, which may be a version; empty: there is none. */
 const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number);
+/* Is the state of that time a version? */
+bool judge_is_version(unsigned container, unsigned blob, const char *time);
+/* The id of the current version; empty: there is none. */
+const char *judge_current_version(unsigned container, unsigned blob);
 /* The last one that was deleted; empty: none was. */
 const char *judge_gone_snapshot(unsigned container, unsigned blob);
 /* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes

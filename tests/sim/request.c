@@ -436,7 +436,8 @@ static struct bytes source_url(struct sent *sent)
     text_printf(&url, "http://127.0.0.1/" DEVELOPMENT_ACCOUNT "/%s/%s",
                 container_names[ask->source_container], blob_paths[ask->source_blob]);
     if (ask->source_snapshot[0])
-        text_printf(&url, "?snapshot=%s", ask->source_snapshot);
+        text_printf(&url, "?%s=%s", ask->source_is_version ? "versionid" : "snapshot",
+                    ask->source_snapshot);
     if (ask->is_sync) {
         text_add_char(&url, ask->source_snapshot[0] ? '&' : '?');
         sas_add(&reads, prepared_key(), development_account, &url);
@@ -550,11 +551,12 @@ static const struct {
 
 static void add_page_query(const struct ask *ask, struct text *query)
 {
-    static const char *const words[] = { "snapshots", "metadata", "uncommittedblobs", "deleted" };
+    static const char *const words[] = { "snapshots", "metadata", "uncommittedblobs",
+                                         "deleted",   "versions", "deletedwithversions" };
     const struct page_ask *page = &ask->page;
     const char *before = "&include=";
 
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (!(page->include >> i & 1))
             continue;
         text_printf(query, "%s%s", before, words[i]);
@@ -596,7 +598,8 @@ static struct bytes make_query(const struct sent *sent)
     } else if (ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS || ask->op == OP_FIND) {
         add_page_query(ask, &query);
     } else if (ask->snapshot[0]) {
-        text_printf(&query, "%ssnapshot=%s", query.len > 0 ? "&" : "", ask->snapshot);
+        text_printf(&query, "%s%s=%s", query.len > 0 ? "&" : "",
+                    ask->is_version ? "versionid" : "snapshot", ask->snapshot);
     }
     if (ask->is_permanent)
         text_add_string(&query, "&deletetype=permanent");
@@ -1007,6 +1010,7 @@ static void read_header(const struct http_header *header, struct reply *answer)
         { "x-ms-lease-id", answer->lease_id, sizeof answer->lease_id },
         { "x-ms-blob-public-access", answer->access, sizeof answer->access },
         { "x-ms-snapshot", answer->snapshot, sizeof answer->snapshot },
+        { "x-ms-version-id", answer->version, sizeof answer->version },
         { "content-range", answer->range, sizeof answer->range },
         { "access-control-allow-origin", answer->origin, sizeof answer->origin },
         { "x-ms-blob-type", answer->kind, sizeof answer->kind },
@@ -1025,6 +1029,8 @@ static void read_header(const struct http_header *header, struct reply *answer)
         read_etag(header->value, answer);
     else if (bytes_is_nocase(header->name, "last-modified"))
         answer->modified_s = times_http_seconds(number);
+    else if (bytes_is_nocase(header->name, "x-ms-is-current-version"))
+        answer->is_current = strcmp(number, "true") == 0;
     else if (bytes_is_nocase(header->name, "x-ms-meta-v"))
         answer->metadata = (unsigned)strtoul(number, NULL, 10);
     else if (bytes_is_nocase(header->name, "x-ms-tag-count"))
@@ -1305,13 +1311,17 @@ void ask_format_blob(const struct ask *ask, char *to, size_t size)
     if (ask->op == OP_COPY)
         (void)snprintf(range, sizeof range, " from %s/%s%s%s %" PRIX64 "%s",
                        ask->is_remote ? "elsewhere" : container_names[ask->source_container],
-                       blob_names[ask->source_blob], ask->source_snapshot[0] ? "@" : "",
+                       blob_names[ask->source_blob],
+                       ask->source_is_version    ? "#"
+                       : ask->source_snapshot[0] ? "@"
+                                                 : "",
                        ask->source_snapshot, ask->source_etag,
                        ask->is_sync   ? " at once"
                        : ask->is_fast ? " fast"
                                       : "");
     if (ask->op == OP_SET_SERVICE)
-        (void)snprintf(range, sizeof range, " keeps=%u", ask->retention);
+        (void)snprintf(range, sizeof range, " keeps=%u versions=%d", ask->retention,
+                       ask->is_versioned);
     if (ask->is_permanent)
         (void)snprintf(range, sizeof range, " for good");
     if (ask->op == OP_SET_TIER)
@@ -1325,8 +1335,11 @@ void ask_format_blob(const struct ask *ask, char *to, size_t size)
                    "proposed=%u dur=%d len=%u "
                    "block=%u",
                    op_names[ask->op], container_names[ask->container], blob_names[ask->blob],
-                   ask->snapshot[0] ? "@" : "", ask->snapshot, conditions[ask->condition], dates,
-                   range, signatures[ask->signature], ask->malformed ? " malformed:" : "",
+                   ask->is_version    ? "#"
+                   : ask->snapshot[0] ? "@"
+                                      : "",
+                   ask->snapshot, conditions[ask->condition], dates, range,
+                   signatures[ask->signature], ask->malformed ? " malformed:" : "",
                    ask->malformed ? ask->malformed->name : "", page, ask->sas, ask->if_tag,
                    ask->tag, ask->lease_id, ask->metadata, (int)ask->act, ask->proposed,
                    ask->duration_s, ask->content.length, ask->content.block);
