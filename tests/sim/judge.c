@@ -772,6 +772,8 @@ bool judge_is_version(unsigned container, unsigned blob, const char *time)
 {
     const struct blob_state *state = model_blob_at(container, blob, world->commits);
 
+    if (!time[0])
+        return false;
     for (unsigned i = 0; i < state->snapshot_count; i++)
         if (state->snapshots[i].is_version && strcmp(state->snapshots[i].time->snapshot, time) == 0)
             return true;
