@@ -31,7 +31,6 @@ const work = mkdtempSync(path.join(tmpdir(), 'lagra-run-'));
 
 const WAITING = { LAGRA_ALWAYS_WAIT: '1' };
 const LATE = { LAGRA_BINARY: path.join(build, 'tests/late/lagra-late') };
-const RADOS = { LAGRA_BINARY: path.join(build, 'tests/rados/lagra-rados') };
 
 /* The longest first, each as soon as the cores have room for it (inParallel).
  *   busy   how many cores it keeps busy while it runs (its CPU time by its seconds, which each run prints); the rest
@@ -72,9 +71,6 @@ const SUITES = [
     { name: 'wire', busy: 0.3, command: ['wire/run.mjs'], shared: true },
     { name: 'late clients', busy: 1, command: ['clients/run.mjs'], shared: true, env: LATE, soakOnly: true },
     { name: 'late replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },
-    // Again, on a RADOS in memory (tests/rados).
-    { name: 'rados clients', busy: 1, command: ['clients/run.mjs'], shared: true, env: RADOS, askedOnly: true },
-    { name: 'rados isolation', busy: 0.6, command: ['isolation/run.mjs', '--server-arg=--inMemoryPersistence', ...half('even')], env: RADOS },
     { name: 'linux', busy: 0.5, command: ['smb/linux.mjs'], askedOnly: true },
     { name: 'content', busy: 1, command: ['unit/content.mjs', '--build', build], soakOnly: true },
     { name: 'short sim', busy: 1, command: ['sim/short.mjs', '--build', build], askedOnly: true },
@@ -82,10 +78,7 @@ const SUITES = [
 const AFTER = [{ name: 'replies', busy: 1, command: ['reply_check/check.mjs'] }];
 const SOAK = ['isolation', 'waiting isolation', 'crash', 'backup', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
 /** Parts are names of files in a folder; null: as the suite takes them. */
-const PARTS = {
-    unit: null, 'short sim': null, clients: 'clients', isolation: 'isolation/specs',
-    'rados clients': 'clients', 'rados isolation': 'isolation/specs',
-};
+const PARTS = { unit: null, 'short sim': null, clients: 'clients', isolation: 'isolation/specs' };
 /* A little more than there is: what keeps a core busy waits now and then. No more than four: a container may have
  * fewer than it sees. */
 const ROOM = 1.1 * Math.min(4, availableParallelism());

@@ -25,11 +25,9 @@ struct analytics;
 /* Events are taken from now on, once analytics_start() has found accounts that want it. Before event_logs_start(). */
 void analytics_open(void);
 /* Reads what accounts ask for, and starts the thread. All stay the caller's. NULL: no thread could be started.
- * every_s: the interval, 1..3600. is_shared: others serve the store, too, so it looks again in each interval what accounts ask
- * for. Main thread. */
+ * every_s: the interval, 1..3600. Main thread. */
 struct analytics *analytics_start(const struct endpoint_set *endpoints, struct store *store,
-                                  const struct accounts *accounts, unsigned every_s,
-                                  bool is_shared);
+                                  const struct accounts *accounts, unsigned every_s);
 /* After event_logs_stop(), and before the store is closed: writes what is left. Main thread. */
 void analytics_stop(struct analytics *analytics);
 

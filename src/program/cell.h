@@ -1,5 +1,5 @@
 /* The cell of a front end (--cluster): standing by until one can be owned, and giving it up. See
- * docs/cluster.md for what operators see of it. */
+ * docs/cells.md for what operators see of it. */
 #ifndef LAGRA_PROGRAM_CELL_H
 #define LAGRA_PROGRAM_CELL_H
 

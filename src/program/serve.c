@@ -297,7 +297,6 @@ static void stop(struct running *run, unsigned grace_s)
         if (run->servers[i])
             http_stop(run->servers[i], grace_s);
     usage_survey_stop(run->usage);
-    credentials_stop_watching(&run->credentials);
     smb_listener_stop(&run->smb, grace_s);
     if (run->pool)
         decide_pool_free(run->pool);

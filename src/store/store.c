@@ -5,7 +5,6 @@
 
 #include "base/sleeper.h"
 #include "store/record_key.h"
-#include "store/space.h"
 
 const char *store_result_text(enum store_result result)
 {
@@ -24,16 +23,6 @@ const char *store_result_text(enum store_result result)
 
     assert((size_t)result < sizeof texts / sizeof texts[0]);
     return texts[result];
-}
-
-/* What is committed to one place meanwhile goes together in one op, which costs as much as ten commits. The logarithm of how
- * many there are is in the id (store/rados/row_key.h). */
-struct guid space_new(void)
-{
-    struct guid id = guid_new();
-
-    id.b[sizeof id.b - 1] &= (uint8_t)~7u;
-    return id;
 }
 
 /* Asserts what store.h promises of the result of a read or a commit: STORE_WAIT only where it may not

@@ -13,6 +13,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { CephFs, lacking } from './ceph.mjs';
 import { Machine } from './machines.mjs';
+import { persistentHandle } from './persistent.mjs';
+import { whileServed, whileStopped } from './upkeep.mjs';
 import { Writers } from './writers.mjs';
 
 const { values: options, positionals: wanted } = parseArgs({
@@ -113,6 +115,22 @@ const TESTS = {
         await world.untilReplaced();
         await owner.repair();
         return problems;
+    },
+    /** A persistent SMB handle, whose machine dies. */
+    async persistent(world) {
+        const { owner } = world;
+        const problems = await persistentHandle(owner, async () => {
+            await owner.die();
+            await world.untilReplaced();
+            return world.owner;
+        });
+
+        await owner.repair();
+        return problems;
+    },
+    /** Scrub and backup of the cell, beside the writers. */
+    async upkeep(world) {
+        return whileServed(world.owner);
     },
     async osd(world) {
         const number = below(3);
@@ -249,6 +267,17 @@ async function checkAll(world) {
     problems.slice(0, 20).forEach((problem) => console.log(problem));
 }
 
+/** Nobody serves the cell any more. */
+async function checkStopped(world) {
+    for (const { member } of world.machines)
+        await member.end('SIGTERM');
+    const problems = await whileStopped(world.machines[0]).catch((error) => [error.stack]);
+
+    total[problems.length === 0 ? 'passed' : 'failed']++;
+    console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: check and salvage`);
+    problems.forEach((problem) => console.log(problem));
+}
+
 async function main() {
     const names = wanted.length > 0 ? wanted : Object.keys(TESTS);
     const lacks = lacking();
@@ -268,6 +297,7 @@ async function main() {
         world = await World.start(fs, !names.includes('unfenced'));
         await runAll(world, names);
         await checkAll(world);
+        await checkStopped(world);
     } finally {
         for (const { member } of world?.machines ?? [])
             member?.signal('SIGKILL');

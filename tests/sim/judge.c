@@ -286,6 +286,8 @@ static const char *fill_snapshot(const struct slot *slot, const struct reply *an
     struct stamp *time = slot->expected.filled_time;
     const struct stamp *base = slot->expected.blob.stamp;
 
+    if (time->snapshot[0] && strcmp(time->snapshot, answer->snapshot) != 0)
+        return "another time of the snapshot";
     memcpy(time->snapshot, answer->snapshot, sizeof time->snapshot);
     if (times_ticks(answer->snapshot) == 0)
         return "no time of the snapshot";
@@ -398,20 +400,6 @@ static void judge_page(struct slot *slot, const struct reply *answer)
     uint64_t commit;
     const char *why;
 
-    if (world->plan.fronts > 0 && slot->ask->op == OP_FIND) {
-        why = search_compare_parts(slot->ask, answer, slot->before, world->commits, next);
-        if (why)
-            fail(slot, answer, why);
-        return;
-    }
-    if (world->plan.fronts > 0) {
-        if (!listing_fits_parts(slot->ask, answer, kept_of_slot(slot).now, slot->before,
-                                world->commits)) {
-            world_say("%.6000s", (const char *)answer->body);
-            fail(slot, answer, "a page of states that there were not");
-        }
-        return;
-    }
     if (slot->ask->op == OP_FIND)
         why = search_compare(slot->ask, answer, slot->before, world->commits, &commit, next);
     else
@@ -471,17 +459,6 @@ bool judge_says_cannot(const struct reply *answer)
     return answer->status == 500 || answer->status == 503 || answer->status == 507;
 }
 
-void judge_refused(const struct ask *ask, uint64_t commit)
-{
-    char asked[300];
-
-    world->refused++;
-    if (world->plan.fronts == 0 || commit == 0)
-        return;
-    ask_format(ask, asked, sizeof asked);
-    world_fail("a front end says that it cannot, and it is done: %s", asked);
-}
-
 /* Each part had an answer of its own, which must be that of a request alone. */
 static void judge_batch(const struct slot *slot, const struct reply *answer, bool may_fail)
 {
@@ -494,7 +471,7 @@ static void judge_batch(const struct slot *slot, const struct reply *answer, boo
         if (answer->status != 202 || !batch_reply(answer, i, &reply))
             fail(slot, answer, "no answer to a part of a batch");
         if (judge_says_cannot(&reply) && may_fail)
-            judge_refused(part->ask, part->commit);
+            world->refused++;
         else if (part->commit > 0)
             judge_commit(part, &reply);
         else
@@ -535,7 +512,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
     if (answer->came) {
         world->checks++;
         if (judge_says_cannot(answer) && may_fail)
-            judge_refused(slot->ask, slot->commit);
+            world->refused++;
         else if (slot->ask->op == OP_BATCH)
             judge_batch(slot, answer, may_fail);
         else if (slot->commit > 0)
@@ -789,6 +766,29 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
         return none;
     number = number < state->snapshot_count ? number : state->snapshot_count - 1;
     return state->snapshots[number].time->snapshot;
+}
+
+bool judge_is_version(unsigned container, unsigned blob, const char *time)
+{
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    if (!time[0])
+        return false;
+    for (unsigned i = 0; i < state->snapshot_count; i++)
+        if (state->snapshots[i].is_version && strcmp(state->snapshots[i].time->snapshot, time) == 0)
+            return true;
+    return strcmp(judge_current_version(container, blob), time) == 0;
+}
+
+const char *judge_current_version(unsigned container, unsigned blob)
+{
+    static char text[SNAPSHOT_SIZE];
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    text[0] = '\0';
+    if (state->exists && state->version > 0)
+        times_format(state->version, text);
+    return text;
 }
 
 const char *judge_gone_snapshot(unsigned container, unsigned blob)

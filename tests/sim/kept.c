@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "model.h"
 #include "script_private.h"
 #include "world.h"
 
@@ -16,6 +17,20 @@ bool kept_is_on(void)
     return (kind == 1 || kind == 3) && world->plan.clients <= FEW_CLIENTS;
 }
 
+bool kept_has_versions(void)
+{
+    return (world->plan.seed % 8 == 7 || world->plan.seed % 16 == 3) &&
+           world->plan.clients <= VERSIONED_CLIENTS;
+}
+
+/* A snapshot keeps a version, too, and so does the end of a copy. */
+unsigned kept_snapshots_max(void)
+{
+    unsigned rest = SNAPSHOTS_MAX - 1 - 2 * world->plan.clients;
+
+    return kept_has_versions() && rest < KEPT_SNAPSHOTS ? rest : KEPT_SNAPSHOTS;
+}
+
 /* ---- policies ---- */
 
 struct version {
@@ -23,6 +38,7 @@ struct version {
     uint64_t since;
     unsigned days; /* 0: nothing is kept */
     bool allows_permanent;
+    bool is_versioned;
 };
 
 /* In the world; set before any life begins. */
@@ -36,24 +52,26 @@ void kept_begin(void)
 
 void kept_format(const struct ask *ask, char *to, size_t size)
 {
-    char days[40] = "";
+    char days[40] = "", policy[200] = "", versions[80] = "";
 
-    to[0] = '\0';
-    if (!kept_is_on())
-        return;
     if (ask->retention > 0)
         (void)snprintf(days, sizeof days, "<Days>%u</Days>", ask->retention);
-    (void)snprintf(to, size,
-                   "<DeleteRetentionPolicy><Enabled>%s</Enabled>%s"
-                   "<AllowPermanentDelete>true</AllowPermanentDelete></DeleteRetentionPolicy>",
-                   days[0] ? "true" : "false", days);
+    if (kept_is_on())
+        (void)snprintf(policy, sizeof policy,
+                       "<DeleteRetentionPolicy><Enabled>%s</Enabled>%s"
+                       "<AllowPermanentDelete>true</AllowPermanentDelete></DeleteRetentionPolicy>",
+                       days[0] ? "true" : "false", days);
+    if (kept_has_versions())
+        (void)snprintf(versions, sizeof versions, "<IsVersioningEnabled>%s</IsVersioningEnabled>",
+                       ask->is_versioned ? "true" : "false");
+    (void)snprintf(to, size, "%s%s", policy, versions);
 }
 
 void kept_apply(const struct ask *ask, uint64_t commit)
 {
     struct version *made = world_alloc(sizeof *made);
 
-    *made = (struct version){ *newest, commit, ask->retention, kept_is_on() };
+    *made = (struct version){ *newest, commit, ask->retention, kept_is_on(), ask->is_versioned };
     *newest = made;
 }
 
@@ -81,13 +99,16 @@ const char *kept_compare(const struct reply *answer, uint64_t commit)
         days = (unsigned)strtoul(shown + 20, NULL, 10);
     if (!strstr(shown, "<AllowPermanentDelete>true<") != !at->allows_permanent)
         return "another permission to delete for good";
+    if (!strstr(shown, "<IsVersioningEnabled>true<") != !at->is_versioned)
+        return "versioning is on where it is off, or the other way round";
     return days == at->days ? NULL : "another policy of retention";
 }
 
 static bool was_policy(const struct kept_view *view, uint64_t from)
 {
     for (const struct version *at = *newest; at; at = at->older) {
-        if (at->days == view->days && at->allows_permanent == view->allows_permanent)
+        if (at->days == view->days && at->allows_permanent == view->allows_permanent &&
+            at->is_versioned == view->is_versioned)
             return true;
         if (at->since <= from)
             break;
@@ -114,7 +135,10 @@ struct kept_view kept_committed(uint64_t from)
 
     *kept_here() = (struct kept_view){ .now = 0 };
     if (view.has_policy && !was_policy(&view, from))
-        world_fail("a policy of retention that there was not: %u days", view.days);
+        world_fail("a policy that there was not: %u days, versions: %d", view.days,
+                   view.is_versioned);
+    if (!view.has_policy)
+        view.is_versioned = (*newest)->is_versioned;
     if (!view.has_policy && (*newest)->days > 0)
         view.expires = UINT64_MAX / 2;
     return view;

@@ -42,8 +42,13 @@ enum store_result __wrap_retention_find(struct decision *d, struct bytes account
                : 0;
     if (days > 0 && !(world->plan.faults & FAULT_CLOCK))
         ret_retention->expires = d->now + days * SHORT_DAY;
-    *view = (struct kept_view){ d->now, true, ret_retention->expires, days,
-                                ret_retention->allows_permanent };
+    *view = (struct kept_view){ d->now,
+                                true,
+                                ret_retention->expires,
+                                days,
+                                ret_retention->allows_permanent,
+                                ret_retention->is_versioned,
+                                blob_state(d)->is_kept };
     return STORE_OK;
 }
 

@@ -7,8 +7,8 @@
 
 #include "origins.h"
 #include "malformed.h"
-#include "fronts.h"
 #include "model_private.h"
+#include "times.h"
 #include "world.h"
 
 #define SECOND_NS      UINT64_C(1000000000)
@@ -167,7 +167,7 @@ void model_trust_clock(bool trusted)
 static bool is_doubtful(const struct ending *ends, uint64_t from_ns, uint64_t to_ns)
 {
     bool was_set = world->wall_steps > 0;
-    uint64_t slop = trusts_clock ? 0 : (was_set ? CLOCK_SLOP_SET : CLOCK_SLOP) + fronts_skew_ns();
+    uint64_t slop = trusts_clock ? 0 : was_set ? CLOCK_SLOP_SET : CLOCK_SLOP;
 
     if (was_set && ends->life != world->life && !trusts_clock)
         return true; /* a new life goes by the wall clock alone */
@@ -651,14 +651,17 @@ static void on_container(struct run *run)
 
 /* ---- blobs ---- */
 
-/* The newest that any blob of this name had: one that is made anew goes on above it. Where clocks differ, not above those
- * of a container that is gone: in the new one it is another partition. */
+/* The newest that any blob of this name had: one that is made anew goes on above it. */
 static struct stamp *newest_stamp(const struct run *run)
 {
     struct stamp *newest = model()->newest[run->ask->container][run->ask->blob];
     bool is_other = newest && newest->container != run->out->container.incarnation;
+    const struct blob_state *b = &run->out->blob;
 
-    return is_other && fronts_skew_ns() > 0 ? NULL : newest;
+    /* Versions may be ahead of the clock, which the name knows as long as something of it is left. decision: 804 */
+    if (kept_has_versions() && (is_other || (!b->exists && b->snapshot_count == 0)))
+        return NULL;
+    return newest;
 }
 
 void model_end_copy(unsigned container, unsigned blob, enum copy_state how, uint64_t commit,
@@ -712,9 +715,8 @@ static void put_blob(struct run *run)
     struct blob_state *b = &run->out->blob;
     const struct ask *ask = run->ask;
 
-    if (!rule_check_archived(run, b))
+    if (!rule_check_archived(run, b) || !rule_make_way(run, ask->kind))
         return;
-    rule_make_way(run, ask->kind, false);
     rule_change_blob(run, 201);
     b->copy = IS_NO_COPY;
     b->metadata = ask->metadata;
@@ -761,8 +763,8 @@ static void put_block(struct run *run)
 
     if (!rule_check_kind(run, KIND_BLOCKS) || !rule_check_archived(run, b))
         return;
-    if (!b->exists)
-        rule_make_way(run, KIND_BLOCKS, true);
+    if (!b->exists && !rule_make_place(run))
+        return;
     if (was)
         b->staged[was - b->staged] = run->ask->content;
     else
@@ -793,9 +795,8 @@ static void put_block_list(struct run *run)
         }
         chosen[i] = *found;
     }
-    if (!rule_check_archived(run, b))
+    if (!rule_check_archived(run, b) || !rule_make_way(run, KIND_BLOCKS))
         return;
-    rule_make_way(run, KIND_BLOCKS, false);
     rule_change_blob(run, 201);
     b->copy = IS_NO_COPY;
     b->contents = (struct contents){ .made = rule_next_write(run), .of_blocks = true };
@@ -814,18 +815,8 @@ static void snapshot_blob(struct run *run)
 
     if (!rule_check_archived(run, b))
         return;
-    if (b->snapshot_count == SNAPSHOTS_MAX)
-        world_fail("the model is too small for so many snapshots");
-    s = &b->snapshots[b->snapshot_count++];
-    memset(s, 0, sizeof *s);
-    s->time = run->out->filled_time = new_stamp(run, NULL);
-    s->stamp = b->stamp;
-    s->metadata = b->metadata;
-    s->type = b->type;
-    s->tag = b->tag;
-    s->tier = b->tier;
-    s->copy = b->copy;
-    s->contents = b->contents;
+    s = rule_add_state(run, rule_begin_snapshot(run));
+    run->out->filled_time = s->time;
     if (run->ask->metadata > 0) {
         s->metadata = run->ask->metadata;
         s->stamp = run->out->filled = new_stamp(run, b->stamp);
@@ -859,13 +850,21 @@ static void get_blob(struct run *run)
         rule_succeed(run, 206, false);
 }
 
-const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time)
+const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time,
+                                                bool is_version)
 {
     for (unsigned i = 0; i < b->snapshot_count; i++) {
-        if (b->snapshots[i].expires == 0 && strcmp(b->snapshots[i].time->snapshot, time) == 0)
-            return &b->snapshots[i];
+        const struct snapshot_state *s = &b->snapshots[i];
+
+        if (s->expires == 0 && s->is_version == is_version && strcmp(s->time->snapshot, time) == 0)
+            return s;
     }
     return NULL;
+}
+
+bool rule_is_current(const struct blob_state *b, const char *time, bool is_version)
+{
+    return is_version && b->exists && b->version > 0 && b->version == times_ticks(time);
 }
 
 /* For good: also one that is soft-deleted. */
@@ -874,10 +873,11 @@ static const struct snapshot_state *find_to_delete(const struct run *run,
 {
     for (unsigned i = 0; i < b->snapshot_count && run->ask->is_permanent; i++) {
         if (rule_is_kept(run, b->snapshots[i].expires) &&
+            b->snapshots[i].is_version == run->ask->is_version &&
             strcmp(b->snapshots[i].time->snapshot, time) == 0)
             return &b->snapshots[i];
     }
-    return rule_find_snapshot(b, time);
+    return rule_find_snapshot(b, time, run->ask->is_version);
 }
 
 static bool is_read_op(enum op op)
@@ -899,7 +899,7 @@ static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_s
     *ret_lease = b->lease;
     *ret_exists = b->exists;
     *ret_stamp = b->stamp;
-    if (run->ask->snapshot[0]) {
+    if (run->ask->snapshot[0] && !rule_is_current(b, run->ask->snapshot, run->ask->is_version)) {
         run->out->snapshot = find_to_delete(run, b, run->ask->snapshot);
         memset(ret_lease, 0, sizeof *ret_lease);
         *ret_exists = run->out->snapshot != NULL;
@@ -913,7 +913,7 @@ static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_s
     }
     if (!rule_check_permission(run, *ret_exists))
         return false;
-    if (*ret_exists && !run->ask->snapshot[0] && b->copy == COPIES_STILL && !is_read_op(op) &&
+    if (*ret_exists && !run->out->snapshot && b->copy == COPIES_STILL && !is_read_op(op) &&
         op != OP_ABORT_COPY) {
         rule_refuse(run, 409, "PendingCopyOperation");
         return false;
@@ -929,6 +929,7 @@ static void perform(struct run *run)
 {
     struct blob_state *b = &run->out->blob;
     enum op op = run->ask->op;
+    bool keeps;
 
     if (op == OP_PUT_BLOB) {
         put_blob(run);
@@ -945,6 +946,8 @@ static void perform(struct run *run)
         lease_action(run, &b->lease);
     } else if (op == OP_SET_METADATA) {
         if (!rule_check_archived(run, b))
+            return;
+        if (!rule_begin_version(run, b->contents.kind, &keeps))
             return;
         rule_change_blob(run, 200);
         b->metadata = run->ask->metadata;
@@ -963,7 +966,10 @@ static void perform(struct run *run)
             rule_succeed(run, 200, false);
     } else if (op == OP_SET_TAGS) {
         run->out->stamp = NULL;
-        b->tag = run->ask->tag;
+        if (run->out->snapshot)
+            b->snapshots[run->out->snapshot - b->snapshots].tag = run->ask->tag;
+        else
+            b->tag = run->ask->tag;
         rule_succeed(run, 204, true);
     } else if (op == OP_SET_TIER) {
         run->out->stamp = NULL;

@@ -39,8 +39,11 @@ struct lease_state {
 
 enum copy_state { IS_NO_COPY, COPIED, COPIES_STILL, COPY_HAS_FAILED, COPY_WAS_ABORTED };
 
+/* Or a previous version, whose id is its time. */
 struct snapshot_state {
     struct stamp *time, *stamp;
+    bool is_version;
+    uint64_t at; /* its time in ticks, where versions are; else 0 */
     unsigned metadata, type, tag;
     enum tier tier;
     enum copy_state copy;
@@ -76,7 +79,12 @@ struct blob_state {
     struct lease_state lease;
     struct snapshot_state snapshots[SNAPSHOTS_MAX];
     unsigned snapshot_count;
-    char gone[SNAPSHOT_SIZE]; /* a snapshot that was deleted; "" */
+    char gone[SNAPSHOT_SIZE]; /* a snapshot or version that was deleted; "" */
+    /* In ticks: the id of the base, if it is the current version, and the newest that the name has given; 0: none. */
+    uint64_t version, newest_version;
+    const struct stamp
+        *last_stamp; /* of what there was last, where only versions are left; NULL: not known */
+    uint32_t last_length;
 };
 
 struct container_state {
@@ -109,7 +117,8 @@ struct doubt {
     bool tag_fits; /* an ETag that is not known is the one of the condition */
     /* A date that is not known is after that of If-Modified-Since, of If-Unmodified-Since. */
     bool is_modified, is_modified_too;
-    bool came_back; /* an archived blob that is due to */
+    bool
+        came_back; /* an archived blob that is due to; where blobs have versions: what has expired is gone */
     bool source_came_back;
     struct kept_view kept; /* not in doubt: what was read */
     uint64_t source_at;    /* the commit at which the source of a copy was read */
@@ -154,6 +163,8 @@ void model_roll_back(uint64_t commit);
 enum lease_now { NOW_AVAILABLE, NOW_LEASED, NOW_BREAKING, NOW_BROKEN, NOW_EXPIRED, NOWS };
 enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,
                                uint64_t from_ns, uint64_t to_ns);
+/* Does the name have versions, and no blob? One may be soft-deleted. model_version.c */
+bool model_has_versions_only(const struct blob_state *b);
 /* Are the server's clock and ours the same to the tick? */
 void model_trust_clock(bool trusted);
 bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns);

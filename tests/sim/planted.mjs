@@ -32,12 +32,6 @@ const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations
 /** Few enough for runs in which the account keeps what is deleted. */
 const KEEPS = ['--clients', '6', '--operations', '150'];
 
-/** Front ends over one cluster. */
-const FRONTS = ['--fronts', '3'];
-
-/** With partitions that are cut all the time. */
-const LIMBS = [...FRONTS, '--clients', '12'];
-
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
 const DEFECTS = [
@@ -64,6 +58,28 @@ const DEFECTS = [
         change: [['    if (retention.expires > 0 && deletion.expires > d->now)', '    if (retention.expires > 0 && retention.expires < deletion.expires)']], args: KEEPS },
     { name: 'soft-deleted-never-ends', file: 'src/blob/keep_blob.c',
         change: [['    if (deletion->at > 0)\n        expire_deleted_defer(d->changes, deletion, ref.at, ref.at);\n', '']], args: KEEPS },
+    { name: 'version-not-kept-by-metadata', file: 'src/blob/version.c',
+        change: [['    if (!e && change.keeps) {', '    if (!e && change.keeps && change.kept == d->now) {']], args: KEEPS },
+    { name: 'version-id-given-twice', file: 'src/blob/version.c',
+        change: [['change.id = d->now + now_is_taken;', 'change.id = d->now;']], args: KEEPS },
+    { name: 'delete-leaves-no-version-when-off', file: 'src/blob/delete_blob.c',
+        change: [['(retention->is_versioned || base->is_version)', 'retention->is_versioned']], args: KEEPS },
+    { name: 'versions-go-with-snapshots', file: 'src/blob/snapshot_marks.c',
+        change: [['    if (snapshot->ref.kind == BLOB_VERSION && mark->kind != MARK_RESTORED)\n        return MARK_LEAVES_IT;', '']], args: KEEPS },
+    { name: 'promoted-without-metadata', file: 'src/blob/copy_blob.c',
+        change: [['p->metadata.len > 0 ? p->metadata', 'p->metadata.len > 0 || !blob_ref_is_base(source->ref) ? p->metadata']], args: KEEPS },
+    { name: 'version-without-tags', file: 'src/blob/keep_blob.c',
+        change: [['    kept.is_version = false;', '    kept.is_version = false;\n    if (ref.kind == BLOB_VERSION)\n        kept.tags = (struct bytes){ NULL, 0 };']], args: KEEPS },
+    { name: 'version-of-current-by-its-id-unleased', file: 'src/blob/subject.c',
+        change: [['    d->lease = state->blob.lease;', '    if (ref.kind != BLOB_VERSION)\n        d->lease = state->blob.lease;']], args: KEEPS },
+    { name: 'newest-version-forgotten', file: 'src/blob/version.c',
+        change: [['blob->newest_version = has_record(state) ?', 'blob->newest_version = d->subject.exists ?']], args: KEEPS },
+    { name: 'expired-above-versions-unreadable', file: 'src/blob/snapshot_changes.c',
+        change: [['    anchor.deletion = (struct blob_deletion){ .at = 0 };\n', '']], args: KEEPS },
+    { name: 'blocks-above-versions-of-others', file: 'src/blob/block.c',
+        change: [['state->is_kept && state->blob.newest_version > 0 ?', 'state->is_kept && !state->found && state->blob.newest_version == 1 ?']], args: KEEPS },
+    { name: 'versions-not-restored', file: 'src/blob/snapshot_marks.c',
+        change: [['snapshot->ref.kind == BLOB_VERSION && mark->kind != MARK_RESTORED', 'snapshot->ref.kind == BLOB_VERSION']], args: KEEPS },
     { name: 'piece-freed-beside-reader', file: 'src/store/embedded/commit.c',
         change: [['    if (!stripe_keep_freed(stripe, freed))\n', '']],
         args: ['--faults', '256', '--aim', '5', '--lives', '0', '--clients', '8', '--operations', '200'] },
@@ -591,47 +607,6 @@ const DEFECTS = [
             '    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);']] },
     { name: 'table-left-in-the-store', service: 'table', file: 'src/store/embedded/commit.c',
         change: [['            collector_add(&commit->embedded->collector, &dropped[k]);', '            (void)dropped[k];']] },
-    { name: 'rados-guard-left-out', file: 'src/store/rados/shard_op.c', args: FRONTS,
-        change: [['    port_compare(op, key, partition_header_write(op->arena, &first->seen));\n', '']] },
-    { name: 'rados-settled-too-early', service: 'file', file: 'src/store/rados/resolve.c', args: [...FRONTS, '--clients', '16'],
-        change: [['    case FATE_OPEN:\n        break;', '    case FATE_OPEN:\n        settle(r);\n        return;']] },
-    { name: 'rados-unknown-outcome-answered', file: 'src/service/deciding.c', args: [...FRONTS, '--faults', '68'],
-        change: [['        return DECIDE_UNKNOWN;', '        return E_ServerBusy;']] },
-    { name: 'rados-own-attempt-not-known', file: 'src/store/rados/shard_rows.c', args: [...FRONTS, '--faults', '4'],
-        change: [['    if (partition_header_remembers(now, attempt) || partition_header_equal(now, after))', '    if (attempt.number == 0)']] },
-    { name: 'rados-lock-not-looked-after', file: 'src/store/rados/transaction.c', args: [...FRONTS, '--faults', '1', '--clients', '12', '--operations', '12'],
-        change: [['                                 .tasks = &member->task,\n', '']] },
-    { name: 'rados-fence-not-checked', file: 'src/store/rados/shard_op.c', args: [...FRONTS, '--faults', '64'],
-        change: [['            port_compare(op, row_key_fence(op->arena, c->attempt.incarnation), none);\n', '            (void)none;\n']] },
-    { name: 'rados-lock-takes-any-state', service: 'file', file: 'src/store/rados/shard_op.c', args: FRONTS,
-        change: [['    port_compare(op, key, partition_header_write(op->arena, &first->seen));\n',
-            '    if (!first->checks)\n        port_compare(op, key, partition_header_write(op->arena, &first->seen));\n']] },
-    { name: 'rados-guards-without-changes-left-out', service: 'file', file: 'src/store/rados/commit.c', args: [...FRONTS, '--clients', '16'],
-        change: [['        result = add_part(c, &parts[i]);', '        result = parts[i].changes ? add_part(c, &parts[i]) : STORE_OK;']] },
-    { name: 'rados-slot-of-its-own-commit-awaited', service: 'file', file: 'src/store/rados/transaction.c',
-        args: ['--fronts', '2', '--clients', '1', '--operations', '300', '--faults', '0'],
-        change: [['        while (!member->is_limb && taken >> member->slot & 1)', '        while (false && taken >> member->slot & 1)']] },
-    { name: 'rados-index-of-one-shard-alone', file: 'src/store/rados/lane.c', args: FRONTS,
-        change: [['    if (bounds->next > 0 && (!lane->behind', '    if (bounds->next == 1 && (!lane->behind']] },
-    { name: 'rados-hold-of-others-not-honoured', file: 'src/store/rados/own_tasks.c', args: [...FRONTS, '--faults', '256'],
-        change: [['rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&', 'rados_oldest_opened(rados) > applied &&']] },
-    { name: 'rados-hold-not-honoured', file: 'src/store/rados/own_tasks.c', args: [...FRONTS, '--faults', '256'],
-        change: [['rados_oldest_opened(rados) > applied && beat_oldest_of_others(rados->beat) > applied &&', 'beat_oldest_of_others(rados->beat) > applied &&']] },
-    { name: 'rados-limb-of-any-version', file: 'src/store/rados/view_limbs.c', args: LIMBS,
-        change: [['        return view_end(view, STORE_CONFLICT);\n    if', '        return STORE_OK;\n    if']] },
-    { name: 'rados-limb-listed-unchanged', file: 'src/store/rados/commit_limbs.c', args: LIMBS,
-        change: [['partition_version_after(seen, c->now)', 'seen->version']] },
-    { name: 'rados-limb-cut-unguarded', service: 'table', file: 'src/store/rados/shard_op.c', args: LIMBS,
-        change: [['    port_compare(op, key, partition_header_write(op->arena, &first->seen));\n',
-            '    if (!first->after || !first->after->has_limbs || partition_is_locked(&first->seen) ||\n' +
-            '        partition_is_locked(first->after))\n' +
-            '        port_compare(op, key, partition_header_write(op->arena, &first->seen));\n']] },
-    { name: 'rados-limb-cut-of-an-earlier-state', service: 'table', file: 'src/store/rados/limb_cut.c', args: LIMBS,
-        change: [['    struct transaction *t = transaction_new(c->shards, s->arena, s->now, &commit.owner);\n',
-            '    struct transaction *t = transaction_new(c->shards, s->arena, s->now, &commit.owner);\n' +
-            '    struct home_read again = { .max = 1 };\n' +
-            '    (void)read_home(c->shards, &c->plan.home, s->arena, &again);\n' +
-            '    s->home = again.header;\n']] },
 ];
 
 function mutate(defect) {

@@ -90,8 +90,6 @@ void sched_begin(void)
     thread_count = 1;
     threads[0] = (struct thread){ .deadline = FOREVER, .name = "main" };
     rare = 1u << world_draw(STREAM_SCHEDULE, 9);
-    if (world->plan.fronts > 0) /* what one does meets others at its ops, which are points */
-        rare *= 8;
     by_priority = world_once_in(STREAM_SCHEDULE, 4);
     threads[0].priority = draw_priority();
     is_on = true;

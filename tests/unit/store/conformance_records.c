@@ -23,8 +23,6 @@ enum store_result commit_new(struct store *store, struct partition partition,
     } while (result == STORE_CONFLICT);
     if (!result && ret_sequence)
         *ret_sequence = sequence;
-    if (!result)
-        cut_partitions(store);
     return result;
 }
 

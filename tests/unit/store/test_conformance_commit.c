@@ -242,7 +242,7 @@ struct watched {
 /* Whether two records that are always changed together are the same, by get, scan and iterator. */
 static void look(struct fixture *f, struct arena *arena)
 {
-    struct snapshot *snapshot = open_to_read(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct space_iterator *iterator =
         space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
     const char *a = get_text(snapshot, arena, "a");
