@@ -119,9 +119,10 @@ bench: build ## Lagra beside Azurite and nginx (ARGS="--baseline FILE": and an o
 	@tools/compile build-bench -Dtests=true -- bench/load bench/smb_load
 	@tools/node bench/run.mjs --build build-bench $(ARGS)
 
-docs: build ## print docs/operations.md and docs/options.md from the tables of operations and of options
+docs: build ## print the tables of docs/operations.md, docs/options.md and docs/faults.md
 	@$(BUILD)/lagra operations --markdown > docs/operations.md
 	@$(BUILD)/lagra options --markdown > docs/options.md
+	@tools/checks/limits --print
 
 deb: ## build Debian packages of the commit into build-deb, and look at them (tests/package)
 	@tools/prepare deb

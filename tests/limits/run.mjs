@@ -7,6 +7,7 @@
 import assert from 'node:assert/strict';
 import { parseArgs } from 'node:util';
 import * as connections from './connections.mjs';
+import * as counts from './counts.mjs';
 import * as decisions from './decisions.mjs';
 import * as descriptors from './descriptors.mjs';
 import * as memory from './memory.mjs';
@@ -22,7 +23,7 @@ const { values: options } = parseArgs({
     },
 });
 const context = { binary: options.server, soak: options.soak, assert };
-const tests = [connections, decisions, descriptors, memory, requests, smb, smbInputs, start].flatMap((module) => Object.entries(module));
+const tests = [connections, counts, decisions, descriptors, memory, requests, smb, smbInputs, start].flatMap((module) => Object.entries(module));
 let passed = 0;
 let failed = 0;
 

@@ -44,3 +44,7 @@ export const disconnected_handles_give_way_together = (context) => send(context,
 export const chunks_are_copied_next_to_1900_handles = (context) => send(context, 'copy-chunks');
 export const responses_that_nobody_reads_by_smb = (context) =>
     send(context, 'unread', (server) => (keepsMemory(context.binary) ? 0 : server.pid));
+export const one_beyond_the_limits_of_an_smb_request = (context) => send(context, 'one-beyond');
+export const a_file_has_its_most_leases = (context) => send(context, 'cachings');
+export const a_session_has_its_most_trees = (context) => send(context, 'trees');
+export const a_file_is_full_of_handles_locks_and_lost_handles = (context) => send(context, 'full');

@@ -22,11 +22,12 @@ DIRECTORY, FILE = 0x1, 0x40
 EXCLUSIVE_AT_ONCE, SHARED_AT_ONCE, UNLOCK = 0x12, 0x11, 0x4
 LEASE_RH = 0x3
 SUCCESS, NO_SUCH_FILE = 0, 0xC000000F
+BAD_PARAMETER = 0xC000000D
 INFO_LENGTH_MISMATCH, BAD_NAME = 0xC0000004, 0xC0000033
 SHARING_VIOLATION, NOT_GRANTED, SHORT_OF_RESOURCES = 0xC0000043, 0xC0000055, 0xC000009A
 RESUME_KEY, COPY_CHUNK = 0x00140078, 0x001440F2
 OUT_OF_MEMORY = 0xC0000205
-OPENS_MAX, LOCKS_MAX = 2000, 2000
+OPENS_MAX, LOCKS_MAX, CACHINGS_MAX, TREES_MAX = 2000, 2000, 512, 1024
 MIB = 1 << 20
 SILENT, READS = 30, 15
 RESIDENT_MIB_MAX = 300  # the budget is 128 MiB
@@ -286,7 +287,90 @@ def unread():
         time.sleep(0.1)
 
 
+def create_with_contexts(c, path, count):
+    text = path.encode("utf-16le")
+    body = smb3structs.SMB2Create()
+    body["ImpersonationLevel"], body["DesiredAccess"], body["ShareAccess"] = 2, READ, ALL
+    body["CreateDisposition"], body["CreateOptions"], body["FileAttributes"] = OPEN_OR_CREATE, FILE, 0x80
+    body["NameLength"] = len(text)
+    contexts = b"".join(struct.pack("<LHHHHL4s4x", 0 if i == count - 1 else 24, 16, 4, 0, 24, 0, b"none") for i in range(count))
+    body["Buffer"] = text + b"\0" * (-len(text) % 8)
+    body["CreateContextsOffset"], body["CreateContextsLength"] = 64 + 56 + len(body["Buffer"]), len(contexts)
+    body["Buffer"] += contexts
+    return c.ask(smb3structs.SMB2_CREATE, body)
+
+
+def one_beyond():
+    """Requests that go one beyond a limit of one request, after one that reaches it."""
+    c = client()
+    must(c.open("a", "b", READ | WRITE, ALL, OPEN_OR_CREATE))
+    gather_credits(c)
+    must(lock(c, "a", [(i, 1, EXCLUSIVE_AT_ONCE) for i in range(1024)]))  # LOCKS_MAX
+    must(lock(c, "a", [(i, 1, EXCLUSIVE_AT_ONCE) for i in range(2000, 3025)]), BAD_PARAMETER)
+    must(lock(c, "a", [(i, 1, UNLOCK) for i in range(1024)]))
+    read = struct.Struct("<HBBLQ16sLLLHHB")
+    must(c.ask(smb3structs.SMB2_READ, read.pack(49, 0, 0, MIB + 1, 0, c.opens["a"], 0, 0, 0, 0, 0, 0)), BAD_PARAMETER)  # SMB_IO_MAX
+    must(create_with_contexts(c, "x", 64))  # SMB_CONTEXTS_MAX
+    must(create_with_contexts(c, "x", 65), BAD_PARAMETER)
+    key = must(control(c, "a", RESUME_KEY, b"", 32))
+    at = struct.unpack_from("<32xL", key)[0] - 64
+    for size, count in (16, 257), (MIB + 1, 1), (MIB, 17):  # CHUNKS_MAX, CHUNK_MAX, CHUNKS_SIZE_MAX
+        chunks = b"".join(struct.pack("<QQL4x", 0, 0, size) for _ in range(count))
+        must(control(c, "a", COPY_CHUNK, key[at:at + 24] + struct.pack("<L4x", count) + chunks, 12), BAD_PARAMETER)
+    must(c.open("n", "n" * 256, READ, ALL, CREATE), BAD_NAME)  # TREE_NAME_MAX
+    must(c.open("n", "n" * 255, READ, ALL, CREATE))
+    c.close("a")
+
+
+def cachings():
+    """Leases of one file: one more than there may be is an open without a lease."""
+    c = client()
+    for i in range(CACHINGS_MAX):
+        if must(c.open(i, "c", READ, ALL, OPEN_OR_CREATE, lease=LEASE_RH, key=f"lease {i}"))["lease"] != LEASE_RH:
+            raise RuntimeError(f"lease {i} is not granted")
+    if must(c.open("more", "c", READ, ALL, lease=LEASE_RH, key="one more"))["lease"] != 0:
+        raise RuntimeError("one lease too many is granted")
+    vanish(c)
+    until_alone("c")
+
+
+def trees():
+    """One tree connect more than a session may have."""
+    c = client()
+    path = f"\\\\{HOST}\\{SHARE}".encode("utf-16le")
+    for _ in range(TREES_MAX - 1):  # one is connected
+        must(c.ask(smb3structs.SMB2_TREE_CONNECT, struct.pack("<HHHH", 9, 0, 72, len(path)) + path))
+    must(c.ask(smb3structs.SMB2_TREE_CONNECT, struct.pack("<HHHH", 9, 0, 72, len(path)) + path), SHORT_OF_RESOURCES)
+    must(c.open("t", "t", READ, ALL, OPEN_OR_CREATE))
+
+
+def full():
+    """A file with as many handles as there may be, half of them of a client that vanished, and as many locks: one more of
+    each is refused, and all end with their clients."""
+    lost, c = client(), client()
+    open_many(c, "f", OPENS_MAX // 2, READ | WRITE)
+    for at in 0, LOCKS_MAX // 2:
+        must(lock(c, at // 2, [(i, 1, EXCLUSIVE_AT_ONCE) for i in range(at, at + LOCKS_MAX // 2)]))
+    for i in range(OPENS_MAX // 2):
+        open_persistent(lost, i, "f", 20 * TIMEOUT_MS)
+    vanish(lost)
+    time.sleep(0.5)
+    must(c.open("more", "f", READ, ALL), SHORT_OF_RESOURCES)
+    must(lock(c, 1, [(LOCKS_MAX, 1, EXCLUSIVE_AT_ONCE)]), SHORT_OF_RESOURCES)
+    must(c.open("alone", "f", READ | WRITE, 0), SHORT_OF_RESOURCES)
+    must(lock(c, 0, [(i, 1, UNLOCK) for i in range(LOCKS_MAX // 2)]))
+    c.close(0)
+    must(c.open("alone", "f", READ | WRITE, 0), SHARING_VIOLATION)
+    must(c.open("more", "f", READ, ALL))
+    vanish(c)
+    until_alone("f")
+
+
 INPUTS = {
+    "one-beyond": one_beyond,
+    "cachings": cachings,
+    "trees": trees,
+    "full": full,
     "unread": unread,
     "persistent": lambda: persistent_next_to_opens(0),
     "persistent-and-locks": lambda: persistent_next_to_opens(1960),
