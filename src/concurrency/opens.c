@@ -63,17 +63,22 @@ static uint8_t left_of(const struct file_caching *caching, uint8_t strips, bool 
     return takes_names ? 0 : left & CACHING_READ;
 }
 
-/* Marks what one caching has to give up; sent once. */
-static void strip(struct opens_verdict *verdict, const struct file_opens *opens, uint16_t number,
-                  uint8_t strips, bool takes_names, struct caching_break *breaks)
+/* The break of a caching that gives up nothing more than it was asked for. */
+static struct caching_break no_break(const struct file_opens *opens, size_t number)
 {
-    uint8_t to = left_of(&opens->cachings[number], strips, takes_names);
+    return (struct caching_break){ .caching = (uint16_t)number,
+                                   .to = opens->cachings[number].breaks_to };
+}
 
-    for (size_t i = 0; i < verdict->break_count; i++)
-        if (breaks[i].caching == number)
-            return;
-    if (to != opens->cachings[number].breaks_to)
-        breaks[verdict->break_count++] = (struct caching_break){ .caching = number, .to = to };
+/* Leaves those breaks that ask for something. They are those of all cachings by number. */
+static size_t drop_no_breaks(const struct file_opens *opens, struct caching_break *breaks)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < opens->caching_count; i++)
+        if (breaks[i].to != opens->cachings[i].breaks_to)
+            breaks[count++] = breaks[i];
+    return count;
 }
 
 /* E_SharingViolation where an open stays in the way whatever its client gives up; else the breaks of
@@ -84,6 +89,8 @@ static struct opens_verdict judge_sharing(const struct file_opens *opens,
 {
     struct opens_verdict verdict = { .error = OK };
 
+    for (size_t i = 0; i < opens->caching_count; i++)
+        breaks[i] = no_break(opens, i);
     for (size_t i = 0; i < opens->open_count; i++) {
         const struct file_open *open = &opens->opens[i];
 
@@ -92,8 +99,9 @@ static struct opens_verdict judge_sharing(const struct file_opens *opens,
         if (!may_be_closed(opens, open, own))
             return (struct opens_verdict){ .error = E_SharingViolation };
         verdict.waits = true;
-        strip(&verdict, opens, open->caching, CACHING_HANDLE, false, breaks);
+        breaks[open->caching].to = left_of(&opens->cachings[open->caching], CACHING_HANDLE, false);
     }
+    verdict.break_count = drop_no_breaks(opens, breaks);
     return verdict;
 }
 
@@ -115,13 +123,15 @@ static struct opens_verdict judge_caching(const struct file_opens *opens,
     for (size_t i = 0; i < opens->caching_count; i++) {
         const struct file_caching *caching = &opens->cachings[i];
 
+        breaks[i] = no_break(opens, i);
         if (is_spared(caching, use, i == own))
             continue;
         if (caching->holds & use->waits_for ||
             (use->has_waited && caching->holds != caching->breaks_to))
             verdict.waits = true;
-        strip(&verdict, opens, (uint16_t)i, use->strips, use->takes_names, breaks);
+        breaks[i].to = left_of(caching, use->strips, use->takes_names);
     }
+    verdict.break_count = drop_no_breaks(opens, breaks);
     return verdict;
 }
 

@@ -153,9 +153,10 @@ enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool
  * BYTE_LOCKS_MAX. decision: 336 */
 enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_lock *wanted,
                      size_t count);
-/* Releases exactly such a lock, an exclusive one first. The caller calls gate_write() after the last one.
- * returns OK, E_ResourceNotFound: the handle has no such lock */
-enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
+/* Releases locks of exactly these ranges, in their order, an exclusive one first. The caller calls gate_write().
+ * returns OK, E_ResourceNotFound: the handle has no such lock; those of the ranges before are released */
+enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *ranges,
+                       size_t count);
 /* Before bytes are read or written by a handle. A write breaks what other clients have cached, and the handle's
  * own oplock of level II.
  * returns OK, E_ResourceNotFound, E_FileLockConflict */

@@ -1,4 +1,5 @@
 /* What SMB asks of the gate about bytes and names by a handle. */
+#include "concurrency/lock_sets.h"
 #include "file/gate_private.h"
 
 #include <assert.h>
@@ -18,28 +19,43 @@ static enum error strip_data(struct file_gate *gate, const struct open_entry *op
 
 /* ---- locks ---- */
 
-/* Makes space for `more` locks after the existing ones. */
-static void reserve_locks(struct file_gate *gate, size_t more)
+/* Returns how many of the locks can be acquired as far as their ranges and the number of locks allow: if not all, the
+ * reason is *ret_error, and conflicts of those before come first. */
+static size_t count_allowed(struct file_gate *gate, const struct byte_lock *wanted, size_t count,
+                            enum error *ret_error)
 {
-    struct byte_lock *locks = arena_array(gate->d->arena, gate->lock_count + more, sizeof *locks);
+    size_t space = BYTE_LOCKS_MAX - gate->lock_count, valid = 0;
 
-    if (gate->lock_count > 0)
-        memcpy(locks, gate->locks, gate->lock_count * sizeof *locks);
-    gate->locks = locks;
+    *ret_error = OK;
+    while (valid < count && valid <= space && byte_range_is_valid(&wanted[valid].range))
+        valid++;
+    if (valid > space)
+        *ret_error = decision_fail(gate->d, E_ServerBusy,
+                                   "The file has %u byte-range locks, the most there may be.",
+                                   BYTE_LOCKS_MAX);
+    else if (valid < count)
+        *ret_error = E_InvalidRange;
+    return valid;
 }
 
-static enum error add_lock(struct file_gate *gate, const struct byte_lock *wanted)
+/* Adds the locks after the existing ones. */
+static enum error add_locks(struct file_gate *gate, const struct byte_lock *wanted, size_t count)
 {
-    if (!byte_range_is_valid(&wanted->range))
-        return E_InvalidRange;
-    for (size_t i = 0; i < gate->lock_count; i++)
-        if (byte_lock_conflicts(&gate->locks[i], wanted))
-            return E_FileLockConflict;
-    if (gate->lock_count == BYTE_LOCKS_MAX)
-        return decision_fail(gate->d, E_ServerBusy,
-                             "The file has %u byte-range locks, the most there may be.",
-                             BYTE_LOCKS_MAX);
-    gate->locks[gate->lock_count++] = *wanted;
+    struct arena *arena = gate->d->arena;
+    enum error e;
+    size_t held = gate->lock_count, all = held + count_allowed(gate, wanted, count, &e);
+    struct byte_lock *locks = arena_array(arena, all, sizeof *locks);
+
+    if (held > 0)
+        memcpy(locks, gate->locks, held * sizeof *locks);
+    memcpy(locks + held, wanted, (all - held) * sizeof *locks);
+    if (lock_set_conflict(locks, held, all,
+                          arena_array(arena, all, sizeof(struct lock_set_entry))) < all)
+        return E_FileLockConflict;
+    if (e)
+        return e;
+    gate->locks = locks;
+    gate->lock_count = all;
     return OK;
 }
 
@@ -49,53 +65,32 @@ enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_
     const struct open_entry *open = open_set_find(&gate->set, handle);
     enum error e = open ? gate_read_locks(gate) : E_ResourceNotFound;
 
-    if (!e)
-        reserve_locks(gate, count);
-    for (size_t i = 0; !e && i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         assert(wanted[i].owner == handle);
-        e = add_lock(gate, &wanted[i]);
-    }
+    if (!e)
+        e = add_locks(gate, wanted, count);
     if (e)
         return e;
     gate->locks_changed = true;
     return strip_data(gate, open);
 }
 
-/* The newest one of exactly that range, an exclusive one before the shared ones over it; NULL: none.
- * MS-FSA 2.1.5.8 */
-static struct byte_lock *find_lock(struct file_gate *gate, uint64_t handle,
-                                   const struct byte_range *range)
-{
-    struct byte_lock *found = NULL;
-
-    for (size_t i = gate->lock_count; i-- > 0;) {
-        struct byte_lock *lock = &gate->locks[i];
-
-        if (lock->owner != handle || lock->range.offset != range->offset ||
-            lock->range.length != range->length)
-            continue;
-        if (lock->is_exclusive)
-            return lock;
-        if (!found)
-            found = lock;
-    }
-    return found;
-}
-
-enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
+enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *ranges,
+                       size_t count)
 {
     enum error e = gate_read_locks(gate);
-    struct byte_lock *lock = e ? NULL : find_lock(gate, handle, range);
-    size_t index;
+    struct lock_set_entry *space;
+    size_t released;
 
-    if (!lock)
-        return e ? e : E_ResourceNotFound;
-    index = (size_t)(lock - gate->locks);
-    gate->lock_count--;
-    memmove(lock, lock + 1, (gate->lock_count - index) * sizeof *lock);
-    gate->locks_changed = true;
-    gate->d->wakes = true;
-    return OK;
+    if (e)
+        return e;
+    space = arena_array(gate->d->arena, gate->lock_count, sizeof *space);
+    released = lock_set_release(gate->locks, &gate->lock_count, handle, ranges, count, space);
+    if (released > 0) {
+        gate->locks_changed = true;
+        gate->d->wakes = true;
+    }
+    return released < count ? E_ResourceNotFound : OK;
 }
 
 /* ---- reads and writes ---- */

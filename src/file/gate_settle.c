@@ -61,38 +61,42 @@ static enum error end_opens(struct file_gate *gate, const struct file_use *use,
     return gate_drop_locks(gate);
 }
 
-/* Whether all who have that caching are away; there is one. */
-static bool has_nobody(const struct file_gate *gate, uint16_t caching)
-{
-    bool has_one = false;
+enum holders { HELD_BY_NOBODY, HELD_BY_AWAY, HELD_BY_CLIENTS };
 
-    for (size_t i = 0; i < gate->set.open_count; i++)
-        if (gate->set.opens[i].open.caching == caching) {
-            if (gate->set.opens[i].away_until == 0)
-                return false;
-            has_one = true;
-        }
-    return has_one;
+/* For each caching, by number, who has it open. */
+static enum holders *find_holders(const struct file_gate *gate)
+{
+    enum holders *holders = arena_array(gate->d->arena, gate->set.caching_count, sizeof *holders);
+
+    for (size_t i = 0; i < gate->set.open_count; i++) {
+        const struct open_entry *open = &gate->set.opens[i];
+
+        if (open->open.caching == NO_CACHING)
+            continue;
+        if (open->away_until == 0)
+            holders[open->open.caching] = HELD_BY_CLIENTS;
+        else if (holders[open->open.caching] == HELD_BY_NOBODY)
+            holders[open->open.caching] = HELD_BY_AWAY;
+    }
+    return holders;
 }
 
-/* Those that persist stay, without what is asked for. */
-static bool lose(struct file_gate *gate, const struct caching_break *broken)
+/* Disconnected opens that persist remain, without what is asked for. */
+static void lose(struct file_gate *gate, const struct caching_break *broken)
 {
     struct caching_entry *entry = &gate->set.cachings[broken->caching];
 
-    if (!has_nobody(gate, broken->caching))
-        return false;
     caching_settle(entry, broken->to);
     entry->epoch++;
     gate->is_changed = true;
     gate->d->wakes = true;
-    return true;
 }
 
 enum error gate_settle_away(struct file_gate *gate, const struct file_use *use,
                             const struct opens_verdict *verdict, const struct caching_break *breaks,
                             bool *ret_again)
 {
+    const enum holders *holders;
     bool shares = verdict->error != E_SharingViolation || (gate->is_leased && use->is_open);
     enum error e;
 
@@ -100,8 +104,13 @@ enum error gate_settle_away(struct file_gate *gate, const struct file_use *use,
     if (verdict->error && shares)
         return OK;
     e = end_opens(gate, use, breaks, verdict->break_count, ret_again);
-    for (size_t i = 0; i < verdict->break_count && !e; i++)
-        if (lose(gate, &breaks[i]))
+    if (e || verdict->break_count == 0)
+        return e;
+    holders = find_holders(gate);
+    for (size_t i = 0; i < verdict->break_count; i++)
+        if (holders[breaks[i].caching] == HELD_BY_AWAY) {
+            lose(gate, &breaks[i]);
             *ret_again = true;
-    return e;
+        }
+    return OK;
 }

@@ -20,12 +20,14 @@ static enum error lock_all(struct decision *d, const struct handle_lock *lock,
 }
 
 /* Locks that were released before an element that is not locked stay released. */
-static enum error release_all(struct handle_lock *lock, struct file_gate *gate)
+static enum error release_all(struct decision *d, struct handle_lock *lock, struct file_gate *gate)
 {
-    enum error e = OK;
+    struct byte_range *ranges = arena_array(d->arena, lock->count, sizeof *ranges);
+    enum error e;
 
-    for (size_t i = 0; i < lock->count && !e; i++)
-        e = gate_unlock(gate, lock->handle->id, &lock->elements[i].range);
+    for (size_t i = 0; i < lock->count; i++)
+        ranges[i] = lock->elements[i].range;
+    e = gate_unlock(gate, lock->handle->id, ranges, lock->count);
     if (e && e != E_ResourceNotFound)
         return e;
     lock->stopped = e;
@@ -52,7 +54,7 @@ enum error handle_lock_attempt(struct decision *d, void *of)
     if (e || lock->count == 0)
         return e;
     if (lock->elements[0].action == LOCK_RELEASED)
-        return release_all(lock, gate);
+        return release_all(d, lock, gate);
     e = lock_all(d, lock, gate);
     return e == E_FileLockConflict && lock->waits ? wait_for_lock(d) : e;
 }

@@ -48,3 +48,7 @@ export const one_beyond_the_limits_of_an_smb_request = (context) => send(context
 export const a_file_has_its_most_leases = (context) => send(context, 'cachings');
 export const a_session_has_its_most_trees = (context) => send(context, 'trees');
 export const a_file_is_full_of_handles_locks_and_lost_handles = (context) => send(context, 'full');
+export const a_connection_has_its_most_waiting_requests = (context) => send(context, 'waiting');
+export const unread_changes_are_bounded = (context) => send(context, 'changes');
+export const a_connection_has_its_most_handles = (context) => send(context, 'opens');
+export const long_tokens_are_refused = (context) => send(context, 'tokens');

@@ -28,6 +28,7 @@ SHARING_VIOLATION, NOT_GRANTED, SHORT_OF_RESOURCES = 0xC0000043, 0xC0000055, 0xC
 RESUME_KEY, COPY_CHUNK = 0x00140078, 0x001440F2
 OUT_OF_MEMORY = 0xC0000205
 OPENS_MAX, LOCKS_MAX, CACHINGS_MAX, TREES_MAX = 2000, 2000, 512, 1024
+PARKED_MAX, CONNECTION_OPENS_MAX, LIST_ANEW = 512, 16384, 0x10C
 MIB = 1 << 20
 SILENT, READS = 30, 15
 RESIDENT_MIB_MAX = 300  # the budget is 128 MiB
@@ -366,7 +367,64 @@ def full():
     until_alone("f")
 
 
+def waiting():
+    """One more request that waits for a lock than a connection may have."""
+    holder, c = client(), client()
+    must(holder.open("w", "w", READ | WRITE, ALL, OPEN_OR_CREATE))
+    must(lock(holder, "w", [(0, 1, EXCLUSIVE_AT_ONCE)]))
+    must(c.open("w", "w", READ | WRITE, ALL))
+    gather_credits(c)
+    body = struct.pack("<HHL16sQQL4x", 48, 1, 0, c.opens["w"], 0, 1, 0x2)
+    for _ in range(PARKED_MAX):
+        c.send(smb3structs.SMB2_LOCK, body)
+    must(c.ask(smb3structs.SMB2_LOCK, body), SHORT_OF_RESOURCES)
+    vanish(c)
+    vanish(holder)
+    until_alone("w")
+
+
+def notify(c, name):
+    return c.send(smb3structs.SMB2_CHANGE_NOTIFY, struct.pack("<HHL16sLL", 32, 0, 65536, c.opens[name], 0x1, 0))
+
+
+def changes():
+    """Changes of a directory beyond SMB_CHANGES_MAX, which its client has not read, are to be listed."""
+    c, other = client(), client()
+    must(c.open("n", "notify", READ, ALL, OPEN_OR_CREATE, DIRECTORY))
+    first = notify(c, "n")
+    for i in range(200):
+        must(other.open("f", f"notify\\{'n' * 200}{i}", READ, ALL, CREATE))
+        other.close("f")
+    if c.receive(first)["Status"] != SUCCESS:
+        raise RuntimeError("the first change is not reported")
+    packet = c.receive(notify(c, "n"))
+    must((packet["Status"], None), LIST_ANEW)
+
+
+def opens_of_a_connection():
+    """One handle more than a connection may have."""
+    c = client()
+    for i in range(CONNECTION_OPENS_MAX):
+        must(c.open(i, f"o{i // 1900}", READ, ALL, OPEN_OR_CREATE))
+    must(c.open("more", "more", READ, ALL, OPEN_OR_CREATE), SHORT_OF_RESOURCES)
+    c.close(0)
+    must(c.open("more", "more", READ, ALL, OPEN_OR_CREATE))
+
+
+def tokens():
+    """An NTLM negotiation that is longer than any (NEGOTIATE_MAX): the session is refused, others are served."""
+    c = client()
+    token = b"NTLMSSP\0" + struct.pack("<LL", 1, 0xE2088297) + bytes(16) + bytes(8) + bytes(2048)
+    body = struct.pack("<HBBLLHHQ", 25, 0, 1, 0, 0, 88, len(token), 0) + token
+    must(c.ask(smb3structs.SMB2_SESSION_SETUP, body), BAD_PARAMETER)
+    must(client().open("t", "t", READ, ALL, OPEN_OR_CREATE))
+
+
 INPUTS = {
+    "waiting": waiting,
+    "changes": changes,
+    "opens": opens_of_a_connection,
+    "tokens": tokens,
     "one-beyond": one_beyond,
     "cachings": cachings,
     "trees": trees,

@@ -533,7 +533,7 @@ static enum error unlock(struct world *w, uint64_t handle, uint64_t offset, uint
     const struct byte_range range = { offset, length };
 
     struct file_gate *gate = begin(w);
-    enum error e = gate_unlock(gate, handle, &range);
+    enum error e = gate_unlock(gate, handle, &range, 1);
 
     gate_write(gate);
     return end(w, e);
