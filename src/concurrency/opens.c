@@ -3,6 +3,7 @@
 #include "concurrency/opens.h"
 
 #include <assert.h>
+#include <string.h>
 
 /* clang-format off */
 static const struct file_use rest_uses[REST_USES] = {
@@ -63,22 +64,34 @@ static uint8_t left_of(const struct file_caching *caching, uint8_t strips, bool 
     return takes_names ? 0 : left & CACHING_READ;
 }
 
-/* The break of a caching that gives up nothing more than it was asked for. */
-static struct caching_break no_break(const struct file_opens *opens, size_t number)
+/* Adds what one caching has to give up, unless it was asked for already. */
+static void strip(struct opens_verdict *verdict, const struct file_opens *opens, uint16_t number,
+                  uint8_t strips, bool takes_names, struct caching_break *breaks)
 {
-    return (struct caching_break){ .caching = (uint16_t)number,
-                                   .to = opens->cachings[number].breaks_to };
+    uint8_t to = left_of(&opens->cachings[number], strips, takes_names);
+
+    if (to != opens->cachings[number].breaks_to)
+        breaks[verdict->break_count++] = (struct caching_break){ .caching = number, .to = to };
 }
 
-/* Leaves those breaks that ask for something. They are those of all cachings by number. */
-static size_t drop_no_breaks(const struct file_opens *opens, struct caching_break *breaks)
-{
-    size_t count = 0;
+/* Cachings by number. */
+struct caching_set {
+    uint64_t words[NO_CACHING / 64 + 1]; /* of as many as there are */
+};
 
-    for (size_t i = 0; i < opens->caching_count; i++)
-        if (breaks[i].to != opens->cachings[i].breaks_to)
-            breaks[count++] = breaks[i];
-    return count;
+static void caching_set_clear(struct caching_set *set, size_t count)
+{
+    memset(set->words, 0, (count + 63) / 64 * sizeof set->words[0]);
+}
+
+/* returns false if it was in the set */
+static bool caching_set_add(struct caching_set *set, uint16_t number)
+{
+    uint64_t bit = UINT64_C(1) << number % 64, *word = &set->words[number / 64];
+    bool is_new = !(*word & bit);
+
+    *word |= bit;
+    return is_new;
 }
 
 /* E_SharingViolation where an open stays in the way whatever its client gives up; else the breaks of
@@ -88,9 +101,9 @@ static struct opens_verdict judge_sharing(const struct file_opens *opens,
                                           struct caching_break *breaks)
 {
     struct opens_verdict verdict = { .error = OK };
+    struct caching_set broken;
 
-    for (size_t i = 0; i < opens->caching_count; i++)
-        breaks[i] = no_break(opens, i);
+    caching_set_clear(&broken, opens->caching_count);
     for (size_t i = 0; i < opens->open_count; i++) {
         const struct file_open *open = &opens->opens[i];
 
@@ -99,9 +112,9 @@ static struct opens_verdict judge_sharing(const struct file_opens *opens,
         if (!may_be_closed(opens, open, own))
             return (struct opens_verdict){ .error = E_SharingViolation };
         verdict.waits = true;
-        breaks[open->caching].to = left_of(&opens->cachings[open->caching], CACHING_HANDLE, false);
+        if (caching_set_add(&broken, open->caching))
+            strip(&verdict, opens, open->caching, CACHING_HANDLE, false, breaks);
     }
-    verdict.break_count = drop_no_breaks(opens, breaks);
     return verdict;
 }
 
@@ -123,15 +136,13 @@ static struct opens_verdict judge_caching(const struct file_opens *opens,
     for (size_t i = 0; i < opens->caching_count; i++) {
         const struct file_caching *caching = &opens->cachings[i];
 
-        breaks[i] = no_break(opens, i);
         if (is_spared(caching, use, i == own))
             continue;
         if (caching->holds & use->waits_for ||
             (use->has_waited && caching->holds != caching->breaks_to))
             verdict.waits = true;
-        breaks[i].to = left_of(caching, use->strips, use->takes_names);
+        strip(&verdict, opens, (uint16_t)i, use->strips, use->takes_names, breaks);
     }
-    verdict.break_count = drop_no_breaks(opens, breaks);
     return verdict;
 }
 
