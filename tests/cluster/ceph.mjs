@@ -1,5 +1,6 @@
 // A CephFS for tests: one monitor, three OSDs, two MDS (one waits) from Debian's packages, in one folder, on 127.0.0.1,
-// without keys or systemd; and machines, each a mount of its own by ceph-fuse, that can die, hang and be evicted.
+// without systemd; and machines, each a mount of its own by ceph-fuse, that can die, hang and be evicted. Every daemon and
+// client has a key (cephx); those of machines and of the fence command have the capabilities that docs/cells.md gives.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -9,12 +10,15 @@ import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const PROGRAMS = ['ceph', 'ceph-mon', 'ceph-osd', 'ceph-mds', 'ceph-fuse', 'monmaptool'];
+const PROGRAMS = ['ceph', 'ceph-authtool', 'ceph-mon', 'ceph-osd', 'ceph-mds', 'ceph-fuse', 'monmaptool'];
 const OSDS = 3;
 const GROUPS = 8;
 const ROOT = 'shared';
 const QUOTA_BYTES = 20 * 2 ** 30;
 const DISK_BYTES = 8 * 2 ** 30;
+const FILE_SYSTEM = 'cells';
+/* docs/cells.md "Fencing": what the key of the fence command may do. */
+const FENCES = ['mon', 'allow r', 'mds', 'allow *'];
 const FREE_BYTES = 5 * 2 ** 30;
 const FREE_MEMORY = 2 * 2 ** 30;
 const PATIENCE_MS = 120_000;
@@ -55,9 +59,9 @@ mon_host = [v2:127.0.0.1:${port}]
 ms_bind_ipv6 = false
 public_addr = 127.0.0.1
 cluster_addr = 127.0.0.1
-auth_cluster_required = none
-auth_service_required = none
-auth_client_required = none
+auth_cluster_required = cephx
+auth_service_required = cephx
+auth_client_required = cephx
 run_dir = ${folder}
 admin_socket = ${folder}/$name.asok
 log_file = ${folder}/$name.log
@@ -71,6 +75,7 @@ osd_pool_default_pg_autoscale_mode = off
 osd_pool_default_pg_num = ${GROUPS}
 mon_max_pg_per_osd = 1000
 [client]
+keyring = ${folder}/$name.keyring
 admin_socket =
 log_file =
 [mon]
@@ -87,6 +92,7 @@ mds_data = ${folder}/mds.$id
 keyring = ${folder}/mds.$id/keyring
 [osd]
 osd_data = ${folder}/osd.$id
+keyring = ${folder}/osd.$id/keyring
 osd_class_load_list = *
 osd_class_default_list = *
 osd_crush_update_on_start = true
@@ -146,17 +152,22 @@ export class CephFs {
 
     async #start() {
         const fsid = randomUUID(), port = await freePort(), map = path.join(this.#folder, 'monmap');
+        const keys = path.join(this.#folder, 'mon.keyring');
 
         writeFileSync(this.configuration, configuration(this.#folder, port, fsid));
+        this.#makeKey(keys, 'mon.', 'mon', 'allow *');
+        this.#makeKey(this.#keyring('client.admin'), 'client.admin', 'mon', 'allow *', 'osd', 'allow *', 'mds', 'allow *', 'mgr', 'allow *');
+        this.#run('ceph-authtool', keys, '--import-keyring', this.#keyring('client.admin'));
         this.#run('monmaptool', '--create', '--fsid', fsid, '--addv', 'a', `[v2:127.0.0.1:${port}]`, map);
         mkdirSync(path.join(this.#folder, 'mon'));
-        this.#run('ceph-mon', '--mkfs', '-i', 'a', '--monmap', map);
+        this.#run('ceph-mon', '--mkfs', '-i', 'a', '--monmap', map, '--keyring', keys);
         this.#spawn('mon', 'ceph-mon', '-i', 'a');
         for (let i = 0; i < OSDS; i++) {
             const uuid = randomUUID();
 
             this.#run('ceph', 'osd', 'new', uuid);
             mkdirSync(path.join(this.#folder, `osd.${i}`));
+            this.#authorize(path.join(this.#folder, `osd.${i}`, 'keyring'), `osd.${i}`, 'mon', 'allow profile osd', 'osd', 'allow *');
             this.#run('ceph-osd', '-i', `${i}`, '--mkfs', '--osd-uuid', uuid);
             this.startDisk(i);
         }
@@ -164,18 +175,41 @@ export class CephFs {
             this.#run('ceph', 'osd', 'pool', 'create', pool, `${GROUPS}`, `${GROUPS}`, 'replicated');
         for (const id of ['a', 'b']) {
             mkdirSync(path.join(this.#folder, `mds.${id}`));
-            writeFileSync(path.join(this.#folder, `mds.${id}`, 'keyring'), '');
+            this.#authorize(path.join(this.#folder, `mds.${id}`, 'keyring'), `mds.${id}`, 'mon', 'allow profile mds', 'osd', 'allow *', 'mds', 'allow *');
             this.startMds(id);
         }
-        this.#run('ceph', 'fs', 'new', 'cells', 'meta', 'data');
+        this.#run('ceph', 'fs', 'new', FILE_SYSTEM, 'meta', 'data');
         await this.#until('an MDS is active', () => this.#run('ceph', 'mds', 'stat').includes('up:active'));
         await this.#makeRoot();
+        writeFileSync(this.#keyring('client.lagra'), this.#run('ceph', 'fs', 'authorize', FILE_SYSTEM, 'client.lagra', `/${ROOT}`, 'rw'));
+        this.#authorize(this.#keyring('client.lagra-fence'), 'client.lagra-fence', ...FENCES);
+    }
+
+    /* ---- keys ---- */
+
+    #keyring(name) {
+        return path.join(this.#folder, `${name}.keyring`);
+    }
+
+    /** A key that no monitor knows yet. */
+    #makeKey(file, name, ...capabilities) {
+        this.#run('ceph-authtool', '--create-keyring', file, '--gen-key', '-n', name,
+            ...capabilities.flatMap((text, i) => i % 2 === 0 ? ['--cap', text] : [text]));
+    }
+
+    #authorize(file, name, ...capabilities) {
+        writeFileSync(file, this.#run('ceph', 'auth', 'get-or-create', name, ...capabilities));
+    }
+
+    /** The environment of a front end: its fence command has a key of its own. */
+    get environment() {
+        return { CEPH_CONF: this.configuration, CEPH_ARGS: '--id lagra-fence' };
     }
 
     /** The folder that machines mount, with a quota: without a manager CephFS does not know how much room it has, and
      *  statfs() says none, but for that of a quota. */
     async #makeRoot() {
-        const at = await this.#mountAt('admin', '/'), folder = path.join(at, ROOT);
+        const at = await this.#mountAt('admin', '/', 'admin'), folder = path.join(at, ROOT);
 
         mkdirSync(folder);
         const { status, stderr } = spawnSync('python3', ['-c', 'import os, sys; os.setxattr(sys.argv[1], "ceph.quota.max_bytes", sys.argv[2].encode())', folder, `${QUOTA_BYTES}`], { encoding: 'utf8' });
@@ -219,14 +253,14 @@ export class CephFs {
     }
 
     async mount(name) {
-        await this.#mountAt(name, `/${ROOT}`);
+        await this.#mountAt(name, `/${ROOT}`, 'lagra');
     }
 
-    async #mountAt(name, folder) {
+    async #mountAt(name, folder, user) {
         const at = this.mountPoint(name);
 
         mkdirSync(at, { recursive: true });
-        this.#spawn(`machine.${name}`, 'ceph-fuse', '-r', folder, at);
+        this.#spawn(`machine.${name}`, 'ceph-fuse', '--id', user, '-r', folder, at);
         await this.#until(`machine ${name} has mounted`, () => readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${at} `));
         return at;
     }

@@ -151,6 +151,9 @@ const TESTS = {
     },
 };
 
+/* Tests whose owner keeps its lock: the other front end has to run the fence command. */
+const FENCED = ['die', 'hang', 'stop', 'cut-off', 'cut-off-idle', 'persistent'];
+
 /* What takes as long as a session's timeout. */
 const LONG = {
     /** Nobody fences the owner: the MDS ends its session by itself. */
@@ -207,6 +210,12 @@ class World {
         await this.writers.readQuiet(old.member, this.quiet, AFTER_MS);
     }
 
+    /** Has a front end fenced the owner since then? By its log, whose lines begin with the time. */
+    hasFenced(since) {
+        return this.machines.some(({ member }) => member.stderr.split('\n')
+            .some((line) => line.includes('its owner is fenced') && Date.parse(line.split(' ')[0]) >= since));
+    }
+
     async untilReplaced() {
         const old = this.owner, began = performance.now(), other = this.machines.find((machine) => machine !== old);
 
@@ -235,6 +244,8 @@ async function runTest(world, name) {
     await world.untilOwned().catch((error) => problems.push(error.message));
     await sleep(AFTER_MS);
     problems.push(...world.writers.problems);
+    if (FENCED.includes(name) && !world.hasFenced(began))
+        problems.push('the fence command has not succeeded');
     total[problems.length === 0 ? 'passed' : 'failed']++;
     console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${name}, ${Math.round((Date.now() - began) / 1000)} s${world.took ? `: ${world.took}` : ''}`);
     problems.slice(0, 10).forEach((problem) => console.log(problem));
