@@ -1,5 +1,5 @@
-// A CephFS for tests: one monitor, three OSDs, two MDS (one waits) from Debian's packages, in one folder, on 127.0.0.1,
-// without systemd; and machines, each a mount of its own by ceph-fuse, that can die, hang and be evicted. Every daemon and
+// A CephFS for tests: one monitor, three OSDs, two MDS (one waits) from Debian's packages, in one folder, at
+// one address, without systemd; and machines, each a mount of its own by ceph-fuse, that can die, hang and be evicted. Every daemon and
 // client has a key (cephx); those of machines and of the fence command have the capabilities that docs/cells.md gives.
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -25,12 +25,12 @@ const PATIENCE_MS = 120_000;
 const COMMAND_MS = 60_000;
 const POLL_MS = 100;
 
-function freePort() {
+function freePort(address) {
     return new Promise((resolve, reject) => {
         const server = createServer();
 
         server.once('error', reject);
-        server.listen(0, '127.0.0.1', () => {
+        server.listen(0, address, () => {
             const { port } = server.address();
 
             server.close(() => resolve(port));
@@ -53,12 +53,12 @@ export function lacking() {
     return lacks;
 }
 
-const configuration = (folder, port, fsid) => `[global]
+const configuration = (folder, address, port, fsid) => `[global]
 fsid = ${fsid}
-mon_host = [v2:127.0.0.1:${port}]
+mon_host = [v2:${address}:${port}]
 ms_bind_ipv6 = false
-public_addr = 127.0.0.1
-cluster_addr = 127.0.0.1
+public_addr = ${address}
+cluster_addr = ${address}
 auth_cluster_required = cephx
 auth_service_required = cephx
 auth_client_required = cephx
@@ -106,16 +106,26 @@ bluestore_cache_autotune = false
 bluestore_cache_size = 67108864
 `;
 
+/** Where it is in the file system, for machines. */
+export const MOUNTED = `/${ROOT}`;
+
 export class CephFs {
     #folder = mkdtempSync(path.join(tmpdir(), 'lagra-cephfs-'));
     #daemons = new Map();
+    #address;
+    monitor = ''; // its address and port
+
+    constructor(address) {
+        this.#address = address;
+    }
 
     get configuration() {
         return path.join(this.#folder, 'ceph.conf');
     }
 
-    static async start() {
-        const fs = new CephFs();
+    /** address: of this machine, at which the daemons listen */
+    static async start(address = '127.0.0.1') {
+        const fs = new CephFs(address);
 
         try {
             await fs.#start();
@@ -151,14 +161,15 @@ export class CephFs {
     }
 
     async #start() {
-        const fsid = randomUUID(), port = await freePort(), map = path.join(this.#folder, 'monmap');
+        const fsid = randomUUID(), port = await freePort(this.#address), map = path.join(this.#folder, 'monmap');
         const keys = path.join(this.#folder, 'mon.keyring');
 
-        writeFileSync(this.configuration, configuration(this.#folder, port, fsid));
+        writeFileSync(this.configuration, configuration(this.#folder, this.#address, port, fsid));
         this.#makeKey(keys, 'mon.', 'mon', 'allow *');
         this.#makeKey(this.#keyring('client.admin'), 'client.admin', 'mon', 'allow *', 'osd', 'allow *', 'mds', 'allow *', 'mgr', 'allow *');
         this.#run('ceph-authtool', keys, '--import-keyring', this.#keyring('client.admin'));
-        this.#run('monmaptool', '--create', '--fsid', fsid, '--addv', 'a', `[v2:127.0.0.1:${port}]`, map);
+        this.#run('monmaptool', '--create', '--fsid', fsid, '--addv', 'a', `[v2:${this.#address}:${port}]`, map);
+        this.monitor = `${this.#address}:${port}`;
         mkdirSync(path.join(this.#folder, 'mon'));
         this.#run('ceph-mon', '--mkfs', '-i', 'a', '--monmap', map, '--keyring', keys);
         this.#spawn('mon', 'ceph-mon', '-i', 'a');
@@ -199,6 +210,11 @@ export class CephFs {
 
     #authorize(file, name, ...capabilities) {
         writeFileSync(file, this.#run('ceph', 'auth', 'get-or-create', name, ...capabilities));
+    }
+
+    /** The secret of the machines' key, for a mount by the kernel. */
+    get secret() {
+        return this.#run('ceph', 'auth', 'get-key', 'client.lagra').trim();
     }
 
     /** The environment of a front end: its fence command has a key of its own. */
@@ -253,7 +269,7 @@ export class CephFs {
     }
 
     async mount(name) {
-        await this.#mountAt(name, `/${ROOT}`, 'lagra');
+        await this.#mountAt(name, MOUNTED, 'lagra');
     }
 
     async #mountAt(name, folder, user) {
@@ -277,10 +293,19 @@ export class CephFs {
 
     /** Evicts its client, as an administrator may. */
     evict(name) {
-        const sessions = JSON.parse(this.#run('ceph', 'tell', 'mds.0', 'session', 'ls', '--format=json'));
-        const found = sessions.find(({ client_metadata: { mount_point: at } }) => at?.replace(/\/$/, '') === this.mountPoint(name));
+        this.#evict(({ mount_point: at }) => at?.replace(/\/$/, '') === this.mountPoint(name));
+    }
 
-        this.#run('ceph', 'tell', 'mds.0', 'client', 'evict', `id=${found.id}`);
+    /** Evicts the client of a kernel, of which there is one. */
+    evictKernel() {
+        this.#evict(({ kernel_version: version }) => version !== undefined);
+    }
+
+    #evict(isIt) {
+        const sessions = JSON.parse(this.#run('ceph', 'tell', 'mds.0', 'session', 'ls', '--format=json'));
+        const { id } = sessions.find(({ client_metadata: metadata }) => isIt(metadata));
+
+        this.#run('ceph', 'tell', 'mds.0', 'client', 'evict', `id=${id}`);
     }
 
     async stop() {
