@@ -3,11 +3,10 @@
  * it is asked (gate.h); once it is committed, the listener of the key is called, once for each break.
  *
  * (1) A listener that was added before its open was committed misses no break of it.
- * (2) It is called on the thread that has committed or settled, under the registry's lock: it notes the break,
+ * (2) It is called on the thread that has committed, under the registry's lock: it notes the break,
  *     posts to its own thread, and returns. It may neither block nor call anything of this file.
  * (3) It may be called before its open has been answered, and for an open that fails after all.
- * (4) After break_listener_remove() has returned it is not being called, and will not be.
- * (5) A commit that turns out lost, as one of a store on other machines may, is not reported. Any thread. */
+ * (4) After break_listener_remove() has returned it is not being called, and will not be. Any thread. */
 #ifndef LAGRA_FILE_BREAK_NEWS_H
 #define LAGRA_FILE_BREAK_NEWS_H
 

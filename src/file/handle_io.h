@@ -31,21 +31,16 @@ struct handle_reading {
     char *to;
     size_t length, done;
 };
-/* After handle_read_attempt() returned OK. to: room for read->readable bytes, and kept until the end.
- * Where it returns OK, handle_reading_end() is called.
- * returns OK; DECIDE_AGAIN: attempt again; DECIDE_BLOCKING: call it again, with the decision as it is, when what is
- *         missing has been fetched (fetch_set_wait()), or after handle_reading_load() */
-enum error handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
-                                struct handle_reading *ret_reading);
+/* After handle_read_attempt() returned OK. to: room for read->readable bytes, and kept until handle_reading_end(). */
+void handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
+                          struct handle_reading *ret_reading);
 /* waiter: NULL: waits itself, on a thread that may block.
  * returns OK               all of it is read
  *         DECIDE_WAITS     the waiter will be woken: call again then
- *         DECIDE_BLOCKING  no waiter was armed: when what is missing has been fetched (fetch_set_wait()), or
- *                          handle_reading_load() was called on a thread that may block, call again
- *         DECIDE_AGAIN     of a store on other machines: end it, and attempt again
+ *         DECIDE_BLOCKING  no waiter was armed: call again after handle_reading_load()
  *         E_InternalError  damage, or the disk failed; E_ServerBusy */
 enum error handle_reading_go_on(struct handle_reading *reading, struct waiter *waiter);
-/* returns OK, DECIDE_AGAIN, E_InternalError, E_ServerBusy. May block. */
+/* After DECIDE_BLOCKING. returns OK, E_InternalError, E_ServerBusy. May block. */
 enum error handle_reading_load(struct handle_reading *reading);
 /* No waiter may be armed. */
 void handle_reading_end(struct handle_reading *reading);

@@ -481,7 +481,7 @@ int serve(struct options *options)
     }
     if (started)
         greet_all(options, GREET_CLOSING);
-    if (options->cluster || (run.store && store_limits(run.store).settles_later))
+    if (options->cluster)
         ending_within(STOP_GRACE_S + AWAY_GRACE_S);
     stop(&run, STOP_GRACE_S);
     if (started)

@@ -20,7 +20,6 @@ struct batch {
     struct arena *scratch; /* of the parts that are under way */
     struct arena_mark fresh;
     struct response response;       /* to the part that is being answered */
-    uint64_t seen;                  /* when the batch as a whole was checked */
     size_t group[COMMIT_PARTS_MAX]; /* parts that are decided, and committed as one */
     size_t group_count;
     uint64_t group_bytes;
@@ -151,14 +150,13 @@ enum state batch_begin(struct flow *flow)
     if (e == DECIDE_AGAIN)
         return BATCH;
     if (e == DECIDE_BLOCKING)
-        return flow_awaits_fetch(flow) ? WAITING : BATCH_BEGIN_IN_POOL;
+        return BATCH_BEGIN_IN_POOL;
     if (e) {
         work->error = e;
         return CORS;
     }
     assert(!flow->batch);
     flow->batch = batch_new(flow);
-    flow->batch->seen = work->decision.seen;
     if (work->decision.malformed)
         work->problem = *work->decision.malformed_because;
     e = work->decision.malformed ? work->decision.malformed : route_parts(flow);
@@ -341,46 +339,6 @@ enum state batch_part_done(struct flow *flow)
     decision_saw(&flow->work.decision, part->decision.seen);
     assert(batch->answers[index].ptr && part->decision.part_count == 0);
     return PART;
-}
-
-/* ---- after the wait ---- */
-
-/* Of each part by itself: one may have come to be and another not. The gravest counts for all. */
-enum store_result batch_settled(struct flow *flow)
-{
-    const struct batch *batch = flow->batch;
-    struct store *store = flow->work.decision.store;
-    enum store_result whole = store_settled(store, flow->work.decision.seen);
-
-    for (size_t i = 0; i < batch->asked->count && whole != STORE_WAIT; i++) {
-        enum store_result part = store_settled(store, batch->works[i].decision.seen);
-
-        if (whole == STORE_OK || (whole == STORE_CONFLICT && part != STORE_OK))
-            whole = part;
-    }
-    return whole;
-}
-
-enum state batch_decide_again(struct flow *flow)
-{
-    struct batch *batch = flow->batch;
-    struct decision *whole = &flow->work.decision;
-    bool any = false;
-
-    whole->seen = batch->seen;
-    for (size_t i = 0; i < batch->asked->count; i++) {
-        struct work *part = &batch->works[i];
-
-        if (store_settled(whole->store, part->decision.seen) != STORE_CONFLICT) {
-            decision_saw(whole, part->decision.seen);
-            continue;
-        }
-        any = true;
-        part->error = OK;
-        batch->answers[i].ptr = NULL;
-    }
-    batch->next = 0;
-    return any ? PART : CUT;
 }
 
 /* ---- bodies that are multipart/mixed ---- */

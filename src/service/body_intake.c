@@ -52,7 +52,6 @@ static enum body_taken from_stage(enum store_result result)
     case STORE_FULL:
     case STORE_SHORTAGE:
     case STORE_BUSY:
-    case STORE_UNKNOWN:
         break;
     }
     return BODY_NOT_TAKEN;

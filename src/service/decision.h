@@ -76,10 +76,9 @@ struct decision_part {
     struct changes *changes; /* NULL: a guard: unchanged when the others' changes are committed */
 };
 
-/* Something that this process is to learn of once the changes are committed, and there to stay (deciding_settled()).
- * In the arena of the attempt. */
+/* Something that this process is to learn of once the changes are committed. In the arena of the attempt. */
 struct decision_news {
-    /* Called once, on the thread that has committed or settled; no lock is held. May neither block nor decide. */
+    /* Called once, on the thread that has committed; no lock is held. May neither block nor decide. */
     void (*tell)(struct decision_news *news);
     struct decision_news *next; /* the decision's */
 };
@@ -122,9 +121,8 @@ struct decision {
     instant drawn;       /* decision_draw(): kept until the commit; 0: nothing was drawn yet */
     instant waits_until; /* for others: kept over attempts; 0: it has not waited yet */
     bool wakes;          /* its changes may let others go on who wait (service/waiting.h) */
-    struct decision_news *news;      /* the newest first; of an attempt, until it is committed */
-    struct decision_news *committed; /* those of a commit that is not settled yet */
-    uint64_t seen_before;            /* newest sequence of what was read before the first */
+    struct decision_news *news; /* the newest first; of an attempt, until it is committed */
+    uint64_t seen_before;       /* newest sequence of what was read before the first */
     /* Those that are open. At the end, since what lies behind them need not be zeroed: struct flow. */
     struct decision_part parts[DECISION_PARTS_MAX];
 };
@@ -137,8 +135,6 @@ _Static_assert(offsetof(struct decision, parts) +
  * changed by them; with NULL it is a guard. The newest part may be closed again by decision_leave(). */
 struct decision_part *decision_open(struct decision *d, struct partition partition,
                                     struct changes *changes);
-/* A guard that shows the partition as it is now, whatever of it the attempt has seen. */
-struct decision_part *decision_open_afresh(struct decision *d, struct partition partition);
 /* The part that it is already; NULL: none. */
 struct decision_part *decision_find_part(struct decision *d, struct partition partition);
 /* Opens the partition that the operation is about: d->before, and d->changes are its. In the place of
@@ -153,7 +149,7 @@ void decision_leave(struct decision *d, struct decision_part *newest);
 struct snapshot *decision_detach(struct decision *d, struct decision_part *newest);
 /* Looks whether one of the parts may have changed since it was opened, or its space been dropped: then what was read of another one
  * later need not agree with it. A commit finds that by itself; this is for what is refused, or looks damaged,
- * because two parts do not agree. returns as snapshot_confirm(); rarely STORE_CONFLICT when nothing has changed */
+ * because two parts do not agree. returns STORE_OK, STORE_CONFLICT; that rarely when nothing has changed, too */
 enum store_result decision_confirm(const struct decision *d);
 /* Of one part. */
 enum store_result decision_confirm_part(const struct decision *d, const struct decision_part *part);
@@ -197,7 +193,7 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
 /* It changes nothing, whatever it was about to: a refusal, for one. */
 void decision_drop_changes(struct decision *d);
 /* A store result that is not STORE_OK as a wire error (the one place): CORRUPT and IO are 500
- * InternalError, but for what is missing in a space that has been dropped: DECIDE_AGAIN. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN,
+ * InternalError, but for what is missing in a space that has been dropped: DECIDE_AGAIN. STORE_WAIT of reads becomes DECIDE_BLOCKING, and STORE_CONFLICT, of what does not agree, DECIDE_AGAIN,
  * which a decide function returns as it returns errors: it is then run again. What the decision has
  * in d->changes by now is dropped. */
 enum error decision_fail_store(struct decision *d, enum store_result result);

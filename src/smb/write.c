@@ -75,7 +75,6 @@ enum smb_step smb_write_go_on(struct smb_request *request)
     case STORE_IO:
     case STORE_SHORTAGE:
     case STORE_BUSY:
-    case STORE_UNKNOWN:
         break;
     }
     return smb_refuse(request, STATUS_UNEXPECTED_IO_ERROR);

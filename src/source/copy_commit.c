@@ -70,9 +70,7 @@ static enum error commit_once(struct decision *d, struct attempt *of)
 
     pass_last_gate(of->verdict, !e);
     deciding_end(d);
-    if (e == DECIDE_GONE)
-        return E_NoPendingCopyOperation;
-    return e == DECIDE_UNKNOWN ? E_ServerBusy : e;
+    return e == DECIDE_GONE ? E_NoPendingCopyOperation : e;
 }
 
 enum error copy_commit(struct copying *c, const struct copy_verdict *verdict)

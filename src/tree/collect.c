@@ -106,14 +106,13 @@ static enum store_result end_partition(struct step *step)
     return result;
 }
 
-static enum store_result begin_partition(struct step *step, uint64_t id)
+static void begin_partition(struct step *step, uint64_t id)
 {
     step->part = tree_part(&step->tree, id);
     decision_read_clock(step->tree.d);
     step->gone = arena_array(step->tree.d->arena, VERSIONS_AT_ONCE, sizeof step->gone[0]);
     step->gone_count = 0;
     step->has_others = false;
-    return snapshot_hold(step->part->before);
 }
 
 /* ---- one step ---- */
@@ -145,9 +144,7 @@ static enum store_result take_row(struct step *step, struct bytes row)
     if (is_enough(step) || (!step->part && step->tree.d->part_count == DECISION_PARTS_MAX))
         return STORE_NOT_FOUND;
     if (!step->part)
-        result = begin_partition(step, id);
-    if (result)
-        return result;
+        begin_partition(step, id);
     step->count++;
     return collect_version(step, bytes_from(row, UNTIL_SIZE + ID_SIZE));
 }
@@ -171,7 +168,7 @@ static enum store_result take_rows(struct step *step, struct bytes from, struct 
     if (taken && taken != STORE_NOT_FOUND)
         return taken;
     *ret_next = row;
-    if (taken || (result == STORE_CONFLICT && step->count > 0)) /* an iterator cannot be held */
+    if (taken)
         return STORE_OK;
     *ret_next = bytes_of(NULL, 0);
     return result == STORE_NOT_FOUND ? end_partition(step) : result;
@@ -194,7 +191,7 @@ enum store_result tree_collect(struct decision *d, const struct deferred_task *t
     result = tree_kept_read(step.tree.stamp->before, d->arena, &step.kept);
     if (!result &&
         task->payload.len > UNTIL_SIZE + ID_SIZE) /* the partition that the last was in */
-        result = begin_partition(&step, be64_get(task->payload.ptr + UNTIL_SIZE));
+        begin_partition(&step, be64_get(task->payload.ptr + UNTIL_SIZE));
     if (!result)
         result = take_rows(&step, task->payload, &next);
     if (!result && next.ptr)

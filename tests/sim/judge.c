@@ -158,9 +158,9 @@ unsigned judge_committing(unsigned slot, unsigned ret_numbers[PARTS_MAX])
     return slots[slot].committing_count;
 }
 
-void judge_list_ends(unsigned slot, bool has_ended)
+void judge_list_ends(unsigned slot)
 {
-    slots[slot].list_ended = has_ended;
+    slots[slot].list_ended = true;
 }
 
 /* Parts of a batch have places of their own in the order, also where they are committed as one. */

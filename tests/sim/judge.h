@@ -23,8 +23,8 @@ unsigned judge_parts(unsigned slot);
 void judge_commits_parts(unsigned slot, const unsigned *numbers, unsigned count);
 /* Which that are; how many. */
 unsigned judge_committing(unsigned slot, unsigned ret_numbers[PARTS_MAX]);
-/* All of its parts are done; or some are to be done again. */
-void judge_list_ends(unsigned slot, bool has_ended);
+/* All of its parts are done. */
+void judge_list_ends(unsigned slot);
 
 /* After a start: reads everything, finds the state that the crash left, goes on from it.
  * False: the store has failed meanwhile. */

@@ -49,7 +49,7 @@ static void embedded_wait_durable(struct store *store, uint64_t sequence, struct
     syncer_wait(&embedded_of(store)->syncer, sequence, waiter);
 }
 
-static enum store_result embedded_settled(struct store *store, uint64_t sequence)
+static enum store_result embedded_durable(struct store *store, uint64_t sequence)
 {
     if (syncer_covers(&embedded_of(store)->syncer, sequence))
         return STORE_OK;
@@ -151,12 +151,11 @@ static const struct store_operations embedded_operations = {
     .snapshot_open = embedded_snapshot_open,
     .snapshot_close = embedded_snapshot_close,
     .snapshot_is_newest = embedded_snapshot_is_newest,
-    .snapshot_hold = local_snapshot_hold,
     .get = embedded_get,
     .get_ahead = embedded_get_ahead,
     .commit = embedded_commit,
     .wait_durable = embedded_wait_durable,
-    .settled = embedded_settled,
+    .durable = embedded_durable,
     .scan_cursor = embedded_scan_cursor,
     .space_cursor = embedded_space_cursor,
     .cursor_seek = embedded_cursor_seek,

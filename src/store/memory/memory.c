@@ -105,7 +105,7 @@ static void memory_wait_durable(struct store *base, uint64_t sequence, struct wa
     waiter->wake(waiter);
 }
 
-static enum store_result memory_settled(struct store *base, uint64_t sequence)
+static enum store_result memory_durable(struct store *base, uint64_t sequence)
 {
     (void)base;
     (void)sequence;
@@ -129,11 +129,10 @@ static const struct store_operations memory_operations = {
     .snapshot_open = memory_snapshot_open,
     .snapshot_close = memory_snapshot_close,
     .snapshot_is_newest = memory_snapshot_is_newest,
-    .snapshot_hold = local_snapshot_hold,
     .get = memory_get,
     .commit = memory_commit,
     .wait_durable = memory_wait_durable,
-    .settled = memory_settled,
+    .durable = memory_durable,
     .scan_cursor = memory_scan_cursor,
     .space_cursor = memory_space_cursor,
     .cursor_seek = memory_cursor_seek,

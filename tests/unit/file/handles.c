@@ -181,10 +181,9 @@ static enum error read_attempt(struct decision *d, struct handle_read *read, cha
     struct handle_reading reading;
     enum error e = deciding_attempt(d, handle_read_attempt, read);
 
-    if (!e)
-        e = handle_reading_begin(d, read, to, &reading);
     if (e)
         return e;
+    handle_reading_begin(d, read, to, &reading);
     e = handle_reading_go_on(&reading, NULL);
     handle_reading_end(&reading);
     return e;

@@ -120,7 +120,7 @@ static void abandoned_stages_are_freed(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *stale = open_held(f->store, f->partition);
+    struct snapshot *stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct stage *finished, *unfinished, *unused;
     struct blocking_waiter blocking;
     const struct piece *pieces;
@@ -201,7 +201,7 @@ static void replace_and_read(struct worker *worker, struct random *random, struc
     struct partition partition = { worker->f->partition.space,
                                    arena_printf(arena, "%u", worker->number) };
     struct stream new = { random_below(random, 6 * MIB), random_next(random) | 1 };
-    struct snapshot *reader = open_held(store, partition);
+    struct snapshot *reader = snapshot_open(store, partition, STORE_MAY_BLOCK);
     enum store_result result;
 
     do {

@@ -118,6 +118,5 @@ int main(void)
                                         fixture_tear_down),
     };
 
-    (void)setenv("LAGRA_TREE_STORE", "late", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
