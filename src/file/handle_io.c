@@ -86,19 +86,11 @@ void handle_reading_end(struct handle_reading *reading)
 
 /* ---- pieces of a large write ---- */
 
-void write_staging_begin(struct store *store, const struct mount *mount,
-                         const struct held_handle *handle, struct bytes bytes,
-                         struct write_staging *ret_staging)
+void write_staging_begin(struct store *store, struct bytes bytes, struct write_staging *ret_staging)
 {
-    struct arena *scratch;
-
     *ret_staging = (struct write_staging){ .bytes = bytes };
-    if (bytes.len <= store_limits(store).inline_bytes)
-        return;
-    scratch = arena_new(4096);
-    ret_staging->stage =
-        stage_open(store, tree_partition(scratch, mount->space, handle->node), bytes.len);
-    arena_free(scratch);
+    if (bytes.len > STORE_INLINE_BYTES)
+        ret_staging->stage = stage_open(store, bytes.len);
 }
 
 enum store_result write_staging_go_on(struct write_staging *staging, struct waiter *waiter,

@@ -47,7 +47,7 @@ void handle_reading_end(struct handle_reading *reading);
 
 /* ---- writing ----
  *
- * What is at most store_limits().inline_bytes long goes into the decision as it is. More is written to
+ * What is at most STORE_INLINE_BYTES long goes into the decision as it is. More is written to
  * pieces first, which are on the disk before the decision:
  *
  *     write_staging_begin()
@@ -61,8 +61,7 @@ struct write_staging {
     size_t taken;
 };
 /* bytes: stay where they are until the end. */
-void write_staging_begin(struct store *store, const struct mount *mount,
-                         const struct held_handle *handle, struct bytes bytes,
+void write_staging_begin(struct store *store, struct bytes bytes,
                          struct write_staging *ret_staging);
 /* returns STORE_OK; STORE_WAIT: call again when the waiter has been woken; as stage_write() */
 enum store_result write_staging_go_on(struct write_staging *staging, struct waiter *waiter,

@@ -22,7 +22,6 @@ struct batch {
     struct response response;       /* to the part that is being answered */
     size_t group[COMMIT_PARTS_MAX]; /* parts that are decided, and committed as one */
     size_t group_count;
-    uint64_t group_bytes;
     size_t alone; /* parts before it are committed each by itself */
 };
 
@@ -30,7 +29,6 @@ static void assert_batch(const struct batch *batch)
 {
     assert(batch->next <= batch->asked->count && batch->alone <= batch->asked->count);
     assert(batch->group_count <= COMMIT_PARTS_MAX);
-    assert(batch->group_count > 0 || batch->group_bytes == 0);
 }
 
 /* ---- before the first part ---- */
@@ -200,11 +198,8 @@ static bool group_changes(const struct batch *batch, const struct work *part)
 /* One that rests on another partition has a commit of its own. */
 static bool may_join(const struct batch *batch, const struct work *part)
 {
-    struct store_limits limits = store_limits(part->decision.store);
-
-    return batch->next >= batch->alone && batch->group_count < limits.group_parts &&
-           limits.group_parts > 1 && part->decision.part_count == 1 &&
-           batch->group_bytes + changes_bytes(part->decision.changes) <= limits.commit_bytes;
+    return batch->next >= batch->alone && batch->group_count < COMMIT_PARTS_MAX &&
+           part->decision.part_count == 1;
 }
 
 static enum error commit_parts(const struct batch *batch)
@@ -226,7 +221,6 @@ static void commit_group(struct flow *flow)
     enum error e = commit_parts(batch);
 
     batch->group_count = 0;
-    batch->group_bytes = 0;
     for (size_t i = 0; i < count; i++) {
         struct work *part = &batch->works[batch->group[i]];
 
@@ -268,7 +262,6 @@ enum state batch_part_decided(struct flow *flow, enum state next)
     part->is_grouped = true;
     assert(batch->group_count < COMMIT_PARTS_MAX && !part->error);
     batch->group[batch->group_count++] = index;
-    batch->group_bytes += changes_bytes(part->decision.changes);
     return PART;
 }
 
@@ -278,14 +271,13 @@ enum state batch_part_decided(struct flow *flow, enum state next)
 static void find_next(struct flow *flow)
 {
     struct batch *batch = flow->batch;
-    uint32_t most = store_limits(flow->work.decision.store).group_parts;
 
     for (;;) {
         while (batch->next < batch->asked->count &&
                (batch->answers[batch->next].ptr || batch->works[batch->next].is_grouped))
             batch->next++;
         if (batch->group_count == 0 ||
-            (batch->group_count < most && batch->next < batch->asked->count &&
+            (batch->group_count < COMMIT_PARTS_MAX && batch->next < batch->asked->count &&
              !work_is_gated(&batch->works[batch->next])))
             return;
         commit_group(flow);

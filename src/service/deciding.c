@@ -44,22 +44,6 @@ bool deciding_is_empty(const struct decision *d)
     return true;
 }
 
-/* Refuses a commit that is larger than the store accepts. */
-static enum error fits_commit(struct decision *d)
-{
-    uint64_t most = store_limits(d->store).commit_bytes, bytes = 0;
-
-    for (unsigned i = 0; i < d->part_count; i++)
-        if (d->parts[i].changes)
-            bytes += changes_bytes(d->parts[i].changes);
-    if (bytes <= most)
-        return OK;
-    return decision_fail(d, E_RequestBodyTooLarge,
-                         "The request changes more at once than the server's store takes: %llu "
-                         "bytes of records.",
-                         (unsigned long long)most);
-}
-
 /* Test builds: behaves as if the attempt on a worker had not found everything in memory. */
 static enum error or_wait(const struct decision *d, enum error e)
 {
@@ -85,7 +69,7 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     assert(e != DECIDE_WAITS || d->waits_until > 0);
     if (arena_is_exhausted(d->arena))
         return decision_fail_store(d, STORE_SHORTAGE);
-    return e ? e : fits_commit(d);
+    return e;
 }
 
 /* ---- operations ---- */
@@ -187,12 +171,10 @@ enum error deciding_commit(struct decision *d)
     result = store_commit(d->store, parts, d->part_count, d->now, commit_access(d), &sequence);
     if (!result) {
         decision_saw(d, sequence);
-        d->drawn = 0;
-    }
-    if (!result)
         tell_news(d);
-    if (!result && d->wakes)
-        waiting_over();
+        if (d->wakes)
+            waiting_over();
+    }
     assert(result != STORE_WAIT || !d->access.may_block);
     return outcome_of(d, result);
 }
@@ -217,10 +199,8 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
             access.returns = d->returns;
     }
     result = store_commit(first->store, parts, count, now, access, &sequence);
-    for (size_t i = 0; i < count && !result; i++) {
+    for (size_t i = 0; i < count && !result; i++)
         decision_saw(decisions[i], sequence);
-        decisions[i]->drawn = 0;
-    }
     return outcome_of(first, result);
 }
 

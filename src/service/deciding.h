@@ -40,7 +40,7 @@ enum error deciding_check(struct decision *d);
 
 /* Makes one attempt; memory of the one before is reused, from d->attempt on. After OK, and unless
  * deciding_is_empty(), the caller commits the changes.
- * returns  OK, an error; E_ServerBusy after too many; E_RequestBodyTooLarge: more than a commit takes */
+ * returns  OK, an error; E_ServerBusy after too many */
 enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of);
 /* Is there nothing to commit? */
 bool deciding_is_empty(const struct decision *d);

@@ -181,13 +181,6 @@ void decision_keep_above(struct decision *d)
         d->now = clock_above(newest);
 }
 
-instant decision_draw(struct decision *d)
-{
-    if (d->drawn == 0)
-        d->drawn = clock_above(newest_of(d));
-    return d->drawn;
-}
-
 void decision_tell(struct decision *d, struct decision_news *news)
 {
     news->next = d->news;

@@ -118,9 +118,8 @@ struct decision {
     /* ---- its attempts: service/deciding.h ---- */
     struct arena_mark attempt; /* where they begin: rewound for each */
     unsigned attempts;
-    instant drawn;       /* decision_draw(): kept until the commit; 0: nothing was drawn yet */
-    instant waits_until; /* for others: kept over attempts; 0: it has not waited yet */
-    bool wakes;          /* its changes may let others go on who wait (service/waiting.h) */
+    instant waits_until;        /* for others: kept over attempts; 0: it has not waited yet */
+    bool wakes;                 /* its changes may let others go on who wait (service/waiting.h) */
     struct decision_news *news; /* the newest first; of an attempt, until it is committed */
     uint64_t seen_before;       /* newest sequence of what was read before the first */
     /* Those that are open. At the end, since what lies behind them need not be zeroed: struct flow. */
@@ -162,9 +161,6 @@ struct snapshot *decision_take_snapshot(struct decision *d);
 void decision_read_clock(struct decision *d);
 /* The same where the clock was read in this attempt, and parts were opened since: only if they hold what is newer. */
 void decision_keep_above(struct decision *d);
-/* The clock, for a name that is made of it and looked for: the same in each attempt. A name that was new each time would
- * be read anew by an attempt that is repeated since a read had to wait (STORE_WAIT), and have it wait again. decision: 770 */
-instant decision_draw(struct decision *d);
 /* Something of another partition was read: its sequence must be durable before the answer goes. */
 void decision_saw(struct decision *d, uint64_t sequence);
 /* The value of one entry of a space's index, in the arena. returns as index_iterator_next() */

@@ -101,7 +101,7 @@ static enum error check(struct call *call, struct decision *d)
     d->level = row->level == LEVEL_ANY ? 0 : call->input.resource->level;
     d->parameters = arena_alloc(call->arena, row->functions->parameters_size);
     d->parameters->operation = row;
-    call->inline_max = store_limits(d->store).inline_bytes;
+    call->inline_max = STORE_INLINE_BYTES;
     if (call_header(call, "content-md5").ptr)
         call->wants_md5 = true;
     if (call_header(call, "x-ms-content-crc64").ptr)
@@ -128,7 +128,6 @@ enum error prepare_gather(struct call *call, struct decision *d, struct stage **
         .endpoint = call->endpoint,
         .call = call,
         .decision = d,
-        .partition = d->partition,
         .stage = stage,
         .seen = &d->seen_before,
     };

@@ -199,8 +199,8 @@ static enum smb_step begin_staging(struct smb_request *request, struct copy_chun
     end_chunk(copy);
     copy->phase = CHUNK_STAGES;
     copy->is_staging = true;
-    write_staging_begin(request->message->connection->service->store, &request->tree->mount,
-                        &request->open->handle, bytes_of(copy->bytes, chunk->size), &copy->staging);
+    write_staging_begin(request->message->connection->service->store,
+                        bytes_of(copy->bytes, chunk->size), &copy->staging);
     return STEP_GO_ON;
 }
 

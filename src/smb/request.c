@@ -31,7 +31,7 @@ static void prepare(struct smb_request *request)
         deciding_end(d);
         d->seen_before = seen;
         d->attempts = 0;
-        d->drawn = d->waits_until = 0;
+        d->waits_until = 0;
         d->attempt = arena_mark(d->arena);
         return;
     }

@@ -69,17 +69,6 @@ bool store_is_full(struct store *store)
     return store->operations->is_full && store->operations->is_full(store);
 }
 
-struct store_limits store_limits(const struct store *store)
-{
-    struct store_limits limits = store->operations->limits(store);
-
-    assert(limits.inline_bytes > 0 &&
-           limits.record_bytes >= limits.inline_bytes + STORE_RECORD_BYTES_LEAST &&
-           limits.commit_bytes >= limits.record_bytes && limits.group_parts > 0 &&
-           limits.group_parts <= COMMIT_PARTS_MAX);
-    return limits;
-}
-
 struct snapshot *snapshot_open(struct store *store, struct partition partition,
                                struct store_access access)
 {
@@ -268,9 +257,9 @@ enum store_result store_count(struct store *store, struct guid space, struct byt
     return result;
 }
 
-struct stage *stage_open(struct store *store, struct partition partition, uint64_t length_hint)
+struct stage *stage_open(struct store *store, uint64_t length_hint)
 {
-    return store->operations->stage_open(store, partition, length_hint);
+    return store->operations->stage_open(store, length_hint);
 }
 
 void stage_want_md5(struct stage *stage)

@@ -147,23 +147,13 @@ struct store_figures {
 /* False: the engine has no such figures. Any thread; may wait for a lock, not for the disk. */
 bool store_figures(struct store *store, struct store_figures *ret_figures);
 
-/* The record size that every engine accepts beside inline content. */
-#define STORE_RECORD_BYTES_LEAST (64u << 10)
-/* The most parts of one commit. */
-#define COMMIT_PARTS_MAX         16
-
-/* What a caller may put into one record and one commit. Partitions' keys do not count. */
-struct store_limits {
-    uint32_t
-        inline_bytes; /* content up to this size is better stored in a record than as a piece */
-    uint32_t record_bytes; /* most bytes of key and value of one record, together: at least
-                            * inline_bytes + STORE_RECORD_BYTES_LEAST */
-    uint64_t commit_bytes; /* most bytes of all keys and values of one commit (changes_bytes()): at
-                            * least record_bytes */
-    uint32_t group_parts;  /* up to so many independent partitions cost less in one commit than in
-                            * one each: 1..COMMIT_PARTS_MAX */
-};
-struct store_limits store_limits(const struct store *store);
+/* Content up to this size is better stored in a record than as a piece. */
+#define STORE_INLINE_BYTES (16u << 10)
+/* The most bytes of key and value of one record, together, but for the partition's key: larger ones make commits
+ * and compactions slow for all. */
+#define STORE_RECORD_BYTES (4u << 20)
+/* The most parts of one commit. Independent partitions cost less in one commit than in one each. */
+#define COMMIT_PARTS_MAX   16
 
 /* ---- snapshots ---- */
 
@@ -227,7 +217,7 @@ struct changes *changes_new(struct arena *arena);
 /* The arena of the list: for values that are built for it. */
 struct arena *changes_arena(const struct changes *changes);
 bool changes_empty(const struct changes *changes);
-/* Bytes of all keys and values, as store_limits() counts them; pieces count as their records name them. */
+/* Bytes of all keys and values; pieces count as their records name them. */
 uint64_t changes_bytes(const struct changes *changes);
 /* Moves all changes of `more`, of the same arena and partition, to the end of the list: for decisions
  * that are made one after another and committed as one. */

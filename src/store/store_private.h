@@ -42,8 +42,6 @@ struct cursor {
     struct store *store;
     struct bytes key;
     struct bytes value;
-    bool
-        is_gone; /* an iterator's, at its end: that the space is dropped was only seen when it was read */
 };
 
 /* The first member of an engine's stage. */
@@ -68,8 +66,6 @@ struct store_operations {
     bool (*figures)(struct store *store, struct store_figures *ret_figures);
     bool (*is_full)(struct store *store);         /* NULL: never */
     unsigned (*descriptors)(struct store *store); /* NULL: none */
-
-    struct store_limits (*limits)(const struct store *store);
 
     /* The caller sets the access. */
     struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
@@ -110,8 +106,7 @@ struct store_operations {
                                struct store_access access, int64_t *ret_sum,
                                uint64_t *ret_sequence);
 
-    struct stage *(*stage_open)(struct store *store, struct partition partition,
-                                uint64_t length_hint);
+    struct stage *(*stage_open)(struct store *store, uint64_t length_hint);
     enum store_result (*stage_write)(struct stage *stage, struct bytes data, struct waiter *waiter,
                                      size_t *ret_taken);
     enum store_result (*stage_finish)(struct stage *stage, struct waiter *waiter);
@@ -152,12 +147,6 @@ static inline bool store_has_returned(const struct store *store, struct store_ac
 {
     return access.returns > 0 && access.returns != atomic_load(&store->returns) + 1;
 }
-
-/* ---- what engines have in common ---- */
-
-/* Larger records make commits and compactions slow for all. */
-#define LOCAL_INLINE_BYTES (16u << 10)
-#define LOCAL_RECORD_BYTES (4u << 20)
 
 /* ---- what a list of changes holds, for the engines ---- */
 

@@ -22,8 +22,7 @@ struct step {
     struct tree_kept kept;
     tree_forget_fn *forget;
     uint64_t until;
-    uint64_t bytes_max; /* of changes */
-    unsigned count;     /* of versions that it has looked at */
+    unsigned count; /* of versions that it has looked at */
     /* The partition whose versions it collects now; NULL: none yet. */
     struct decision_part *part;
     struct bytes *gone; /* keys of versions that it has deleted there, in order */
@@ -117,16 +116,6 @@ static void begin_partition(struct step *step, uint64_t id)
 
 /* ---- one step ---- */
 
-static bool is_enough(const struct step *step)
-{
-    const struct decision *d = step->tree.d;
-    uint64_t bytes = 0;
-
-    for (unsigned i = 0; i < d->part_count; i++)
-        bytes += d->parts[i].changes ? changes_bytes(d->parts[i].changes) : 0;
-    return step->count >= VERSIONS_AT_ONCE || bytes >= step->bytes_max;
-}
-
 /* Collects the version that a row of the index names. returns STORE_OK: go on; STORE_NOT_FOUND: the step is
  * full, the row was not processed */
 static enum store_result take_row(struct step *step, struct bytes row)
@@ -141,7 +130,8 @@ static enum store_result take_row(struct step *step, struct bytes row)
         result = end_partition(step);
     if (result)
         return result;
-    if (is_enough(step) || (!step->part && step->tree.d->part_count == DECISION_PARTS_MAX))
+    if (step->count >= VERSIONS_AT_ONCE ||
+        (!step->part && step->tree.d->part_count == DECISION_PARTS_MAX))
         return STORE_NOT_FOUND;
     if (!step->part)
         begin_partition(step, id);
@@ -177,7 +167,7 @@ static enum store_result take_rows(struct step *step, struct bytes from, struct 
 enum store_result tree_collect(struct decision *d, const struct deferred_task *task,
                                enum tree_case rule, tree_forget_fn *forget)
 {
-    struct step step = { .forget = forget, .bytes_max = store_limits(d->store).commit_bytes / 4 };
+    struct step step = { .forget = forget };
     struct bytes next;
     enum store_result result;
 

@@ -27,7 +27,7 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const JOBS = '4';
 const HALVES = ['even', 'odd'];
 /* Stores without a syncer: what they have applied is durable. */
-const WITHOUT_SYNCER = ['--inMemoryPersistence', '--store'];
+const WITHOUT_SYNCER = ['--inMemoryPersistence'];
 
 function options() {
     const { values, positionals } = parseArgs({

@@ -27,11 +27,6 @@ static bool view_healthy(struct store *base)
     return store_healthy(&store_of(base)->store);
 }
 
-static struct store_limits view_limits(const struct store *base)
-{
-    return store_limits(&((const struct lag_view *)(const void *)base)->of->store);
-}
-
 /* Where the store is shown as it is, a commit may come before it is looked at: then it is not. */
 static struct snapshot *view_snapshot_open(struct store *base, struct partition partition)
 {
@@ -156,7 +151,6 @@ static instant view_shows_until(struct store *base)
 static const struct store_operations view_operations = {
     .close = view_close,
     .healthy = view_healthy,
-    .limits = view_limits,
     .snapshot_open = view_snapshot_open,
     .wait_durable = view_wait_durable,
     .durable = view_durable,

@@ -56,17 +56,6 @@ static enum store_result embedded_durable(struct store *store, uint64_t sequence
     return embedded_healthy(store) ? STORE_WAIT : STORE_IO;
 }
 
-static struct store_limits embedded_limits(const struct store *store)
-{
-    (void)store;
-    return (struct store_limits){
-        .inline_bytes = LOCAL_INLINE_BYTES,
-        .record_bytes = LOCAL_RECORD_BYTES,
-        .commit_bytes = UINT64_MAX,
-        .group_parts = COMMIT_PARTS_MAX,
-    };
-}
-
 static void embedded_collect_now(struct store *store, struct store_usage *ret_usage)
 {
     struct embedded *embedded = embedded_of(store);
@@ -147,7 +136,6 @@ static const struct store_operations embedded_operations = {
     .is_full = embedded_is_full,
     .figures = embedded_figures,
     .descriptors = embedded_descriptors,
-    .limits = embedded_limits,
     .snapshot_open = embedded_snapshot_open,
     .snapshot_close = embedded_snapshot_close,
     .snapshot_is_newest = embedded_snapshot_is_newest,

@@ -32,11 +32,6 @@ static bool view_healthy(struct store *base)
     return store_healthy(&store_of(base)->base);
 }
 
-static struct store_limits view_limits(const struct store *base)
-{
-    return store_limits(&((const struct lag_view *)(const void *)base)->of->base);
-}
-
 static struct snapshot *view_snapshot_open(struct store *base, struct partition partition)
 {
     struct memory_store *store = store_of(base);
@@ -117,7 +112,6 @@ static instant view_shows_until(struct store *base)
 static const struct store_operations view_operations = {
     .close = view_close,
     .healthy = view_healthy,
-    .limits = view_limits,
     .snapshot_open = view_snapshot_open,
     .wait_durable = view_wait_durable,
     .durable = view_durable,

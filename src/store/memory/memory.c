@@ -35,17 +35,6 @@ static bool memory_healthy(struct store *base)
     return true;
 }
 
-static struct store_limits memory_limits(const struct store *base)
-{
-    (void)base;
-    return (struct store_limits){
-        .inline_bytes = LOCAL_INLINE_BYTES,
-        .record_bytes = LOCAL_RECORD_BYTES,
-        .commit_bytes = UINT64_MAX,
-        .group_parts = COMMIT_PARTS_MAX,
-    };
-}
-
 static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
 {
     struct memory_store *store = store_of(base);
@@ -125,7 +114,6 @@ static void memory_collect_now(struct store *base, struct store_usage *ret_usage
 static const struct store_operations memory_operations = {
     .close = memory_close,
     .healthy = memory_healthy,
-    .limits = memory_limits,
     .snapshot_open = memory_snapshot_open,
     .snapshot_close = memory_snapshot_close,
     .snapshot_is_newest = memory_snapshot_is_newest,

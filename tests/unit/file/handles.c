@@ -165,7 +165,7 @@ enum error writes(struct fixture *f, struct held_handle *handle, uint64_t offset
     struct body body;
     enum error e;
 
-    write_staging_begin(store_of(f), &world.mount, handle, bytes_from_string(text), &staging);
+    write_staging_begin(store_of(f), bytes_from_string(text), &staging);
     stage(&staging, &body);
     write.body = &body;
     e = run(f, handle_write_attempt, &write);

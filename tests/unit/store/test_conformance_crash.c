@@ -118,7 +118,7 @@ static void stage_and_die(struct fixture *f, int to_parent)
     if (stage_pattern(f->store, 10 * MIB, 1, 100000, &stage) != STORE_OK)
         abort();
     blocking_init(&blocking);
-    stage = stage_open(f->store, f->partition, UINT64_MAX);
+    stage = stage_open(f->store, UINT64_MAX);
     for (int i = 0; i < 10; i++)
         if (stage_write(stage, bytes_of(chunk, 700000), &blocking.waiter, &taken) == STORE_WAIT)
             blocking_wait(&blocking);
