@@ -113,10 +113,11 @@ enum error prepare_head(struct call *call, struct decision *d)
 {
     enum error e = find_operation(call);
 
+    call->input.is_before_append_blobs = !call_since(call, "2015-02-21");
     if (!e)
         e = call->service->check_names(call->input.resource);
     if (!e)
-        e = conditions_refuse_unreadable(call);
+        e = conditions_of_operation(call);
     return e ? e : check(call, d);
 }
 

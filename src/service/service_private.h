@@ -299,9 +299,10 @@ enum error route_part(struct call *part, const struct call *batch);
 /* Parses them into the call's input.
  * returns  OK, E_InvalidHeaderValue; E_InvalidInput in the Table service */
 enum error route_conditions(struct call *call);
-/* Once the operation is known: a read ignores dates that cannot be read. decision: 848
+/* Adds the rules of the request's version, once that and the operation are known, and refuses dates
+ * that cannot be read, unless the operation is a read, which ignores them. decisions: 848, 881
  * returns  OK, E_InvalidHeaderValue */
-enum error conditions_refuse_unreadable(struct call *call);
+enum error conditions_of_operation(struct call *call);
 
 /* ---- what a request is about: route_target.c ---- */
 
