@@ -168,6 +168,7 @@ const GATES = [
     ['service/condition_headers.c', '2016-05-31', 'rest: Version-2016-05-31 "If-None-Match: *"', blob('GET', '/box/b', { 'If-None-Match': '*' }), not(succeeds)],
     ['service/condition_headers.c', '2017-04-17', 'rest: Version-2017-04-17 "If-Match: *"', commitUncommitted, not(succeeds)],
     ['service/copy_answer.c', '2012-02-12', 'rest: Copy-Blob, "x-ms-copy-status" new in this version', blob('HEAD', '/box/copy'), header('x-ms-copy-status')],
+    ['service/control.c', '2017-07-29', 'as service/answer.c, for the check of all replies', WITHOUT],
     ['service/error_answer.c', '2019-02-02', 'recorded (none of 2,091 responses at 2018-11-09 and earlier whose requests have one, all 277 at 2019-02-02); rest: Version-2019-02-02', blob('HEAD', '/box/b', { 'x-ms-client-request-id': 'me' }), header('x-ms-client-request-id')],
     ['service/error_answer.c', '2020-10-02', 'recorded: a 304 of Get Page Ranges has no type', 'clients/copy.test.mjs'],
     ['service/error_answer.c', '2024-08-04', 'definitions; decision 52', 'clients/copy.test.mjs'],
