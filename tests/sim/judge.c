@@ -117,37 +117,35 @@ static const struct container_state *next_found(const struct slot *slot,
     return NULL;
 }
 
-/* As find_doubt(), of the state of a container that is kept by now. Changes *container and *blob then. */
-static bool find_late(const struct slot *slot, const struct container_state **container,
-                      const struct blob_state **blob, struct kept_view kept,
-                      struct doubt *ret_doubt)
+/* Which container the server has found for a blob: perhaps one that is kept by now. */
+static const struct container_state *found_container(const struct slot *slot, uint64_t server_space)
 {
-    const struct container_state *newest = *container, *found = newest;
+    const struct container_state *newest = model_container_at(slot->ask->container, world->commits);
+    const struct container_state *found = newest;
 
-    while (slot->ask->op >= OP_PUT_BLOB && (found = next_found(slot, newest, found))) {
-        *container = found;
-        *blob = model_blob_in(found->space, slot->ask->blob, world->commits);
-        if (find_doubt(slot, *container, *blob, kept, ret_doubt))
-            return true;
-    }
-    return false;
+    if (!kept_has_containers() || slot->ask->op < OP_PUT_BLOB)
+        return newest;
+    while (found && (!found->exists || found->server_space != server_space))
+        found = next_found(slot, newest, found);
+    if (!found)
+        fail(slot, NULL, "commits into a container that there was not");
+    return found;
 }
 
 /* The calling thread's request has committed: it must be one that may, on the newest state. */
 static void committed(struct slot *slot)
 {
-    const struct container_state *container =
-        model_container_at(slot->ask->container, world->commits);
-    const struct blob_state *blob =
-        model_blob_at(slot->ask->container, slot->ask->blob, world->commits);
+    const struct container_state *container;
+    const struct blob_state *blob;
     struct kept_view kept;
     struct doubt doubt;
 
     if (slot->commit > 0)
         return; /* clears away what its first commit left; nobody sees that */
     kept = kept_committed(slot->before);
-    if (!find_doubt(slot, container, blob, kept, &doubt) &&
-        !find_late(slot, &container, &blob, kept, &doubt)) {
+    container = found_container(slot, kept.space);
+    blob = model_blob_in(container->space, slot->ask->blob, world->commits);
+    if (!find_doubt(slot, container, blob, kept, &doubt)) {
         model_expect(slot->ask, container, blob, doubt_of(kept, 0), slot->began_ns, world->now_ns,
                      false, &slot->expected);
         fail(slot, NULL,

@@ -628,6 +628,7 @@ static void create_container(struct run *run)
     c->incarnation = run->commits ? ++model()->incarnations : 0;
     if (run->commits && kept_has_containers())
         c->space = new_space();
+    c->server_space = run->doubt.kept.space;
     change_container(run, 201);
 }
 
@@ -643,6 +644,7 @@ static void keep_container(struct run *run)
                                      .days = kept_container_days(),
                                      .incarnation = c->incarnation,
                                      .space = c->space,
+                                     .server_space = c->server_space,
                                      .metadata = c->metadata,
                                      .access = c->access,
                                      .stamp = new_stamp(run, c->stamp) };
@@ -684,6 +686,7 @@ static void restore_container(struct run *run)
     c->exists = true;
     c->incarnation = kept.incarnation;
     c->space = kept.space;
+    c->server_space = kept.server_space;
     c->metadata = kept.metadata;
     c->access = kept.access;
     memcpy(c->policies, kept.policies, sizeof c->policies);

@@ -96,6 +96,7 @@ struct kept_container {
     unsigned days;
     uint64_t incarnation;
     unsigned space, metadata, access;
+    uint64_t server_space;
     struct stamp *stamp;
     struct stored_policy policies[POLICIES];
 };
@@ -105,7 +106,8 @@ struct container_state {
     uint64_t since;
     bool exists;
     uint64_t incarnation;
-    unsigned space;                              /* where its blobs are */
+    unsigned space;                              /* where its blobs are; */
+    uint64_t server_space;                       /* of the server, as struct kept_view has it */
     struct kept_container kept[KEPT_CONTAINERS]; /* of its name, the oldest first */
     unsigned kept_count;
     struct stamp *stamp;

@@ -531,7 +531,7 @@ const DEFECTS = [
         change: [['    return (use->access & ~open->share) == 0 && (open->access & ~use->share) == 0;',
             '    return (use->access & ~open->share) == 0;']] },
     { name: 'share-mode-not-checked-by-rest', service: 'file', file: 'src/file/pass.c', args: SMB,
-        change: [['    e = gate_pass(gate, use);', '    e = use == REST_READS ? OK : gate_pass(gate, use);']] },
+        change: [['    return gate_pass(gate, use);', '    return use == REST_READS ? OK : gate_pass(gate, use);']] },
     { name: 'bytes-of-an-open-file-copied', service: 'file', file: 'src/service/inner.c', args: SMB,
         change: [['    call->input.is_source = true;\n', '']] },
     { name: 'lock-not-honoured-by-rest', service: 'file', file: 'src/file/range_operations.c', args: SMB,
