@@ -20,6 +20,7 @@ struct break_news {
     uint8_t holds,
         to; /* CACHING_*: what it has, and what it may keep. Once acknowledged it has `to` */
     uint16_t epoch; /* of the lease */
+    instant at;     /* instant of the commit */
 };
 
 /* Owned by the one who adds it, and the registry's while it is there. */

@@ -98,6 +98,7 @@ struct caching_given {
     uint8_t holds;  /* CACHING_*; rule 24 of concurrency/. Nothing beyond CACHINGS_MAX */
     uint16_t epoch; /* of a lease */
     bool breaks;    /* a break of it is under way */
+    instant at;     /* instant of the commit, or 0 if nothing was committed */
 };
 /* Opens a handle, with an id that no handle of the node ever had.
  *

@@ -115,5 +115,6 @@ enum error gate_now(struct file_gate *gate, uint64_t handle, struct caching_give
     if (!open)
         return E_ResourceNotFound;
     *ret_given = gate_given(gate, open->open.caching);
+    ret_given->at = 0; /* nothing is committed */
     return OK;
 }

@@ -61,6 +61,7 @@ struct caching_given gate_given(const struct file_gate *gate, uint16_t number)
         .holds = entry->caching.holds,
         .epoch = entry->epoch,
         .breaks = caching_is_breaking(entry),
+        .at = gate->d->now,
     };
 }
 

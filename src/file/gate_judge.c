@@ -25,7 +25,8 @@ void gate_tell(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
                                      .key = holder->key,
                                      .holds = holder->caching.holds,
                                      .to = to,
-                                     .epoch = holder->epoch };
+                                     .epoch = holder->epoch,
+                                     .at = gate->d->now };
 
     holder->reported = to;
     if (holder->caching.holds == CACHING_READ)

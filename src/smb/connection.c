@@ -135,7 +135,7 @@ void smb_connection_end(struct smb_connection *connection)
 /* Handles what has come from its own messages and from others, before the next message is looked at. */
 static void send_news(struct smb_connection *connection)
 {
-    if (atomic_exchange(&connection->breaks_come, false))
+    if (connection->unflushed == 0 && atomic_exchange(&connection->breaks_come, false))
         caching_send_breaks(connection);
     client_breaks_send(connection);
     watches_answer(connection);

@@ -59,6 +59,7 @@ struct smb_connection {
     struct smb_caching
         *leases[LEASE_BUCKETS]; /* those of leases, by their keys; linked by next_lease */
     atomic_bool breaks_come;    /* one of them has a break to send */
+    unsigned unflushed;         /* number of messages that delay breaks: message_holds_breaks() */
     struct client_break *first_break, *last_break; /* under the service's lock: clients.h */
     atomic_bool client_breaks_come;                /* there are such */
     struct smb_watch *watches;                     /* linked by next */

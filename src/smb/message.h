@@ -30,6 +30,7 @@ struct smb_message {
     struct smb_open *open; /* held; NULL: none */
     enum nt_status failed; /* the newest that was refused with an error; STATUS_SUCCESS: none */
     bool has_before;
+    bool holds_breaks;        /* message_holds_breaks() */
     uint32_t bytes_asked;     /* by its requests, as their credits pay for */
     struct arena_mark before; /* of the arena, when its current request began */
 };
@@ -44,6 +45,8 @@ struct smb_message *message_new(struct smb_connection *connection, struct arena 
 void message_charge(struct smb_message *message, size_t size);
 /* One more request of it, behind the last one; NULL: its first. */
 struct smb_request *message_add(struct smb_message *message, struct smb_request *last);
+/* Delays breaks on the connection until the message, which has written the response to an open with caching, is flushed. */
+void message_holds_breaks(struct smb_message *message);
 /* Related requests that follow are about this open. */
 void message_set_open(struct smb_message *message, struct smb_open *open);
 /* Goes on with its current request, and those after it; frees it after the last one. */

@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chosen.h"
 
@@ -13,12 +14,13 @@
 struct store *chosen_store_open(const char *wanted, char folder[CHOSEN_FOLDER_SIZE])
 {
     const char *parent = getenv("TMPDIR"), *problem;
-    struct store_options options = { .location = folder, .sync = false };
+    struct store_options options = { .location = folder };
     struct store *store;
 
     folder[0] = '\0';
     if (!wanted)
         return store_open_memory();
+    options.sync = strcmp(wanted, "synced") == 0;
     (void)snprintf(folder, CHOSEN_FOLDER_SIZE, "%s/lagra-unit-XXXXXX", parent ? parent : "/tmp");
     assert_non_null(mkdtemp(folder));
     assert_int_equal(store_open_embedded(&options, &store, &problem), STORE_OK);

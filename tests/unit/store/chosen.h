@@ -1,4 +1,5 @@
-/* The store that a test program runs on, as its environment says: in memory, or embedded in a folder of its own. */
+/* The store that a test program runs on, as its environment says: in memory, embedded in a folder of its own,
+ * or embedded with commits that are durable only after a sync. */
 #ifndef LAGRA_TESTS_UNIT_STORE_CHOSEN_H
 #define LAGRA_TESTS_UNIT_STORE_CHOSEN_H
 
@@ -6,7 +7,7 @@
 
 #define CHOSEN_FOLDER_SIZE 256
 
-/* wanted: "embedded"; NULL: in memory. folder: becomes its folder, or "" */
+/* wanted: "embedded", "synced"; NULL: in memory. folder: becomes its folder, or "" */
 struct store *chosen_store_open(const char *wanted, char folder[CHOSEN_FOLDER_SIZE]);
 void chosen_store_close(struct store *store, char folder[CHOSEN_FOLDER_SIZE]);
 /* The folder of one that was closed. */
