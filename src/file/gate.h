@@ -63,6 +63,12 @@ void gate_write(struct file_gate *gate);
 /* Deletes all records of the gate, in the decision that deletes the node. */
 void gate_delete(struct file_gate *gate);
 
+/* Returns the key that requests wait for while the gate is in their way. */
+static inline struct waiting_key gate_key(const struct file_gate *gate)
+{
+    return (struct waiting_key){ .space = gate->part->partition.space, .node = gate->node };
+}
+
 /* ---- operations without a handle ---- */
 
 /* If it returns OK, call gate_write() once the operation has succeeded.

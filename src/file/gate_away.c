@@ -34,7 +34,7 @@ static bool may_stay(struct file_gate *gate, const struct open_entry *open)
         return entry && (entry->caching.holds & CACHING_HANDLE) && !caching_is_breaking(entry);
     if (entry && caching_is_breaking(entry)) {
         caching_settle(entry, entry->caching.breaks_to);
-        gate->d->wakes = true;
+        gate_wakes(gate);
     }
     return true;
 }

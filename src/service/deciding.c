@@ -31,7 +31,7 @@ static void begin(struct decision *d)
     d->changes = changes_new(d->arena);
     d->leaves_more = false;
     d->renders_long = false;
-    d->wakes = false;
+    d->wakes = NULL;
     d->news = NULL;
     *d->problem = (struct problem){ .detail = NULL };
 }
@@ -172,8 +172,8 @@ enum error deciding_commit(struct decision *d)
     if (!result) {
         decision_saw(d, sequence);
         tell_news(d);
-        if (d->wakes)
-            waiting_over();
+        for (const struct decision_wake *wake = d->wakes; wake; wake = wake->next)
+            waiting_over(&wake->key);
     }
     assert(result != STORE_WAIT || !d->access.may_block);
     return outcome_of(d, result);
@@ -218,7 +218,7 @@ static enum error wait_for_others(struct decision *d, uint64_t turn)
         return e;
     deciding_end(d);
     sleeper_init(&sleeper);
-    waiting = waiting_begin(turn, d->waits_until, sleeper_arm(&sleeper));
+    waiting = waiting_begin(&d->waits_for, turn, d->waits_until, sleeper_arm(&sleeper));
     if (waiting == WAITING_KEPT)
         sleeper_wait(&sleeper);
     sleeper_release(&sleeper);

@@ -23,6 +23,17 @@ void decision_saw(struct decision *d, uint64_t sequence)
 
 /* ---- the partitions ---- */
 
+void decision_wakes(struct decision *d, const struct waiting_key *key)
+{
+    struct decision_wake *wake;
+
+    if (d->wakes && waiting_key_equal(&d->wakes->key, key))
+        return;
+    wake = arena_alloc(d->arena, sizeof *wake);
+    *wake = (struct decision_wake){ .next = d->wakes, .key = *key };
+    d->wakes = wake;
+}
+
 struct decision_part *decision_open(struct decision *d, struct partition partition,
                                     struct changes *changes)
 {

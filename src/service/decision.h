@@ -24,6 +24,7 @@
 #include "concurrency/lease.h"
 #include "content/content.h"
 #include "service/problem.h"
+#include "service/waiting.h"
 
 struct operation;
 struct service;
@@ -119,10 +120,11 @@ struct decision {
     /* ---- its attempts: service/deciding.h ---- */
     struct arena_mark attempt; /* where they begin: rewound for each */
     unsigned attempts;
-    instant waits_until;        /* for others: kept over attempts; 0: it has not waited yet */
-    bool wakes;                 /* its changes may let others go on who wait (service/waiting.h) */
-    struct decision_news *news; /* the newest first; of an attempt, until it is committed */
-    uint64_t seen_before;       /* newest sequence of what was read before the first */
+    instant waits_until; /* for others: kept over attempts; 0: it has not waited yet */
+    struct waiting_key waits_for;      /* of the newest DECIDE_WAITS */
+    const struct decision_wake *wakes; /* decision_wakes() */
+    struct decision_news *news;        /* the newest first; of an attempt, until it is committed */
+    uint64_t seen_before;              /* newest sequence of what was read before the first */
     /* Those that are open. At the end, since what lies behind them need not be zeroed: struct flow. */
     struct decision_part parts[DECISION_PARTS_MAX];
 };
@@ -130,6 +132,13 @@ _Static_assert(offsetof(struct decision, parts) +
                        sizeof(struct decision_part[DECISION_PARTS_MAX]) ==
                    sizeof(struct decision),
                "arena_alloc_head() zeroes what is before the parts");
+
+/* Wakes the waiters for the key, once the changes of the decision are committed. */
+struct decision_wake {
+    const struct decision_wake *next;
+    struct waiting_key key;
+};
+void decision_wakes(struct decision *d, const struct waiting_key *key);
 
 /* Opens one more partition as it is now, until the attempt ends. With `changes` (changes_new()) it is
  * changed by them; with NULL it is a guard. The newest part may be closed again by decision_leave(). */

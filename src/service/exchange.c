@@ -117,7 +117,7 @@ static enum state await_others(struct flow *flow)
     struct decision *d = &flow->current->decision;
 
     deciding_end(d);
-    switch (waiting_begin(flow->turn, d->waits_until, pause_arm(&flow->pause))) {
+    switch (waiting_begin(&d->waits_for, flow->turn, d->waits_until, pause_arm(&flow->pause))) {
     case WAITING_KEPT:
         request_times_enter(&flow->times, flow, AT_OTHERS);
         flow->state = DECIDE;

@@ -53,17 +53,11 @@ struct overdue {
     struct handle_acknowledge acknowledge;
 };
 
+/* Waits until the break is overdue, or until end_overdue(). */
 static enum smb_step wait_on(struct smb_request *request, const struct overdue *overdue)
 {
-    switch (waiting_begin(waiting_turn(), overdue->until, request_arm(request))) {
-    case WAITING_KEPT:
-        return STEP_WAIT;
-    case WAITING_OVER:
-        return STEP_GO_ON;
-    case WAITING_ENDS:
-        break;
-    }
-    return smb_refuse(request, STATUS_SUCCESS);
+    return waiting_hold(overdue->until, request_arm(request)) ? STEP_WAIT
+                                                              : smb_refuse(request, STATUS_SUCCESS);
 }
 
 static enum smb_step overdue_begin(struct smb_request *request, struct wire_reader *r)
@@ -78,7 +72,6 @@ static enum smb_step overdue_begin(struct smb_request *request, struct wire_read
     return wait_on(request, overdue);
 }
 
-/* Whatever somebody commits wakes it: it looks. */
 static enum smb_step overdue_go_on(struct smb_request *request)
 {
     struct overdue *overdue = request->parameters;

@@ -230,7 +230,7 @@ static enum request_state await_others(struct smb_request *request)
     status = park(request);
     if (status)
         return refuse(request, status);
-    switch (waiting_begin(request->turn, d->waits_until, request_arm(request))) {
+    switch (waiting_begin(&d->waits_for, request->turn, d->waits_until, request_arm(request))) {
     case WAITING_KEPT:
         return request_wait(request);
     case WAITING_OVER:

@@ -553,7 +553,7 @@ const DEFECTS = [
     { name: 'lock-not-honoured-by-smb', service: 'file', file: 'src/concurrency/byte_locks.c', args: SMB,
         change: [['    return (!held->is_exclusive || held->owner != owner) &&', '    return held->is_exclusive && held->owner != owner &&']] },
     { name: 'waiting-lock-not-woken', service: 'file', file: 'src/file/gate_bytes.c', args: SMB,
-        change: [['    gate->locks_changed = true;\n    gate->d->wakes = true;', '    gate->locks_changed = true;']] },
+        change: [['    gate->locks_changed = true;\n    gate_wakes(gate);', '    gate->locks_changed = true;']] },
     { name: 'delete-pending-file-listed', service: 'file', file: 'src/file/list_files.c', args: SMB,
         change: [['state->tree.at ? STORE_OK : pending_leave_out(d, &found)', 'STORE_OK']] },
     { name: 'delete-pending-file-read', service: 'file', file: 'src/concurrency/opens.c', args: SMB,
