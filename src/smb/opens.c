@@ -258,7 +258,7 @@ struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *
 {
     struct smb_message *message =
         message_new(open->tree->session->connection, arena_new(SMB_MESSAGE_ARENA_MAX), 0);
-    struct smb_request *request = message_add(message, NULL);
+    struct smb_request *request = message_add(message);
 
     message->is_own = true;
     request->row = row;

@@ -204,7 +204,7 @@ static enum nt_status park(struct smb_request *request)
 
     if (request->is_parked || request->message->is_own)
         return STATUS_SUCCESS;
-    if (request->next && request->row->compounding == LAST)
+    if (request->message->rest.len > 0 && request->row->compounding == LAST)
         return STATUS_INTERNAL_ERROR;
     if (connection->parked_count >= SMB_PARKED_MAX)
         return STATUS_INSUFFICIENT_RESOURCES;

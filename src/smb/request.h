@@ -48,7 +48,6 @@ struct request_pause {
 
 struct smb_request {
     struct smb_message *message;
-    struct smb_request *next; /* of the compound */
     struct smb_request *next_woken;
     struct request_pause pause;
     struct pool_job job;
