@@ -187,6 +187,7 @@ bool smb_connection_run(struct smb_connection *connection)
 
     connection->depth++;
     answer_call(connection);
+    connection_close_some(connection);
     if (atomic_exchange(&connection->sessions_end, false))
         end_sessions(connection);
     while ((request = take_woken(connection))) {

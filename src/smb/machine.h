@@ -40,6 +40,7 @@ struct smb_connection {
     unsigned session_count;
     struct smb_channel *channels; /* to sessions of others; linked by next_of_connection */
     struct open_table *opens;
+    struct smb_open *leaving, *last_leaving; /* handles for connection_close_some() */
     /* What the parts below the machine go up by. */
     void (*run_message)(struct smb_message *message);
     const struct smb_row *(*find_row)(uint16_t command);

@@ -51,6 +51,32 @@ static void bounds_opens(void **state)
     client_free(c);
 }
 
+/* A connection that ends closes its handles in slices, so that other clients wait little. */
+static void bounds_handles_closed_at_once(void **state)
+{
+    const struct creating plain = { .level = 0 }, alone = { .shares_nothing = true };
+    struct client *c = client_begin(*state, SMB_311), *other = client_begin(*state, SMB_311);
+    struct open_file file;
+    char name[32];
+
+    for (unsigned i = 0; i < 3 * SMB_CLOSED_AT_ONCE; i++) {
+        snprintf(name, sizeof name, "closed-%u", i);
+        assert_int_equal(client_create(c, name, &plain, &file), 0);
+    }
+    client_cut(c);
+    snprintf(name, sizeof name, "closed-%u", SMB_CLOSED_AT_ONCE - 1);
+    assert_int_equal(client_create(other, name, &alone, &file), 0);
+    snprintf(name, sizeof name, "closed-%u", SMB_CLOSED_AT_ONCE);
+    assert_int_equal(client_create(other, name, &alone, &file),
+                     nt_status_value(STATUS_SHARING_VIOLATION));
+    client_free(c);
+    for (unsigned i = SMB_CLOSED_AT_ONCE; i < 3 * SMB_CLOSED_AT_ONCE; i++) {
+        snprintf(name, sizeof name, "closed-%u", i);
+        assert_int_equal(client_create(other, name, &alone, &file), 0);
+    }
+    client_free(other);
+}
+
 /* So many contexts of a create, of no meaning. */
 static struct bytes contexts(struct client *c, unsigned count)
 {
@@ -429,6 +455,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_opens),
+        cmocka_unit_test(bounds_handles_closed_at_once),
         cmocka_unit_test(bounds_contexts),
         cmocka_unit_test(bounds_bytes_of_a_command),
         cmocka_unit_test(bounds_bytes_of_a_compound),
