@@ -122,9 +122,17 @@ static void end_overdue(struct smb_caching *caching)
 
 /* ---- breaks come: any thread ---- */
 
-/* Has the connection call caching_send_breaks(). */
-static void look(struct smb_connection *connection)
+/* Schedules caching_send_breaks() on the connection, for this lease or oplock. */
+static void queue(struct smb_caching *caching)
 {
+    struct smb_connection *connection = caching->connection;
+    struct smb_caching *first = atomic_load(&connection->asked);
+
+    if (!atomic_exchange(&caching->is_queued, true)) {
+        do
+            caching->next_asked = first;
+        while (!atomic_compare_exchange_weak(&connection->asked, &first, caching));
+    }
     atomic_store(&connection->breaks_come, true);
     smb_post_news(connection);
 }
@@ -146,7 +154,6 @@ static void combine(struct pending_break *pending, const struct pending_break *o
 static void asked(struct break_listener *listener, const struct break_news *news, bool is_first)
 {
     struct smb_caching *caching = (struct smb_caching *)(void *)listener;
-
     struct pending_break pending = { .holds = news->holds,
                                      .to = news->to,
                                      .epoch = news->epoch,
@@ -159,7 +166,7 @@ static void asked(struct break_listener *listener, const struct break_news *news
     caching->pending = pending;
     caching->is_pending = true;
     lock_give(&caching->lock);
-    look(caching->connection);
+    queue(caching);
 }
 
 /* ---- who has it ---- */
@@ -192,31 +199,18 @@ struct smb_caching *caching_find(struct smb_connection *connection, const struct
     return caching;
 }
 
-static void list(struct smb_caching *caching)
+static void list_lease(struct smb_caching *caching)
 {
-    struct smb_connection *connection = caching->connection;
-    struct smb_caching **bucket = lease_bucket(connection, &caching->lease.key);
+    struct smb_caching **bucket = lease_bucket(caching->connection, &caching->lease.key);
 
-    caching->next = connection->cachings;
-    caching->link = &connection->cachings;
-    if (caching->next)
-        caching->next->link = &caching->next;
-    connection->cachings = caching;
-    if (!caching->lease.is_lease)
-        return;
     caching->next_lease = *bucket;
     *bucket = caching;
 }
 
-static void unlist(struct smb_caching *caching)
+static void unlist_lease(struct smb_caching *caching)
 {
     struct smb_caching **at = lease_bucket(caching->connection, &caching->lease.key);
 
-    *caching->link = caching->next;
-    if (caching->next)
-        caching->next->link = caching->link;
-    if (!caching->lease.is_lease)
-        return;
     while (*at != caching)
         at = &(*at)->next_lease;
     *at = caching->next_lease;
@@ -237,6 +231,47 @@ static void remove_open(struct smb_caching *caching, const struct smb_open *open
     *(next ? &next->before_of_caching : &caching->newest) = before;
 }
 
+/* ---- the queue of breaks: owner's thread ---- */
+
+static void add_due(struct smb_connection *connection, struct smb_caching *caching)
+{
+    caching->next_asked = connection->due;
+    caching->asked_link = &connection->due;
+    if (caching->next_asked)
+        caching->next_asked->asked_link = &caching->next_asked;
+    connection->due = caching;
+}
+
+static void remove_due(struct smb_caching *caching)
+{
+    *caching->asked_link = caching->next_asked;
+    if (caching->next_asked)
+        caching->next_asked->asked_link = caching->asked_link;
+    caching->asked_link = NULL;
+}
+
+/* Moves the queue to the front of connection->due, oldest first. */
+static void take_asked(struct smb_connection *connection)
+{
+    struct smb_caching *caching = atomic_exchange(&connection->asked, NULL);
+
+    while (caching) {
+        struct smb_caching *next = caching->next_asked;
+
+        add_due(connection, caching);
+        caching = next;
+    }
+}
+
+/* Removes it from the queue. The listener is gone, so that no thread adds it again. */
+static void unqueue(struct smb_caching *caching)
+{
+    if (!atomic_load(&caching->is_queued))
+        return;
+    take_asked(caching->connection);
+    remove_due(caching);
+}
+
 static void leave(struct smb_open *open)
 {
     struct smb_caching *caching = open->caching;
@@ -253,7 +288,9 @@ static void leave(struct smb_open *open)
         return;
     }
     break_listener_remove(&caching->listener);
-    unlist(caching);
+    unqueue(caching);
+    if (caching->lease.is_lease)
+        unlist_lease(caching);
     lock_release(&caching->lock);
     free(caching);
 }
@@ -274,7 +311,8 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
             .asked = asked,
         };
         lock_init(&caching->lock, RANK_BREAK);
-        list(caching);
+        if (lease->is_lease)
+            list_lease(caching);
         break_listener_add(&caching->listener);
     }
     add_open(caching, open);
@@ -325,7 +363,7 @@ void caching_answer(struct smb_caching *caching, struct smb_message *message,
     is_pending = caching->is_pending;
     lock_give(&caching->lock);
     if (is_pending)
-        look(caching->connection);
+        queue(caching);
 }
 
 /* ---- breaks ---- */
@@ -420,16 +458,25 @@ void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t 
     caching->left = keeps;
 }
 
-void caching_send_breaks(struct smb_connection *connection)
+/* Sends its break. A break that arrives after `is_queued` is cleared queues it again. */
+static void send_due(struct smb_caching *caching)
 {
-    struct smb_caching *caching = connection->cachings;
+    struct pending_break pending;
 
-    while (caching) {
-        struct pending_break pending;
-        bool is_taken = take_pending(caching, &pending);
+    remove_due(caching);
+    atomic_store(&caching->is_queued, false);
+    if (take_pending(caching, &pending))
+        begin_break(caching, &pending);
+}
 
-        if (is_taken)
-            begin_break(caching, &pending);
-        caching = is_taken ? connection->cachings : caching->next; /* the list may have changed */
+unsigned caching_send_breaks(struct smb_connection *connection)
+{
+    unsigned count = 0;
+
+    take_asked(connection);
+    while (connection->due) {
+        send_due(connection->due);
+        count++;
     }
+    return count;
 }

@@ -50,8 +50,7 @@ struct pending_break {
 };
 
 struct smb_caching {
-    struct break_listener listener;   /* first: asked() is called with it */
-    struct smb_caching *next, **link; /* what points to it */
+    struct break_listener listener; /* first: asked() is called with it */
     struct smb_caching *next_lease;
     struct smb_connection *connection;
     uint64_t node; /* once an open has it */
@@ -66,7 +65,9 @@ struct smb_caching {
     unsigned breaks;             /* how many there were */
     struct smb_open *opens;      /* that have it, or are being opened; the oldest first */
     struct smb_open *newest;     /* of them */
-    struct lock lock;            /* protects the fields below, which any thread writes */
+    atomic_bool is_queued;       /* in connection->asked or connection->due */
+    struct smb_caching *next_asked, **asked_link; /* link: only in connection->due */
+    struct lock lock; /* protects the fields below, which any thread writes */
     bool is_pending;
     struct pending_break pending;
 };
@@ -89,7 +90,7 @@ struct smb_caching *caching_find(struct smb_connection *connection, const struct
 struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key);
 /* The client's acknowledgement of break number `number` was committed, and leaves it `keeps`. */
 void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t keeps);
-/* Sends pending breaks. Owner's thread. */
-void caching_send_breaks(struct smb_connection *connection);
+/* Sends pending breaks. Returns the number of leases and oplocks it checked. Owner's thread. */
+unsigned caching_send_breaks(struct smb_connection *connection);
 
 #endif

@@ -23,6 +23,7 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
     credits_init(&connection->window);
     atomic_init(&connection->woken, NULL);
     atomic_init(&connection->breaks_come, false);
+    atomic_init(&connection->asked, NULL);
     atomic_init(&connection->client_breaks_come, false);
     atomic_init(&connection->sessions_end, false);
     atomic_init(&connection->posters, 0);

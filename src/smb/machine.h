@@ -51,16 +51,16 @@ struct smb_connection {
     uint64_t next_async_id;
     struct bytes peer; /* owned */
     bool is_authenticated;
-    bool holds_logon;             /* one waits, since too many have failed */
-    bool ends;                    /* smb_connection_end() was called */
-    bool has_ended;               /* host->ended() was called */
-    bool is_broken;               /* a step found that it has to be closed */
-    unsigned depth;               /* of calls into the machine: the outermost reports the end */
-    struct smb_caching *cachings; /* linked by next */
-    struct smb_caching
-        *leases[LEASE_BUCKETS]; /* those of leases, by their keys; linked by next_lease */
-    atomic_bool breaks_come;    /* one of them has a break to send */
-    unsigned unflushed;         /* number of messages that delay breaks: message_holds_breaks() */
+    bool holds_logon; /* one waits, since too many have failed */
+    bool ends;        /* smb_connection_end() was called */
+    bool has_ended;   /* host->ended() was called */
+    bool is_broken;   /* a step found that it has to be closed */
+    unsigned depth;   /* of calls into the machine: the outermost reports the end */
+    struct smb_caching *leases[LEASE_BUCKETS]; /* by their keys; linked by next_lease */
+    atomic_bool breaks_come;                   /* the queue below is not empty */
+    unsigned unflushed; /* number of messages that delay breaks: message_holds_breaks() */
+    _Atomic(struct smb_caching *) asked; /* leases and oplocks with a break, newest first */
+    struct smb_caching *due;             /* removed from there by the owner; linked by next_asked */
     struct client_break *first_break, *last_break; /* under the service's lock: clients.h */
     atomic_bool client_breaks_come;                /* there are such */
     struct smb_watch *watches;                     /* linked by next */

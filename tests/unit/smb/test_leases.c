@@ -1,5 +1,7 @@
 /* Leases at the level of messages: one lease on several connections of a client, and breaks one after the other.
  * Which operation breaks what is tested in tests/unit/concurrency and tests/unit/file. ms-smb2: 3.3.4.7, 3.3.5.22.2 */
+#include <stdio.h>
+
 #include "client.h"
 
 #include <stdlib.h>
@@ -589,6 +591,41 @@ static void a_wait_in_vain_ends(void **state)
     waiting_stop(); /* nobody waits after it: the last of these tests */
 }
 
+/* Sends a CREATE of the file number i. */
+static uint64_t send_numbered(struct client *c, unsigned i, uint8_t level)
+{
+    const struct creating creating = { .level = level };
+    char name[32];
+    struct sending s;
+    struct wire_writer w;
+
+    snprintf(name, sizeof name, "cached-%u", i);
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_CREATE, 0);
+    put_create(&w, name, &creating);
+    return client_send(c, &s);
+}
+
+/* The cost of breaks is proportional to their number, whatever else the client caches. */
+static void breaks_are_linear(void **state)
+{
+    enum { CACHED = 300, ASKED = 100, BATCH = 9 };
+    struct client *c = client_begin(*state, SMB_302), *d = client_begin(*state, SMB_302);
+
+    for (unsigned i = 0; i < CACHED; i++)
+        assert_status(client_receive(c, send_numbered(c, i, BATCH)), STATUS_SUCCESS);
+    for (unsigned i = 0; i < ASKED; i++) {
+        send_numbered(d, i * CACHED / ASKED, 0);
+        assert_status(client_next(d), STATUS_PENDING);
+    }
+    assert_int_equal(caching_send_breaks(client_machine(c)), ASKED);
+    assert_int_equal(caching_send_breaks(client_machine(c)), 0);
+    for (unsigned i = 0; i < ASKED; i++)
+        assert_int_equal(client_next(c).header.command, SMB_OPLOCK_BREAK);
+    client_free(c);
+    client_free(d);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 #define DURABLE_TEST(name)                                                                         \
     cmocka_unit_test_setup_teardown(name, durable_world_setup, world_teardown)
@@ -611,6 +648,7 @@ int main(void)
         TEST(who_cannot_be_told_is_passed_over),
         TEST(who_reads_late_is_told),
         TEST(not_all_are_asked),
+        TEST(breaks_are_linear),
         TEST(by_a_channel),
         TEST(a_wait_in_vain_ends),
     };
