@@ -3,8 +3,9 @@
  * it is asked (gate.h); once it is committed, the listener of the key is called, once for each break.
  *
  * (1) A listener that was added before its open was committed misses no break of it.
- * (2) It is called on the thread that has committed, under the registry's lock: it notes the break,
- *     posts to its own thread, and returns. It may neither block nor call anything of this file.
+ * (2) It is called on the thread that has committed, by one thread at a time, under a lock of the registry that breaks of
+ *     other keys seldom share: it notes the break, posts to its own thread, and returns. It may neither block nor call
+ *     anything of this file.
  * (3) It may be called before its open has been answered, and for an open that fails after all.
  * (4) After break_listener_remove() has returned it is not being called, and will not be. Any thread. */
 #ifndef LAGRA_FILE_BREAK_NEWS_H
