@@ -37,8 +37,6 @@ static const char *state_of(struct store *store)
 {
     if (!store_healthy(store))
         return "failed: a write or sync has failed, reads are served";
-    if (store_trouble(store))
-        return store_trouble(store);
     if (store_wants_reopening(store))
         return "short of descriptors or memory: it is opened again";
     return store_is_full(store) ? "full: what grows is refused" : "healthy";

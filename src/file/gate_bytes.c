@@ -88,7 +88,7 @@ enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byt
     released = lock_set_release(gate->locks, &gate->lock_count, handle, ranges, count, space);
     if (released > 0) {
         gate->locks_changed = true;
-        gate->d->wakes = true;
+        gate_wakes(gate);
     }
     return released < count ? E_ResourceNotFound : OK;
 }

@@ -33,7 +33,7 @@ export class Machine {
         this.member = await Member.start(this.folder, {
             smb: true,
             args: this.#fences ? ['--fenceCommand', FENCE] : [],
-            env: { CEPH_CONF: this.#fs.configuration },
+            env: this.#fs.environment,
         });
     }
 

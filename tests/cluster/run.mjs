@@ -12,6 +12,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { CephFs, lacking } from './ceph.mjs';
+import { kernelClient, lacking as lackingKernel } from './kernel.mjs';
 import { Machine } from './machines.mjs';
 import { persistentHandle } from './persistent.mjs';
 import { whileServed, whileStopped } from './upkeep.mjs';
@@ -23,6 +24,7 @@ const { values: options, positionals: wanted } = parseArgs({
 });
 const BEFORE_MS = 1500, AFTER_MS = 1500;
 const SERVES_MS = 120_000;
+const KERNEL = 'kernel'; // the name of the test of kernel.mjs
 
 process.env.LAGRA_BINARY = path.resolve(options.program ?? path.join(options.build, 'lagra'));
 
@@ -151,6 +153,9 @@ const TESTS = {
     },
 };
 
+/* Tests whose owner keeps its lock: the other front end has to run the fence command. */
+const FENCED = ['die', 'hang', 'stop', 'cut-off', 'cut-off-idle', 'persistent'];
+
 /* What takes as long as a session's timeout. */
 const LONG = {
     /** Nobody fences the owner: the MDS ends its session by itself. */
@@ -207,6 +212,12 @@ class World {
         await this.writers.readQuiet(old.member, this.quiet, AFTER_MS);
     }
 
+    /** Has a front end fenced the owner since then? By its log, whose lines begin with the time. */
+    hasFenced(since) {
+        return this.machines.some(({ member }) => member.stderr.split('\n')
+            .some((line) => line.includes('its owner is fenced') && Date.parse(line.split(' ')[0]) >= since));
+    }
+
     async untilReplaced() {
         const old = this.owner, began = performance.now(), other = this.machines.find((machine) => machine !== old);
 
@@ -235,6 +246,8 @@ async function runTest(world, name) {
     await world.untilOwned().catch((error) => problems.push(error.message));
     await sleep(AFTER_MS);
     problems.push(...world.writers.problems);
+    if (FENCED.includes(name) && !world.hasFenced(began))
+        problems.push('the fence command has not succeeded');
     total[problems.length === 0 ? 'passed' : 'failed']++;
     console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${name}, ${Math.round((Date.now() - began) / 1000)} s${world.took ? `: ${world.took}` : ''}`);
     problems.slice(0, 10).forEach((problem) => console.log(problem));
@@ -278,16 +291,22 @@ async function checkStopped(world) {
     problems.forEach((problem) => console.log(problem));
 }
 
-async function main() {
-    const names = wanted.length > 0 ? wanted : Object.keys(TESTS);
-    const lacks = lacking();
+/** On a file system of its own. */
+async function checkKernel() {
+    const lacks = lackingKernel(), began = Date.now();
 
-    if (names.some((name) => !TESTS[name] && !LONG[name]))
-        throw new Error(`there are ${[...Object.keys(TESTS), ...Object.keys(LONG)].join(', ')}`);
     if (lacks.length > 0) {
-        console.log(`skipped: no CephFS can be started here: ${lacks.join('; ')}`);
+        console.log(`skipped: no guest with the kernel's CephFS client can be started here: ${lacks.join('; ')}`);
         return;
     }
+    const { problems, said } = await kernelClient();
+
+    total[problems.length === 0 ? 'passed' : 'failed']++;
+    console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${KERNEL}, ${Math.round((Date.now() - began) / 1000)} s: ${said}`);
+    problems.slice(0, 20).forEach((problem) => console.log(problem));
+}
+
+async function testCephFuse(names) {
     const fs = await CephFs.start();
 
     for (const signal of ['SIGINT', 'SIGTERM'])
@@ -303,6 +322,22 @@ async function main() {
             member?.signal('SIGKILL');
         await fs.stop();
     }
+}
+
+async function main() {
+    const names = wanted.length > 0 ? wanted : [...Object.keys(TESTS), KERNEL];
+    const lacks = lacking(), here = names.filter((name) => name !== KERNEL);
+
+    if (here.some((name) => !TESTS[name] && !LONG[name]))
+        throw new Error(`there are ${[...Object.keys(TESTS), ...Object.keys(LONG), KERNEL].join(', ')}`);
+    if (lacks.length > 0) {
+        console.log(`skipped: no CephFS can be started here: ${lacks.join('; ')}`);
+        return;
+    }
+    if (here.length > 0)
+        await testCephFuse(here);
+    if (names.includes(KERNEL))
+        await checkKernel();
 }
 
 await main().catch((error) => {

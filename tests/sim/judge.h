@@ -23,8 +23,8 @@ unsigned judge_parts(unsigned slot);
 void judge_commits_parts(unsigned slot, const unsigned *numbers, unsigned count);
 /* Which that are; how many. */
 unsigned judge_committing(unsigned slot, unsigned ret_numbers[PARTS_MAX]);
-/* All of its parts are done; or some are to be done again. */
-void judge_list_ends(unsigned slot, bool has_ended);
+/* All of its parts are done. */
+void judge_list_ends(unsigned slot);
 
 /* After a start: reads everything, finds the state that the crash left, goes on from it.
  * False: the store has failed meanwhile. */
@@ -54,6 +54,10 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
 bool judge_is_version(unsigned container, unsigned blob, const char *time);
 /* The id of the current version; empty: there is none. */
 const char *judge_current_version(unsigned container, unsigned blob);
+/* The version of a container of that name that was deleted and is kept. False: there is none. */
+bool judge_draw_deleted(unsigned container, unsigned random, char to[DELETED_SIZE]);
+/* How many there are. */
+unsigned judge_known_deleted(unsigned container);
 /* The last one that was deleted; empty: none was. */
 const char *judge_gone_snapshot(unsigned container, unsigned blob);
 /* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes

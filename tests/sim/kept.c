@@ -23,6 +23,15 @@ bool kept_has_versions(void)
            world->plan.clients <= VERSIONED_CLIENTS;
 }
 
+/* Days are long there, and none passes where nobody sets the wall clock. */
+bool kept_has_containers(void)
+{
+    unsigned kind = world->plan.seed % 16;
+
+    return (kind == 9 || kind == 15) && world->plan.clients <= VERSIONED_CLIENTS &&
+           !(world->plan.faults & FAULT_CLOCK);
+}
+
 /* A snapshot keeps a version, too, and so does the end of a copy. */
 unsigned kept_snapshots_max(void)
 {
@@ -39,6 +48,7 @@ struct version {
     unsigned days; /* 0: nothing is kept */
     bool allows_permanent;
     bool is_versioned;
+    unsigned container_days;
 };
 
 /* In the world; set before any life begins. */
@@ -50,28 +60,44 @@ void kept_begin(void)
     *newest = world_alloc(sizeof **newest);
 }
 
+static size_t format_policy(const char *name, unsigned days, bool allows_permanent, char *to,
+                            size_t size)
+{
+    char text[40] = "";
+
+    if (days > 0)
+        (void)snprintf(text, sizeof text, "<Days>%u</Days>", days);
+    return (size_t)snprintf(
+        to, size, "<%s><Enabled>%s</Enabled>%s%s</%s>", name, days > 0 ? "true" : "false", text,
+        allows_permanent ? "<AllowPermanentDelete>true</AllowPermanentDelete>" : "", name);
+}
+
+/* What is not set stays as it was, so all are. */
 void kept_format(const struct ask *ask, char *to, size_t size)
 {
-    char days[40] = "", policy[200] = "", versions[80] = "";
+    size_t length = 0;
 
-    if (ask->retention > 0)
-        (void)snprintf(days, sizeof days, "<Days>%u</Days>", ask->retention);
+    to[0] = '\0';
     if (kept_is_on())
-        (void)snprintf(policy, sizeof policy,
-                       "<DeleteRetentionPolicy><Enabled>%s</Enabled>%s"
-                       "<AllowPermanentDelete>true</AllowPermanentDelete></DeleteRetentionPolicy>",
-                       days[0] ? "true" : "false", days);
+        length += format_policy("DeleteRetentionPolicy", ask->retention, true, to, size);
+    if (kept_has_containers())
+        length += format_policy("ContainerDeleteRetentionPolicy", ask->container_retention, false,
+                                to + length, size - length);
     if (kept_has_versions())
-        (void)snprintf(versions, sizeof versions, "<IsVersioningEnabled>%s</IsVersioningEnabled>",
+        (void)snprintf(to + length, size - length, "<IsVersioningEnabled>%s</IsVersioningEnabled>",
                        ask->is_versioned ? "true" : "false");
-    (void)snprintf(to, size, "%s%s", policy, versions);
 }
 
 void kept_apply(const struct ask *ask, uint64_t commit)
 {
     struct version *made = world_alloc(sizeof *made);
 
-    *made = (struct version){ *newest, commit, ask->retention, kept_is_on(), ask->is_versioned };
+    *made = (struct version){ .older = *newest,
+                              .since = commit,
+                              .days = ask->retention,
+                              .allows_permanent = kept_is_on(),
+                              .is_versioned = ask->is_versioned,
+                              .container_days = ask->container_retention };
     *newest = made;
 }
 
@@ -101,7 +127,15 @@ const char *kept_compare(const struct reply *answer, uint64_t commit)
         return "another permission to delete for good";
     if (!strstr(shown, "<IsVersioningEnabled>true<") != !at->is_versioned)
         return "versioning is on where it is off, or the other way round";
+    if (!strstr(shown, "<ContainerDeleteRetentionPolicy><Enabled>true<") !=
+        (at->container_days == 0))
+        return "another policy of containers";
     return days == at->days ? NULL : "another policy of retention";
+}
+
+unsigned kept_container_days(void)
+{
+    return (*newest)->container_days;
 }
 
 static bool was_policy(const struct kept_view *view, uint64_t from)

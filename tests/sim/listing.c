@@ -21,6 +21,7 @@ struct shown {
     bool is_group;
     char group[32];
     const struct container_state *container;
+    const struct kept_container *kept; /* one of its name that was deleted; NULL: the container */
     const struct blob_state *blob;
     const struct snapshot_state *snapshot; /* NULL: the base, or what stands for it: */
     bool has_versions_only;                /* a name without a current version */
@@ -148,17 +149,36 @@ static bool has_prefix(const struct page_ask *asked, const char *name)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-static void expect_blobs(const struct ask *ask, uint64_t commit, struct expected_page *page)
+static void expect_blobs(const struct ask *ask, const struct container_state *c, uint64_t commit,
+                         struct expected_page *page)
 {
-    const struct container_state *c = model_container_at(ask->container, commit);
-
     for (unsigned i = 0; i < BLOBS && c->exists; i++) {
-        const struct blob_state *b = model_blob_at(ask->container, i, commit);
+        const struct blob_state *b = model_blob_in(c->space, i, commit);
 
         if (b->incarnation == c->incarnation && has_prefix(&ask->page, blob_names[i]) &&
             !show_blob(&ask->page, i, b, page))
             return;
     }
+}
+
+/* Those of a name that were deleted come before it, the oldest first. False: the page is full. */
+static bool show_deleted(const struct page_ask *asked, struct shown entry,
+                         struct expected_page *page)
+{
+    for (unsigned i = 0; i < entry.container->kept_count && (asked->include & INCLUDE_DELETED);
+         i++) {
+        char version[DELETED_SIZE];
+
+        entry.kept = &entry.container->kept[i];
+        times_deleted(entry.kept->deleted, version);
+        if (entry.at < asked->from ||
+            (entry.at == asked->from && asked->marker[0] &&
+             (!asked->from_snapshot[0] || strcmp(version, asked->from_snapshot) < 0)))
+            continue;
+        if (!show(asked, page, entry))
+            return false;
+    }
+    return true;
 }
 
 static void expect_containers(const struct ask *ask, uint64_t commit, struct expected_page *page)
@@ -167,8 +187,12 @@ static void expect_containers(const struct ask *ask, uint64_t commit, struct exp
         const struct container_state *c = model_container_at(containers_by_name[i], commit);
         struct shown entry = { .at = i, .container = c };
 
-        if (c->exists && has_prefix(&ask->page, container_names[containers_by_name[i]]) &&
-            !is_before_marker(&ask->page, &entry, page) && !show(&ask->page, page, entry))
+        if (!has_prefix(&ask->page, container_names[containers_by_name[i]]))
+            continue;
+        if (!show_deleted(&ask->page, entry, page))
+            return;
+        if (c->exists && !is_before_marker(&ask->page, &entry, page) &&
+            !show(&ask->page, page, entry))
             return;
     }
 }
@@ -181,7 +205,7 @@ static void expect_page(const struct ask *ask, uint64_t now, uint64_t commit,
     if (ask->op == OP_LIST_CONTAINERS)
         expect_containers(ask, commit, page);
     else
-        expect_blobs(ask, commit, page);
+        expect_blobs(ask, model_container_at(ask->container, commit), commit, page);
 }
 
 /* ---- what is shown ---- */
@@ -328,6 +352,31 @@ static const char *compare_last(const struct blob_state *b, const struct entry *
                : "another length of what there was last";
 }
 
+/* Of one that was deleted days have not passed. rest: List-Containers2 "RemainingRetentionDays" */
+static const char *compare_container(const struct shown *shown, const struct entry *entry,
+                                     bool metadata)
+{
+    const struct kept_container *kept = shown->kept;
+    char version[DELETED_SIZE] = "";
+
+    if (kept)
+        times_deleted(kept->deleted, version);
+    if (!text_fits(entry, "<Version>", version) ||
+        !text_fits(entry, "<Deleted>", kept ? "true" : ""))
+        return "another deletion of a container";
+    if (kept && !number_fits(entry, "<RemainingRetentionDays>", kept->days - 1) &&
+        !number_fits(entry, "<RemainingRetentionDays>", kept->days))
+        return "other days of a container that was deleted";
+    if (!kept && !etag_fits(entry, shown->container->stamp))
+        return "a container's ETag";
+    if (!number_fits(entry, "<v>",
+                     !metadata ? 0
+                     : kept    ? kept->metadata
+                               : shown->container->metadata))
+        return "a container's metadata";
+    return NULL;
+}
+
 static const char *compare_entry(const struct page_ask *asked, const struct shown *shown,
                                  const struct entry *entry, uint64_t now)
 {
@@ -344,9 +393,7 @@ static const char *compare_entry(const struct page_ask *asked, const struct show
                    c ? container_names[containers_by_name[shown->at]] : blob_names[shown->at]))
         return "another name";
     if (c)
-        return !etag_fits(entry, c->stamp)                              ? "a container's ETag"
-               : !number_fits(entry, "<v>", metadata ? c->metadata : 0) ? "a container's metadata"
-                                                                        : NULL;
+        return compare_container(shown, entry, metadata);
     if (compare_ref(shown, entry))
         return compare_ref(shown, entry);
     if (shown->has_versions_only)
@@ -420,6 +467,8 @@ static struct page_ask next_of(const struct page_ask *asked, const struct reply 
     memset(next.from_snapshot, 0, SNAPSHOT_SIZE);
     if (s)
         memcpy(next.from_snapshot, s->time->snapshot, SNAPSHOT_SIZE);
+    else if (page->next.kept)
+        times_deleted(page->next.kept->deleted, next.from_snapshot);
     return next;
 }
 
@@ -427,6 +476,27 @@ static bool is_same_place(const struct page_ask *a, const struct page_ask *b)
 {
     return a->max == b->max && a->from == b->from &&
            strcmp(a->from_snapshot, b->from_snapshot) == 0;
+}
+
+/* Of a container that there was since the request began, and that is kept by now. */
+static bool fits_late(const struct ask *ask, const struct reply *answer,
+                      const struct entry *entries, unsigned count, uint64_t now, uint64_t from,
+                      uint64_t to)
+{
+    static struct expected_page page;
+    const struct container_state *c = model_container_at(ask->container, to);
+
+    for (; kept_has_containers() && ask->op == OP_LIST_BLOBS && c && c->older;
+         c = c->since > from ? c->older : NULL)
+        for (uint64_t at = to; c->exists && at >= from; at--) {
+            page = (struct expected_page){ .now = now };
+            expect_blobs(ask, c, at, &page);
+            if (!compare_at(&ask->page, answer, entries, count, &page))
+                return true;
+            if (at == 0)
+                break;
+        }
+    return false;
 }
 
 const char *listing_compare(const struct ask *ask, const struct reply *answer, uint64_t now,
@@ -461,6 +531,10 @@ const char *listing_compare(const struct ask *ask, const struct reply *answer, u
         if (changed == 0)
             break;
         at = changed - 1;
+    }
+    if (!found && fits_late(ask, answer, entries, count, now, from, to)) {
+        *ret_commit = from;
+        return NULL;
     }
     return found ? NULL : first;
 }

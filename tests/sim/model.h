@@ -10,8 +10,11 @@
 #include "contents.h"
 #include "kept.h"
 
-#define STAGED_MAX    BLOCK_IDS
-#define SNAPSHOTS_MAX 16u
+#define STAGED_MAX      BLOCK_IDS
+#define SNAPSHOTS_MAX   16u
+/* Of one name; and containers that there were in a run in which some are kept. */
+#define KEPT_CONTAINERS 16u
+#define SPACES          160u
 
 struct stamp {
     uint64_t container; /* of a blob's: the incarnation that it was made in */
@@ -87,11 +90,26 @@ struct blob_state {
     uint32_t last_length;
 };
 
+/* A container that was deleted, and is kept with all that is in it. */
+struct kept_container {
+    uint64_t deleted; /* when, in ticks: its version */
+    unsigned days;
+    uint64_t incarnation;
+    unsigned space, metadata, access;
+    uint64_t server_space;
+    struct stamp *stamp;
+    struct stored_policy policies[POLICIES];
+};
+
 struct container_state {
     struct container_state *older;
     uint64_t since;
     bool exists;
     uint64_t incarnation;
+    unsigned space;                              /* where its blobs are; */
+    uint64_t server_space;                       /* of the server, as struct kept_view has it */
+    struct kept_container kept[KEPT_CONTAINERS]; /* of its name, the oldest first */
+    unsigned kept_count;
     struct stamp *stamp;
     unsigned metadata, access;
     struct stored_policy policies[POLICIES];
@@ -103,7 +121,8 @@ enum paging { OF_CONTAINERS, OF_BLOBS, OF_SEARCH, PAGINGS };
 
 struct model {
     struct container_state *containers[CONTAINERS];
-    struct blob_state *blobs[CONTAINERS][BLOBS];
+    struct blob_state *blobs[SPACES][BLOBS]; /* of others: each name has one space */
+    unsigned spaces;
     uint64_t incarnations, writes;
     struct stamp *newest[CONTAINERS][BLOBS]; /* that a blob of that name ever had */
     struct page_ask next_pages[PAGINGS][CLIENTS_MAX];
@@ -141,6 +160,10 @@ void model_begin(void);
 /* The states as they were right after the commit. */
 const struct container_state *model_container_at(unsigned container, uint64_t commit);
 const struct blob_state *model_blob_at(unsigned container, unsigned blob, uint64_t commit);
+/* Of a container that need not be there any more. */
+const struct blob_state *model_blob_in(unsigned space, unsigned blob, uint64_t commit);
+/* Are there spaces for so many containers more? */
+bool model_has_spaces(unsigned count);
 /* The newest commit in (from, to] that changed what the ask is about; 0: none. */
 uint64_t model_changed_before(const struct ask *ask, uint64_t from, uint64_t to);
 

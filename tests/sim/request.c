@@ -44,6 +44,7 @@ const char *const op_names[OPS] = {
     [OP_GET_ACL] = "Get ACL",
     [OP_SET_ACL] = "Set ACL",
     [OP_LEASE_CONTAINER] = "Lease Container",
+    [OP_RESTORE_CONTAINER] = "Restore Container",
     [OP_FIND] = "Find Blobs",
     [OP_LIST_BLOBS] = "List Blobs",
     [OP_LIST_CONTAINERS] = "List Containers",
@@ -490,6 +491,10 @@ static void add_particular(struct sent *sent)
     if (ask->op == OP_DELETE_BLOB && ask->delete_mode != DELETE_BASE)
         add_text(sent, "x-ms-delete-snapshots",
                  ask->delete_mode == DELETE_INCLUDE ? "include" : "only");
+    if (ask->op == OP_RESTORE_CONTAINER) {
+        add_text(sent, "x-ms-deleted-container-name", container_names[ask->container]);
+        add_text(sent, "x-ms-deleted-container-version", ask->deleted);
+    }
     if (ask->op == OP_LEASE_BLOB || ask->op == OP_LEASE_CONTAINER)
         add_lease_headers(sent);
     if (ask->metadata > 0)
@@ -518,6 +523,7 @@ static const struct {
     [OP_GET_ACL] = { METHOD_GET, "GET", false, "restype=container&comp=acl" },
     [OP_SET_ACL] = { METHOD_PUT, "PUT", false, "restype=container&comp=acl" },
     [OP_LEASE_CONTAINER] = { METHOD_PUT, "PUT", false, "restype=container&comp=lease" },
+    [OP_RESTORE_CONTAINER] = { METHOD_PUT, "PUT", false, "restype=container&comp=undelete" },
     [OP_FIND] = { METHOD_GET, "GET", false, "restype=container&comp=blobs" },
     [OP_BATCH] = { METHOD_POST, "POST", false, "restype=container&comp=batch" },
     [OP_SET_TIER] = { METHOD_PUT, "PUT", true, "comp=tier" },
@@ -725,7 +731,7 @@ static void make_body(struct sent *sent, size_t *ret_size)
         add_policies(ask, &text);
         copy_body(sent, text_bytes(&text), ret_size);
     } else if (ask->op == OP_SET_SERVICE) {
-        char retention[200], rules[800];
+        char retention[600], rules[1200];
 
         kept_format(ask, retention, sizeof retention);
         origins_format(ask->origin, retention, rules, sizeof rules);
@@ -1320,8 +1326,10 @@ void ask_format_blob(const struct ask *ask, char *to, size_t size)
                        : ask->is_fast ? " fast"
                                       : "");
     if (ask->op == OP_SET_SERVICE)
-        (void)snprintf(range, sizeof range, " keeps=%u versions=%d", ask->retention,
-                       ask->is_versioned);
+        (void)snprintf(range, sizeof range, " keeps=%u versions=%d containers=%u", ask->retention,
+                       ask->is_versioned, ask->container_retention);
+    if (ask->op == OP_RESTORE_CONTAINER)
+        (void)snprintf(range, sizeof range, " of %s", ask->deleted);
     if (ask->is_permanent)
         (void)snprintf(range, sizeof range, " for good");
     if (ask->op == OP_SET_TIER)

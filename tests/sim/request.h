@@ -22,6 +22,7 @@ enum op {
     OP_GET_ACL,
     OP_SET_ACL,
     OP_LEASE_CONTAINER,
+    OP_RESTORE_CONTAINER,
     OP_FIND,
     OP_LIST_BLOBS,
     OP_LIST_CONTAINERS,
@@ -72,6 +73,7 @@ enum op {
 #define LIST_PREFIXES 6u
 #define SNAPSHOT_SIZE 32
 
+#define DELETED_SIZE  20
 #define MARKER_SIZE   160
 
 enum condition { IF_NOTHING, IF_MATCH_TAG, IF_MATCH_ANY, IF_NONE_MATCH_TAG, IF_NONE_MATCH_ANY };
@@ -154,9 +156,11 @@ struct ask {
     struct sas_terms terms;
     unsigned origin;    /* the site that asks; of Set Service Properties: that may; 0: none */
     unsigned retention; /* of Set Service Properties: days; 0: nothing is kept */
-    bool is_versioned;  /* of the same: blobs have versions */
-    bool is_permanent;  /* of Delete Blob */
-    unsigned if_tag;    /* value that the tag is to have; 0: no such condition */
+    unsigned container_retention; /* of the same, of containers */
+    char deleted[DELETED_SIZE]; /* of Restore Container: the version of the one that was deleted */
+    bool is_versioned;          /* of the same: blobs have versions */
+    bool is_permanent;          /* of Delete Blob */
+    unsigned if_tag;            /* value that the tag is to have; 0: no such condition */
     const struct malformed *malformed; /* one part of the request is; NULL: none */
     struct page_ask page;
     unsigned lease_id; /* 0: none */

@@ -168,15 +168,17 @@ static void check_end(void)
 static noreturn void live(bool calm)
 {
     const char *problem;
+    bool has_room;
 
     sched_begin();
     faults_begin(calm);
+    has_room = world->disk->pages_max == UINT64_MAX;
     sim_service()->begin_life();
     server = server_open(&problem);
     if (!server) {
         world_say("refused: %s", problem);
-        /* A disk without room is a fault that no call need have met. */
-        if (!faults_were_seen() && !world->was_damaged && world->disk->pages_max == UINT64_MAX)
+        /* A disk without room is a fault that no call need have met, and that may be over by now. */
+        if (!faults_were_seen() && !world->was_damaged && has_room)
             world_fail("the store does not open after a %s: %s",
                        world->power_lost ? "power cut" : "kill", problem);
         if (!world->was_damaged && (strstr(problem, "damaged") || strstr(problem, "backup")))

@@ -214,7 +214,7 @@ static void draw_page(struct draws *draws, unsigned client, struct ask *ask)
         page->max = draw(draws, 3) > 0 ? 1 + draw(draws, 4) : 5000;
     page->by_delimiter = ask->op == OP_LIST_BLOBS && draw(draws, 3) == 0;
     if (ask->op == OP_LIST_CONTAINERS)
-        page->include &= INCLUDE_METADATA;
+        page->include &= INCLUDE_METADATA | (kept_has_containers() ? INCLUDE_DELETED : 0);
     else if (page->by_delimiter)
         page->include &= ~(unsigned)INCLUDE_SNAPSHOTS;
 }
@@ -237,7 +237,7 @@ static bool takes_lease_id(enum op op)
 {
     return !is_of_service(op) && op != OP_CREATE_CONTAINER && !is_listing_op(op) &&
            op != OP_LEASE_BLOB && op != OP_LEASE_CONTAINER && op != OP_FIND && op != OP_BATCH &&
-           op != OP_UNDELETE;
+           op != OP_UNDELETE && op != OP_RESTORE_CONTAINER;
 }
 
 static void draw_particular(struct draws *draws, struct ask *ask)
@@ -386,6 +386,13 @@ static void draw_permanent(struct draws *draws, struct ask *ask)
         ask->is_permanent = kept_is_on() && (!kept_has_versions() || draw(draws, 2) == 0);
 }
 
+/* Of runs in which deleted containers are kept: what is asked of those, once in three. */
+static const unsigned kept_container_weights[OPS] = {
+    [OP_CREATE_CONTAINER] = 8, [OP_DELETE_CONTAINER] = 5,       [OP_RESTORE_CONTAINER] = 7,
+    [OP_GET_CONTAINER] = 1,    [OP_SET_CONTAINER_METADATA] = 2, [OP_SET_ACL] = 1,
+    [OP_LEASE_CONTAINER] = 1,  [OP_LIST_CONTAINERS] = 6,        [OP_LIST_BLOBS] = 3,
+};
+
 static enum op draw_op(struct draws *draws, bool layered)
 {
     const unsigned *of_run = layered               ? layer_weights
@@ -393,7 +400,42 @@ static enum op draw_op(struct draws *draws, bool layered)
                              : kept_is_on()        ? kept_weights
                                                    : weights;
 
+    if (kept_has_containers() && draw(draws, 3) == 0)
+        of_run = kept_container_weights;
     return (enum op)draw_weighted(draws, of_run, OPS);
+}
+
+/* Of a name there may be so many, and of all together. */
+static void draw_deleted(struct draws *draws, struct ask *ask)
+{
+    unsigned clients = world->plan.clients;
+
+    if (ask->op == OP_DELETE_CONTAINER &&
+        judge_known_deleted(ask->container) + clients >= KEPT_CONTAINERS)
+        ask->op = OP_RESTORE_CONTAINER;
+    if (ask->op == OP_CREATE_CONTAINER && !model_has_spaces(clients + 1))
+        ask->op = OP_GET_CONTAINER;
+    if (ask->op == OP_FIND)
+        ask->op = OP_LIST_BLOBS;
+    if (ask->op != OP_RESTORE_CONTAINER)
+        return;
+    ask->condition = IF_NOTHING;
+    ask->modified_since = ask->unmodified_since = 0;
+    ask->lease_id = 0;
+    if (!judge_draw_deleted(ask->container, draw(draws, KEPT_CONTAINERS), ask->deleted) ||
+        draw(draws, 16) == 0)
+        memcpy(ask->deleted, "01D6954159845195", 17);
+}
+
+/* The first that is set keeps all that the run is about. */
+static void draw_policies(struct draws *draws, struct ask *ask, bool is_first)
+{
+    if (kept_is_on() && draw(draws, 3) > 0)
+        ask->retention = 1 + draw(draws, KEPT_DAYS_MAX);
+    if (kept_has_versions())
+        ask->is_versioned = is_first || draw(draws, 4) > 0;
+    if (kept_has_containers() && (is_first || draw(draws, 4) > 0))
+        ask->container_retention = 1 + draw(draws, KEPT_DAYS_MAX);
 }
 
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
@@ -409,7 +451,7 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.op = OP_SET_ACL;
     if (number == 0 && client % 2 == 0)
         ask.op = OP_CREATE_CONTAINER;
-    if (number == 1 && client == 0 && kept_has_versions())
+    if (number == 1 && client == 0 && (kept_has_versions() || kept_has_containers()))
         ask.op = OP_SET_SERVICE;
     if (ask.op >= OP_PUT_BLOB || ask.op == OP_CREATE_CONTAINER ||
         ask.op == OP_SET_CONTAINER_METADATA)
@@ -422,6 +464,8 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.lease_id = 1 + draw(&draws, LEASE_IDS);
     draw_aim(&draws, &ask);
     script_conditions(&draws, &ask);
+    if (kept_has_containers())
+        draw_deleted(&draws, &ask);
     draw_particular(&draws, &ask);
     draw_snapshot(&draws, &ask);
     if (ask.op == OP_SNAPSHOT && !kept_is_on() && !kept_has_versions() &&
@@ -440,7 +484,7 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         draw_batch(&draws, client, &ask);
     if (kept_is_on() || kept_has_versions())
         draw_permanent(&draws, &ask);
-    if (!ask.is_permanent && !ask.is_version)
+    if (!ask.is_permanent && !ask.is_version && ask.op != OP_RESTORE_CONTAINER)
         script_signature(&draws, &ask);
     if (ask.op == OP_SET_TIER)
         ask.tier = tier_for(&ask, ask.tier);
@@ -452,12 +496,10 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.is_sync = true; /* its source is in a URL that has a signature of its own */
     if (is_listing_op(ask.op) || ask.op == OP_FIND)
         draw_page(&draws, client, &ask);
-    if (!ask.is_version)
+    if (!ask.is_version && ask.op != OP_RESTORE_CONTAINER)
         script_offence(&draws, &ask);
-    if (ask.op == OP_SET_SERVICE && kept_is_on() && draw(&draws, 3) > 0)
-        ask.retention = 1 + draw(&draws, KEPT_DAYS_MAX);
-    if (ask.op == OP_SET_SERVICE && kept_has_versions())
-        ask.is_versioned = number == 1 || draw(&draws, 4) > 0;
+    if (ask.op == OP_SET_SERVICE)
+        draw_policies(&draws, &ask, number == 1);
     if (ask.op == OP_SET_SERVICE || draw(&draws, 3) == 0)
         ask.origin = draw(&draws, 3);
     draw_behaviour(&draws, &ask, 40, 30);

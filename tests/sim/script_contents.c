@@ -176,7 +176,8 @@ void script_page_ranges(struct draws *draws, struct ask *ask)
 static void draw_remote(struct draws *draws, struct ask *ask)
 {
     ask->is_remote = true;
-    ask->is_sync = draw(draws, 4) == 0;
+    ask->is_sync =
+        draw(draws, 4) == 0 || kept_has_containers(); /* none ends in one that is deleted */
     ask->source_snapshot[0] = '\0';
     ask->source_is_version = false;
     ask->source_etag = 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fs_opens.h"
+#include "sm_lies.h"
 #include "sm_link.h"
 #include "sm_model.h"
 #include "sm_plain.h"
@@ -210,6 +211,9 @@ static void committed(struct fs_slot *slot, unsigned number, const struct sm_see
 void sm_judge_committed(struct fs_slot *all, unsigned number)
 {
     struct sm_seen seen = sm_seen(number);
+
+    if (sm_is_lying(number))
+        world_fail("what client %u lied about is committed", number);
 
     committed(part_of(all, number, sm_link_part_of(number, seen.message_id)), number, &seen);
 }

@@ -133,7 +133,7 @@ void get_container_properties_answer(struct answer *a,
         answer_string(a, "x-ms-has-immutability-policy", "false");
         answer_string(a, "x-ms-has-legal-hold", "false");
     }
-    if (call_since(call, "2019-07-07")) {
+    if (call_since(call, "2019-02-02")) {
         answer_string(a, "x-ms-default-encryption-scope", "$account-encryption-key");
         answer_string(a, "x-ms-deny-encryption-scope-override", "false");
     }

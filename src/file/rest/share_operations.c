@@ -189,7 +189,7 @@ void get_share_stats_answer(struct answer *a, const struct get_share_stats_param
     text_init(&out, a->arena, 128);
     xml_begin(&out);
     xml_open(&out, "ShareStats");
-    if (call_since(a->call, "2018-03-28"))
+    if (call_since(a->call, "2018-11-09"))
         xml_element_u64(&out, "ShareUsageBytes", r->used_bytes);
     else
         xml_element_u64(&out, "ShareUsage",

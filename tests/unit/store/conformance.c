@@ -8,8 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "late.h"
-
 #define RUNS_MAX        96
 #define ARENA_MAX_BYTES (256u << 20)
 #define WAIT_MAX_S      60
@@ -18,17 +16,6 @@ static enum store_result open_memory(const char *folder, struct store **ret_stor
 {
     (void)folder;
     *ret_store = store_open_memory();
-    return STORE_OK;
-}
-
-/* The slow store in front of memory, without what only callers that repeat themselves can bear. */
-static enum store_result open_late(const char *folder, struct store **ret_store)
-{
-    struct store *inner;
-
-    (void)folder;
-    inner = store_open_memory();
-    *ret_store = store_open_late(inner, (struct late_options){ .fetches = 30 });
     return STORE_OK;
 }
 
@@ -45,7 +32,6 @@ static enum store_result open_embedded(const char *folder, struct store **ret_st
 
 static const struct engine engines[] = {
     { "memory", false, open_memory },
-    { "late", false, open_late },
     { "embedded", true, open_embedded },
 };
 

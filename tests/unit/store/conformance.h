@@ -66,8 +66,6 @@ enum store_result commit_new(struct store *store, struct partition partition,
 uint64_t put_text(struct store *store, struct partition partition, const char *key,
                   const char *value);
 uint64_t delete_key(struct store *store, struct partition partition, const char *key);
-/* A snapshot that shows the state of this moment until it is closed, in every engine. */
-struct snapshot *open_held(struct store *store, struct partition partition);
 /* The value's text in the arena, "(none)" when there is no such record. */
 const char *get_text(struct snapshot *snapshot, struct arena *arena, const char *key);
 const char *get_now(struct store *store, struct partition partition, struct arena *arena,

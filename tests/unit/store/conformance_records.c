@@ -51,14 +51,6 @@ uint64_t delete_key(struct store *store, struct partition partition, const char 
     return sequence;
 }
 
-struct snapshot *open_held(struct store *store, struct partition partition)
-{
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
-
-    assert_int_equal(snapshot_hold(snapshot), STORE_OK);
-    return snapshot;
-}
-
 const char *get_text(struct snapshot *snapshot, struct arena *arena, const char *key)
 {
     struct record record;

@@ -115,7 +115,7 @@ static void index_keys_are_any_bytes(void **state)
 static void index_goes_with_its_commit(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *stale = open_held(f->store, f->partition);
+    struct snapshot *stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     uint64_t sequence;
     int64_t sum;
