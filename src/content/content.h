@@ -31,8 +31,7 @@
 #include "base/errors.h"
 #include "store/piece.h"
 
-/* So small because 50,000 of them are in memory at once when a list of them is committed. An engine
- * may ask for less. */
+/* So small because 50,000 of them are in memory at once when a list of them is committed. */
 #define BLOCK_INLINE_MAX         256u
 /* rest: Put-Block-List, "Remarks" */
 #define CONTENT_BLOCKS_MAX       50000u

@@ -9,7 +9,6 @@ struct page {
     struct handle_list *list;
     struct name_pattern pattern;
     struct arena *arena; /* of what is read of an entry; rewound behind each */
-    bool waits;          /* something is not in memory, and is fetched: the page is made again */
     bool full;
 };
 
@@ -19,8 +18,6 @@ static void add(struct page *page, struct bytes name, const struct handle_info *
     const struct listed entry = { .name = name, .info = *info };
     struct handle_list *list = page->list;
 
-    if (page->waits)
-        return;
     page->full = list->count == list->max || !list->sink->add(list->sink, &entry);
     if (!page->full)
         list->count++;
@@ -80,17 +77,14 @@ static enum store_result add_entry(struct page *page, struct tree_entry *entry)
     if (!name_pattern_matches(&page->pattern, entry->name.key))
         return STORE_OK;
     result = entry_file_read(page->d, directory, page->arena, entry, &file);
-    if (result == STORE_WAIT)
-        page->waits = true;
     if (!result) {
         info = handle_info_of(&file, entry->id, directory);
         add(page, entry->name.given, &info);
     }
     arena_rewind(page->arena, mark);
-    return result == STORE_NOT_FOUND || result == STORE_WAIT ? STORE_OK : result;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* What is not in memory is asked for in one go. */
 static enum store_result add_entries(struct page *page, const struct tree_page *found)
 {
     struct list_position *at = &page->list->next;
@@ -107,7 +101,7 @@ static enum store_result add_entries(struct page *page, const struct tree_page *
     at->name = found->next;
     if (!found->next.ptr)
         at->stage = LIST_END;
-    return !result && page->waits ? STORE_WAIT : result;
+    return result;
 }
 
 static enum error list_names(struct page *page)

@@ -18,7 +18,6 @@ struct page {
     uint64_t directory;
     struct arena *arena; /* of what is read of an entry; rewound behind each */
     bool has_changed;    /* the directory has, since its names were read */
-    bool waits;          /* records are being fetched: the page is made again */
 };
 
 static bool shows_file(const struct page *page, const struct tree_entry *entry)
@@ -35,16 +34,13 @@ static enum store_result add_entry(struct page *page, struct tree_entry *entry)
 
     if (shows_file(page, entry) || page->has_changed)
         result = entry_file_read(page->d, page->directory, page->arena, entry, &file);
-    if (result == STORE_WAIT)
-        page->waits = true;
-    else if (!result && !page->waits)
+    if (!result)
         page->asked->sink->add(page->asked->sink, entry, shows_file(page, entry) ? &file : NULL);
     arena_rewind(page->arena, mark);
-    return result == STORE_NOT_FOUND || result == STORE_WAIT ? STORE_OK : result;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Adds the entries that were found, up to the end of the page. Records that are not in memory are fetched
- * together. */
+/* Adds the entries that were found, up to the end of the page. */
 static enum store_result add_entries(struct page *page, const struct tree_page *found,
                                      struct bytes *ret_next)
 {
@@ -56,7 +52,7 @@ static enum store_result add_entries(struct page *page, const struct tree_page *
     while (!result && i < found->count && i < asked->listing.max && !asked->sink->full)
         result = add_entry(page, &found->entries[i++]);
     *ret_next = i < found->count ? found->entries[i].name.given : found->next;
-    return !result && page->waits ? STORE_WAIT : result;
+    return result;
 }
 
 enum error list_files_decide(struct decision *d, const struct list_files_parameters *p,
