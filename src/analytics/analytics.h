@@ -11,7 +11,7 @@
  * (2) What is collected and not written yet has a bound, over all accounts. A kill loses it: at most what an interval
  *     brought. An orderly stop writes it.
  * (3) A blob of a log is written once and not changed; an entity is what is stored of it and what came since.
- * (4) Blobs have names of their own, and an entity is stored only where it is still as it was read.
+ * (4) Nobody else stores entities of metrics. Blobs have names of their own.
  * (5) Clients read and delete all of that, and change none of it (decisions 510, 511).
  * rest: About-Storage-Analytics-Logging, About-Storage-Analytics-Metrics; docs/logs.md */
 #ifndef LAGRA_ANALYTICS_ANALYTICS_H

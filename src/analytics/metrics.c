@@ -1,15 +1,11 @@
-/* Sums as entities of tables $Metrics..: what is stored of an hour or a minute, and what came since, is stored anew, if nobody
- * has stored another meanwhile. The sums of an hour are there from its first
- * minute on. rest: Storage-Analytics-Metrics-Table-Schema; decisions: 513, 828 */
+/* Sums as entities of tables $Metrics..: what is stored of an hour or a minute, and what came since, is stored anew. The sums
+ * of an hour are there from its first minute on. rest: Storage-Analytics-Metrics-Table-Schema; decision: 513 */
 #include <stdio.h>
 
 #include "analytics/analytics_private.h"
 #include "base/encode.h"
 #include "base/json.h"
 #include "base/log.h"
-
-/* Attempts to add to an entity that others change, too. */
-#define ADD_TRIES_MAX 100u
 
 static const struct http_header json_headers[] = {
     { BYTES("content-type"), BYTES("application/json"), BYTES("content-type") },
@@ -49,7 +45,6 @@ static struct bytes key_of(struct arena *arena, instant at)
                         text + 14);
 }
 
-/* asked: its headers are those of JSON, if it has none */
 static enum error ask_entity(struct analytics *a, struct arena *arena,
                              const struct metrics_place *place, struct bytes row,
                              struct own_request *asked, struct own_answer *ret_answer)
@@ -57,24 +52,20 @@ static enum error ask_entity(struct analytics *a, struct arena *arena,
     asked->path = arena_printf(
         arena, "%.*s(PartitionKey='%.*s',RowKey='%.*s')", BYTES_ARG(table_name(arena, place)),
         BYTES_ARG(key_of(arena, place->at)), BYTES_ARG(percent_encode(arena, row, "")));
-    if (asked->header_count == 0) {
-        asked->headers = json_headers;
-        asked->header_count = 2;
-    }
+    asked->headers = json_headers;
+    asked->header_count = 2;
     return ask(a, place->watched->account, "table", arena, asked, ret_answer);
 }
 
-/* What is stored of it is added. *ret_etag: of that; empty: nothing is. returns OK in both cases */
+/* Adds what is stored of it to the tally, if anything is. */
 static enum error read_stored(struct analytics *a, struct arena *arena,
                               const struct metrics_place *place, struct bytes row,
-                              struct tally *tally, struct bytes *ret_etag)
+                              struct tally *tally)
 {
     struct own_request asked = { .method = METHOD_GET };
-    const struct http_header *etag;
     struct own_answer answer;
     enum error e = ask_entity(a, arena, place, row, &asked, &answer);
 
-    *ret_etag = (struct bytes){ NULL, 0 };
     if (e == E_TableNotFound || e == E_ResourceNotFound)
         return OK;
     if (e)
@@ -82,8 +73,6 @@ static enum error read_stored(struct analytics *a, struct arena *arena,
     if (!tally_read(arena, answer.response.body, tally))
         log_line(LOG_WARN, "an entity of table %.*s is not what metrics are stored as: begun anew",
                  BYTES_ARG(table_name(arena, place)));
-    etag = response_find_header(&answer.response, bytes_from_string("ETag"));
-    *ret_etag = etag->value;
     return OK;
 }
 
@@ -110,75 +99,17 @@ enum error metrics_put(struct analytics *a, struct arena *arena, const struct me
     return e ? e : ask_entity(a, arena, place, row, &asked, &answer);
 }
 
-/* ---- adding ---- */
-
-/* json: an object with members */
-static enum error insert(struct analytics *a, struct arena *arena,
-                         const struct metrics_place *place, struct bytes row, struct bytes json)
-{
-    struct own_request asked = { .method = METHOD_POST,
-                                 .path = table_name(arena, place),
-                                 .headers = json_headers,
-                                 .header_count = 2 };
-    struct own_answer answer;
-
-    asked.body = arena_printf(arena, "{\"PartitionKey\":\"%.*s\",\"RowKey\":\"%.*s\",%.*s",
-                              BYTES_ARG(key_of(arena, place->at)), BYTES_ARG(row),
-                              BYTES_ARG(bytes_from(json, 1)));
-    return ask(a, place->watched->account, "table", arena, &asked, &answer);
-}
-
-static enum error replace(struct analytics *a, struct arena *arena,
-                          const struct metrics_place *place, struct bytes row, struct bytes json,
-                          struct bytes etag)
-{
-    const struct http_header headers[] = { json_headers[0],
-                                           json_headers[1],
-                                           { BYTES("if-match"), etag, BYTES("If-Match") } };
-    struct own_request asked = {
-        .method = METHOD_PUT, .headers = headers, .header_count = 3, .body = json
-    };
-    struct own_answer answer;
-
-    return ask_entity(a, arena, place, row, &asked, &answer);
-}
-
-/* returns also why it is to be tried again: another was faster */
-static enum error try_to_add(struct analytics *a, struct arena *arena,
-                             const struct metrics_place *place, struct bytes row,
-                             const struct tally *more)
-{
-    struct tally tally = *more;
-    struct bytes etag, json;
-    enum error e = read_stored(a, arena, place, row, &tally, &etag);
-
-    if (e)
-        return e;
-    json = tally_write(arena, &tally);
-    if (etag.len > 0)
-        return replace(a, arena, place, row, json, etag);
-    e = insert(a, arena, place, row, json);
-    if (e != E_TableNotFound)
-        return e;
-    e = make_table(a, arena, place);
-    return e ? e : insert(a, arena, place, row, json);
-}
-
+/* What is stored of it is added: nobody else stores it. */
 static void add(struct analytics *a, const struct metrics_place *place, struct bytes row,
                 const struct tally *more)
 {
-    unsigned tries = 0;
-    enum error e;
+    struct arena *arena = arena_new_background(STEP_ARENA_MAX);
+    struct tally tally = *more;
+    enum error e = read_stored(a, arena, place, row, &tally);
 
-    do {
-        struct arena *arena = arena_new_background(STEP_ARENA_MAX);
-
-        e = try_to_add(a, arena, place, row, more);
-        arena_free(arena);
-        tries++;
-    } while ((e == E_UpdateConditionNotSatisfied || e == E_EntityAlreadyExists ||
-              e == E_ResourceNotFound) &&
-             tries < ADD_TRIES_MAX);
+    if (!e)
+        e = metrics_put(a, arena, place, row, tally_write(arena, &tally));
+    arena_free(arena);
     if (e)
         event_log_lost(EVENTS_ANALYTICS, 1, error_code(e));
 }

@@ -178,6 +178,7 @@ instant snapshot_instant(const struct snapshot *snapshot);
 bool snapshot_is_newest(const struct snapshot *snapshot);
 /* After a read that returned STORE_NOT_FOUND: true if that is because the space had been dropped before the snapshot was opened. */
 bool snapshot_is_gone(const struct snapshot *snapshot);
+
 struct record {
     struct bytes key;
     struct bytes value;         /* in the arena given */

@@ -8,8 +8,7 @@
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/faults.md that names this suite was reached
-//   campaign  new seeds for LAGRA_SIM_SECONDS (20), of files by REST and by SMB for a third of that each, and of two and three
-//             front ends, and of files there, for a quarter; with
+//   campaign  new seeds for LAGRA_SIM_SECONDS (20), of files by REST and by SMB for a third of that each; with
 //             --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives

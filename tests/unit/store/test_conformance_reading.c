@@ -247,8 +247,8 @@ static void iterators_can_seek(void **state)
     space_iterator_close(iterator);
 }
 
-/* Rule: an iterator of a local engine shows one state, from open to close. design: promise 4 */
-static void local_iterator_shows_one_state(void **state)
+/* Rule: an iterator shows one state, from open to close. design: promise 4 */
+static void iterator_shows_one_state(void **state)
 {
     struct fixture *f = *state;
     struct partition other = partition_of(f->partition.space, "other");
@@ -341,7 +341,7 @@ int main(void)
         TEST(scanned_records_stay_in_the_arena, EVERY_STORE),
         TEST(spaces_are_iterated_in_byte_order, EVERY_STORE),
         TEST(iterators_can_seek, EVERY_STORE),
-        TEST(local_iterator_shows_one_state, EVERY_STORE),
+        TEST(iterator_shows_one_state, EVERY_STORE),
         TEST(neighbour_spaces_are_apart, EVERY_STORE),
         TEST(pieces_are_read_with_their_record, EVERY_STORE),
     };
