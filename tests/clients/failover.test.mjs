@@ -76,7 +76,11 @@ test('options of cells that do not go together, and folders that are no clusters
         [['--cluster', cluster, '--inMemoryPersistence'], /--cluster and --inMemoryPersistence/],
         [['--cluster', cluster, '--keepReading'], /--cluster and --keepReading/],
         [['--cluster', cluster, '--sandbox', 'on'], /--cluster and --sandbox/],
-        [['--cell', '1'], /--cell and --fenceCommand go with --cluster/],
+        [['--cell', '1'], /--cell, --fenceCommand, --clusterHost and --clusterPort go with --cluster/],
+        [['--clusterPort', '1'], /--cell, --fenceCommand, --clusterHost and --clusterPort go with --cluster/],
+        [['--cluster', cluster, '--clusterHost', '0.0.0.0'], /--clusterHost takes an IP address/],
+        [['--cluster', cluster, '--clusterHost', '::'], /--clusterHost takes an IP address/],
+        [['--cluster', cluster, '--clusterHost', 'localhost'], /--clusterHost takes an IP address/],
         [['cluster', 'init', cluster, '--cells', '0'], /--cells/],
         [['cluster', 'evict', cluster, '1'], /--fence-command/],
     ]) {
@@ -97,7 +101,7 @@ test('options of cells that do not go together, and folders that are no clusters
     }
 });
 
-test('a standby answers 503, and takes over when the owner is killed under writers: nothing acknowledged is lost', async (t) => {
+test('a standby takes over when the owner is killed under writers: nothing acknowledged is lost', async (t) => {
     const { cluster } = await newCluster(t);
     const owner = await newMember(t, cluster);
     await owner.until(200);
@@ -105,13 +109,6 @@ test('a standby answers 503, and takes over when the owner is killed under write
     const standby = await newMember(t, cluster);
     await standby.until(503);
     assert.equal(await standby.health('/-/live'), 200);
-    for (const service of ['blob', 'queue', 'file', 'table']) {
-        const answer = await standby.ask('GET', service === 'table' ? '/Tables' : '?comp=list', { service });
-        assert.equal(answer.status, 503);
-        assert.equal(answer.headers.get('x-ms-error-code'), 'ServerBusy');
-        assert.equal(answer.headers.get('retry-after'), '3');
-        assert.match(answer.body.toString(), service === 'table' ? /^{"odata.error":{"code":"ServerBusy"/ : /<Code>ServerBusy<\/Code>/);
-    }
     const [cell] = await status(cluster);
     assert.equal(cell.state, 'owned');
     assert.equal(cell.address, `127.0.0.1:${owner.ports.blob}`);
@@ -249,6 +246,13 @@ test('each of two cells has an owner, and a third front end stands by for both',
     await one.until(200);
     const three = await newMember(t, cluster);
     await three.until(503);
+    for (const service of ['blob', 'queue', 'file', 'table']) {
+        const answer = await three.ask('GET', service === 'table' ? '/Tables' : '?comp=list', { service });
+        assert.equal(answer.status, 503);
+        assert.equal(answer.headers.get('x-ms-error-code'), 'ServerBusy');
+        assert.equal(answer.headers.get('retry-after'), '3');
+        assert.match(answer.body.toString(), service === 'table' ? /^{"odata.error":{"code":"ServerBusy"/ : /<Code>ServerBusy<\/Code>/);
+    }
     assert.deepEqual((await status(cluster)).map(({ cell, state, address }) => [cell, state, address]),
         [[1, 'owned', `127.0.0.1:${one.ports.blob}`], [2, 'owned', `127.0.0.1:${two.ports.blob}`]]);
     await two.end('SIGKILL');

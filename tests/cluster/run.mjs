@@ -192,7 +192,7 @@ class World {
     async untilReplaced() {
         const old = this.owner, began = performance.now(), other = this.machines.find((machine) => machine !== old);
 
-        await other.member.until(200, '/-/ready', SERVES_MS);
+        await other.member.until(200, undefined, SERVES_MS);
         this.owner = other;
         this.quiet = await this.writers.putQuiet(other.member);
         await sleep(300); // a writer finds it
