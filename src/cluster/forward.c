@@ -233,7 +233,7 @@ static void avoid(struct forward *f)
 static enum http_step after_loss(struct forward *f)
 {
     if (f->is_sent)
-        return HTTP_CUT;
+        return is_probe(f) ? refuse(f) : HTTP_CUT;
     f->is_lost = false;
     return AGAIN;
 }

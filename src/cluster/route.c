@@ -92,6 +92,16 @@ bool route_saw(struct route *route, const struct owner_record *record, uint64_t 
     return is_other;
 }
 
+void route_wake(struct route *route)
+{
+    struct waiter *waiting;
+
+    lock_take(&route->lock);
+    waiting = take_waiting(route);
+    lock_give(&route->lock);
+    wake(waiting);
+}
+
 void route_close(struct route *route)
 {
     struct waiter *waiting;

@@ -48,6 +48,8 @@ void route_wait(struct route *route, struct waiter *waiter);
 /* Notes what is known of the cell: its record, NULL if its owner is not known or does not renew its lease; and when the last
  * read of it started. Returns true if requests go to another incarnation than before. Main thread, several times a second. */
 bool route_saw(struct route *route, const struct owner_record *record, uint64_t asked_ns);
+/* Wakes all waiters. Thread-safe. */
+void route_wake(struct route *route);
 /* Nothing is forwarded any more. Main thread. */
 void route_close(struct route *route);
 

@@ -197,24 +197,33 @@ static void on_lost(void *context, const char *why)
     ending_of_lost_cell(cell->owner.record.cell, why);
 }
 
+/* Requests that wait until this front end serves check how long they have waited. */
+static void on_renewed(void *context)
+{
+    struct cell *cell = context;
+
+    route_wake(&cell->front.route);
+}
+
 static void take(struct cell *cell, const struct options *options, struct contender *c,
                  const struct candidate_found *found)
 {
     thread_join(&c->candidate.thread);
     cell->location = cluster_data_path(options->cluster, c->candidate.cell);
     cell->serves_from_ns = found->serves_from_ns;
-    route_close(&cell->front.route);
+    (void)route_saw(&cell->front.route, NULL, found->watch.asked_ns);
     front_set_status(&cell->front, "takes the cell over");
     log_line(LOG_INFO, "cell %u: owned by this front end, incarnation %" PRIu64, c->candidate.cell,
              found->record.incarnation);
     if (!owner_start(&cell->owner, &c->candidate.file, &found->record, found->record_began_ns,
-                     on_lost, cell))
+                     on_lost, on_renewed, cell))
         ending_of_lost_cell(c->candidate.cell, "no thread can be started to renew its lease");
 }
 
 /* ---- the wait ---- */
 
-/* What waits for an owner of an earlier incarnation waits in vain: that one has died, or was fenced. */
+/* What waits for an owner of an earlier incarnation waits in vain, since that one has died or was fenced. So does what waits for
+ * one that does not renew its lease: without one it sends nothing. decision: 952 */
 static void cut_links(struct cell *cell, uint64_t incarnation)
 {
     for (size_t i = 0; i < SERVICE_COUNT; i++)
@@ -246,9 +255,11 @@ static void show_owner(struct cell *cell, const struct candidate_found *found)
     else
         snprintf(status, sizeof status, "stands by: the cell has no owner that renews its lease");
     front_set_status(&cell->front, status);
-    if (!route_saw(&cell->front.route, is_owned ? record : NULL, found->watch.asked_ns))
-        return;
-    cut_links(cell, record->incarnation);
+    if (route_saw(&cell->front.route, is_owned ? record : NULL, found->watch.asked_ns))
+        cut_links(cell, record->incarnation);
+    else if (!is_owned && cell->has_owner)
+        cut_links(cell, record->incarnation + 1);
+    cell->has_owner = is_owned;
 }
 
 /* Looks at each cell until one is ours, or a signal ends the wait. */
@@ -413,6 +424,7 @@ void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
         cell->front.doors[i].tag = tags[i];
     front_serve(&cell->front, &cell->owner.tenure, cell->owner.record.cell,
                 cell->owner.record.incarnation);
+    route_close(&cell->front.route); /* what waits for an owner is executed here */
     cut_links(cell, cell->owner.record.incarnation);
 }
 

@@ -18,6 +18,7 @@ struct cell {
     char forward[ADDRESS_TEXT_MAX];               /* address of the internal endpoint; "": none */
     struct http_server *const *servers;           /* SERVICE_COUNT; NULL in it: not served */
     uint64_t serves_from_ns;                      /* when the lease of the owner before has ended */
+    bool has_owner;                               /* another front end, which renews its lease */
     char *location; /* of its data folder, or NULL if no cell is owned */
 };
 
