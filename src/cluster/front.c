@@ -63,6 +63,25 @@ static bool is_owner(struct front *front, const struct envelope *envelope)
            envelope->cell == front->cell && envelope->incarnation == front->incarnation;
 }
 
+static bool is_loopback(const uint8_t address[ADDRESS_SIZE])
+{
+    static const uint8_t v6[ADDRESS_SIZE] = { [ADDRESS_SIZE - 1] = 1 };
+
+    return address_is_v4(address) ? address[ADDRESS_V4_BEGIN] == 127
+                                  : memcmp(address, v6, sizeof v6) == 0;
+}
+
+/* Does the client sit on this machine, and has it asked a front end of this machine? What is confined to the machine, such as
+ * the published development key, is refused to all others, whatever address the owner itself listens on. */
+static bool is_of_this_machine(const struct request *request, const struct http_introduction *said)
+{
+    uint8_t peer[ADDRESS_SIZE];
+    uint16_t port;
+
+    return said->client_is_known && is_loopback(said->client) &&
+           address_read(request->via, peer, &port) && is_loopback(peer);
+}
+
 static enum http_step on_internal_head(struct exchange *exchange)
 {
     struct front *front = exchange->request.listener_tag;
@@ -73,6 +92,7 @@ static enum http_step on_internal_head(struct exchange *exchange)
     if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
         return HTTP_CUT; /* one that is refused before its head was read */
     door = &front->doors[envelope.service];
+    exchange->request.is_forwarded |= !is_of_this_machine(&exchange->request, &envelope.said);
     exchange_authenticate(exchange);
     if (exchange->server_is_busy)
         return refusal_busy(exchange, door->forwarding.is_json);

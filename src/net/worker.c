@@ -59,6 +59,9 @@ static void give_turn(struct worker *worker, struct connection *connection)
     lanes_add(&worker->lanes, connection);
 }
 
+/* The socket is taken out of the epoll set by hand: close() does so only for the last descriptor of the socket, and a child
+ * process that is about to execute a program (cluster/fence.h) has one too. Its events would come with a connection that is
+ * freed. */
 static void close_connection(struct connection *connection, bool orderly)
 {
     int fd = connection->fd;
@@ -69,6 +72,8 @@ static void close_connection(struct connection *connection, bool orderly)
     input_free(&connection->input);
     transport_end(connection, orderly ? TRANSPORT_ORDERLY : TRANSPORT_CUT);
     linger_end(connection);
+    if (connection->is_watched)
+        epoll_ctl(connection->worker->set, EPOLL_CTL_DEL, fd, NULL);
     connection_remove(connection);
     close(fd);
 }

@@ -348,11 +348,16 @@ static bool read_key(struct cell *cell, const struct options *options)
 }
 
 bool cell_init(struct cell *cell, const struct options *options,
-               const struct http_application *application, const char *const names[SERVICE_COUNT],
+               const struct http_application *application,
+               const struct service *const services[SERVICE_COUNT],
                struct http_server *const *servers)
 {
+    const char *names[SERVICE_COUNT];
+
     if (!read_key(cell, options))
         return false;
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
+        names[i] = services[i]->name;
     cell->servers = servers;
     cell->application = front_application_for(application);
     cell->internal_application = front_internal_application_for(application);

@@ -7,6 +7,7 @@
 #include "cluster/owner.h"
 #include "program/options.h"
 #include "program/signals.h"
+#include "service/operation.h"
 
 struct cell {
     struct owner owner;
@@ -28,10 +29,11 @@ enum cell_result {
     CELL_FAILED,  /* said why on stderr */
 };
 
-/* Prepares the doors of the services, and reads the key of the cluster. application: of all services. names: theirs; static.
+/* Prepares the doors of the services, and reads the key of the cluster. application: of all services. services: in the order of their ports.
  * servers: theirs, once they are started. Returns false after saying why on stderr. Main thread. */
 bool cell_init(struct cell *cell, const struct options *options,
-               const struct http_application *application, const char *const names[SERVICE_COUNT],
+               const struct http_application *application,
+               const struct service *const services[SERVICE_COUNT],
                struct http_server *const *servers);
 /* Starts the internal endpoint, unless the cluster has no key. Returns false after saying why on stderr. Main thread. */
 bool cell_listen(struct cell *cell, const struct options *options,

@@ -332,22 +332,23 @@ static void stop(struct running *run, unsigned grace_s)
 static bool take_cell(struct running *run)
 {
     const struct listen_options *blob = &run->options.listen[SERVICE_BLOB];
-    const char *names[SERVICES];
     enum cell_result result;
 
     if (!run->options.cluster)
         return true;
-    for (size_t i = 0; i < SERVICES; i++)
-        names[i] = services[i]->name;
-    if (!cell_init(&run->cell, &run->options, &service_application, names, run->servers) ||
+    if (!cell_init(&run->cell, &run->options, &service_application, services, run->servers) ||
         !fit_limits(run) || !start_services(run) ||
-        !cell_listen(&run->cell, &run->options, &run->limits))
+        !cell_listen(&run->cell, &run->options, &run->limits) ||
+        !management_stand_by(&run->options, &run->certificate, &run->cell.application,
+                             &run->cell.front.doors[SERVICE_BLOB], &run->management))
         return false;
     supervisor_notify("READY=1\nSTATUS=stands by for a cell");
     result = cell_acquire(&run->cell, &run->options,
                           run->servers[SERVICE_BLOB] ? http_port(run->servers[SERVICE_BLOB])
                                                      : blob->port,
                           run->signals);
+    if (result == CELL_OWNED)
+        management_end_stand_by(&run->management);
     run->is_stopped = result == CELL_STOPPED;
     run->options.location = run->cell.location;
     return result == CELL_OWNED;
@@ -357,8 +358,6 @@ static bool serve_cell(struct running *run)
 {
     void *tags[SERVICES];
 
-    if (!run->options.cluster)
-        return true;
     for (size_t i = 0; i < SERVICES; i++)
         tags[i] = &run->endpoints[i];
     cell_serve(&run->cell, tags);
@@ -408,7 +407,7 @@ static bool start(struct running *run, const struct options *options,
                 usage_start(options, &run->endpoint_set, run->store, run->credentials.accounts)) &&
            (options->cluster || fit_limits(run)) &&
            seed_run(&options->seed, &run->endpoint_set, run->credentials.accounts) &&
-           start_listeners(run) && serve_cell(run);
+           start_listeners(run) && (!options->cluster || serve_cell(run));
 }
 
 static void reload(void *of)

@@ -17,6 +17,7 @@ import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } fro
 import { Member } from '../lib/cell_member.mjs';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
+import { freePorts } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 
 const MIB = 2 ** 20;
@@ -56,6 +57,15 @@ async function open(member, method, target, { headers = [], service = 'blob', fr
     const connection = await Connection.open(member.host, member.ports[service], false, { from });
     const request = sign({ method, target: `/${member.account}${target}`, headers: [['Host', `${member.host}:${member.ports[service]}`], ...headers] }, { service });
     return { connection, request };
+}
+
+/** The one of these that owns the cell, once one does. */
+async function nextOwner(members) {
+    for (let i = 0; i < 3000; i++, await delay(20))
+        for (const member of members)
+            if (await member.health() === 200)
+                return member;
+    throw new Error('no front end takes the cell over');
 }
 
 /** Waits until a line of a log, which a thread writes, is there. */
@@ -272,7 +282,7 @@ test('the owner is killed under requests that a standby forwards: none is lost o
         await delay(300 + Math.random() * 300);
         await old.end(signal);
         const others = [owner, standby, third].filter((member) => member !== old);
-        const next = await Promise.race(others.map((member) => member.until(200).then(() => member)));
+        const next = await nextOwner(others);
         await Promise.all(others.map((member) => member.until(200, '/-/ready')));
         old.restart();
         old = next;
@@ -362,7 +372,7 @@ test('SIGTERM of the owner: requests wait for the next one, and none fails', asy
     });
     await delay(300);
     assert.deepEqual(await owner.end(), { code: 0, signal: null });
-    await Promise.race([standby.until(200), third.until(200)]);
+    await nextOwner([standby, third]);
     await delay(500);
     ends = true;
     await Promise.all(clients);
@@ -385,7 +395,7 @@ test('an owner without a lease sends nothing to other front ends either', async 
 
 /* ---- what others send ---- */
 
-function envelope({ service = 0, incarnation = 1, flags = 1, client = [192, 0, 2, 77], port = 4711, hops = 1, version = 1 } = {}) {
+function envelope({ service = 0, incarnation = 1, flags = 1, client = [127, 0, 0, 9], port = 4711, hops = 1, version = 1 } = {}) {
     const bytes = Buffer.alloc(40);
     bytes.write('LgFw', 'latin1');
     bytes.set([version, service, flags, hops], 4);
@@ -427,8 +437,8 @@ test('an envelope, and headers like one, mean nothing on the public ports', asyn
         assert.match(await received, /^HTTP\/1\.1 400 /);
         await member.ask('GET', '/forwarded/forged', { headers: [['X-Forwarded-For', '192.0.2.77'], ['LgFw', 'x'], ['Forwarded', 'for=192.0.2.77']] });
     }
-    await delay(300);
-    for (const { client } of owner.lines())
+    await lineOf(owner, ({ path, via }) => path.endsWith('forged') && via);
+    for (const { client } of owner.lines().filter((line) => line.client))
         assert.match(client, /^127\.0\.0\.1:/);
 });
 
@@ -490,11 +500,19 @@ test('the internal endpoint serves who has the key of the cluster, and believes 
     socket.write(Buffer.concat([envelope({ flags: 3 }), signedHead(owner)]));
     assert.equal((await received).match(/HTTP\/1\.1 200 OK/g)?.length, 2);
     socket.destroy();
-    await lineOf(owner, ({ client }) => client === '192.0.2.77:4711');
+    await lineOf(owner, ({ client }) => client === '127.0.0.9:4711');
+
+    /* The published key is for this machine's clients, also of another front end. */
+    const remote = await openInternal(owner, id, psk);
+    const refused = receive(remote, 500);
+    remote.write(Buffer.concat([envelope({ client: [192, 0, 2, 77] }), signedHead(owner)]));
+    assert.match(await refused, /^HTTP\/1\.1 403 /);
+    remote.destroy();
+    await lineOf(owner, ({ client, forwarded }) => client === '192.0.2.77:4711' && forwarded);
 });
 
 test('a limit for one address is for the client, not for the front end that forwards', async (t) => {
-    const { owner, standby } = await newPair(t, { ownerArgs: ['--maxConnectionsPerAddress', '3'] });
+    const { standby } = await newPair(t, { ownerArgs: ['--maxConnectionsPerAddress', '3'] });
     const start = async (i, from) => {
         const { connection, request } = await open(standby, 'PUT', `/forwarded/a${i}`, { headers: [...BLOCK, ['Content-Length', '200000']], from });
         await connection.request(request);
@@ -512,7 +530,6 @@ test('a limit for one address is for the client, not for the front end that forw
     await other.connection.request(other.request);
     assert.equal((await other.connection.response()).status, 404);
     [...held, one.connection, other.connection].forEach((connection) => connection.close());
-    void owner;
 });
 
 test('too many forwarded requests for the owner get 503, and those that it has go on', async (t) => {
@@ -533,6 +550,39 @@ test('too many forwarded requests for the owner get 503, and those that it has g
     assert.ok(statuses.filter((status) => status === 201).length >= 8);
     assert.ok(statuses.includes(503));
     assert.deepEqual(statuses.filter((status) => ![201, 503, 'closed'].includes(status)), []);
+});
+
+test('metrics of both sides, on the management port of a standby too', async (t) => {
+    const { owner, standby: first, start } = await newPair(t);
+    const [port] = await freePorts(1);
+    const standby = await start('second', ['--managementPort', `${port}`]);
+    await standby.until(200, '/-/ready');
+    const ask = async (path) => {
+        const connection = await Connection.open('127.0.0.1', port);
+        const answer = await connection.exchange({ method: 'GET', target: path, headers: [['Host', '127.0.0.1']] });
+        connection.close();
+        return { status: answer.status, text: answer.body.toString() };
+    };
+    assert.equal((await standby.ask('PUT', '/forwarded/b', { headers: BLOCK, body: Buffer.alloc(1000) })).status, 201);
+    assert.equal((await standby.ask('GET', '/forwarded/b')).body.length, 1000);
+    const { text } = await ask('/metrics');
+    assert.match(text, /lagra_forwarded_requests_total\{service="blob",result="responded"\} [2-9]/);
+    assert.match(text, /lagra_forwarded_bytes_total\{service="blob",direction="to_owner"\} 1000\n/);
+    assert.match(text, /lagra_forwarded_bytes_total\{service="blob",direction="from_owner"\} 1\d\d\d\n/);
+    assert.match(text, /lagra_forward_connections_total\{event="opened"\} [1-9]/);
+    assert.match(text, /lagra_forwarded_seconds_count\{service="blob"\} [2-9]/);
+    assert.equal((await ask('/-/ready')).status, 200);
+    assert.equal((await ask('/-/live')).status, 200);
+    assert.equal((await ask('/-/ready?cluster')).status, 503);
+    assert.equal((await ask('/console/')).status, 404);
+    /* When it takes the cell over, the port has the rest too. */
+    await first.end('SIGKILL');
+    await owner.end('SIGTERM');
+    await standby.until(200);
+    for (let i = 0; i < 200 && !/lagra_store/.test(await ask('/metrics').then(({ text: all }) => all, () => '')); i++)
+        await delay(20);
+    assert.match((await ask('/metrics')).text, /lagra_store.*\n[^]*lagra_forwarded_received_total|lagra_forwarded_received_total[^]*lagra_store/);
+    assert.equal((await ask('/-/ready?cluster')).status, 200);
 });
 
 test('a cluster without a key serves as before: a standby answers 503, and says so', async (t) => {
