@@ -92,7 +92,7 @@ static void version_1(void **state)
 /* Version 2 has the same fields, and one more. */
 static void version_2(void **state)
 {
-    static const uint8_t forward[] = { 15,  '1', '9', '2', '.', '0', '.', '2',
+    static const uint8_t forward[] = { 16,  '1', '9', '2', '.', '0', '.', '2',
                                        '.', '1', ':', '1', '0', '0', '2', '0' };
     char slot[OWNER_SLOT_BYTES];
     struct owner_record record = sample(5);
