@@ -8,7 +8,7 @@ CONSOLE ?= on
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test rados-model rados-test rados-bench cluster-test sim mutants check asan ubsan tsan fuzz soak bench docs deb deb-test reproducible install clean
+.PHONY: help build run test smoke console-test import-test works-with smb-test upgrade-test test-on bookworm trixie arm64 image-test cluster-test sim mutants check asan ubsan tsan fuzz soak bench docs deb deb-test reproducible install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -68,20 +68,6 @@ arm64: ## cross-built for arm64, unit tests and some clients in QEMU's emulation
 image-test: ## build the image of packaging/Containerfile with podman, and run it: minutes
 	@tools/prepare image
 	@tools/node tests/image/run.mjs
-
-rados-model: ## the protocols of the store on RADOS, model-checked with Spin: a few minutes
-	@tools/prepare rados-model
-	@tools/node tests/rados/model/run.mjs $(ARGS)
-
-rados-test: ## what there is of the store on RADOS, on a Ceph cluster of three OSDs that it starts: minutes (ARGS="--minutes 16 campaign")
-	@tools/prepare rados-test
-	@tools/compile build-rados -Dgates=true -Drados=true -- tests/unit/store/rados/cluster_test lagra
-	@tools/node tests/rados/run.mjs --build build-rados $(ARGS)
-
-rados-bench: ## Lagra on a Ceph cluster that it starts, beside Ceph's own gateway for S3 (ARGS="--objects 20000"): minutes
-	@tools/prepare rados-bench
-	@tools/compile build-rados-bench -Db_lto=true -Doptimization=3 -Drados=true -- lagra bench/load
-	@tools/node bench/rados.mjs --build build-rados-bench --binary build-rados-bench/lagra $(ARGS)
 
 cluster-test: ## cells on a CephFS that it starts: machines die, hang and are evicted under writers; two minutes (ARGS="--minutes 10", "hang")
 	@tools/prepare cluster-test

@@ -30,8 +30,6 @@ const build = path.resolve(options.build);
 const work = mkdtempSync(path.join(tmpdir(), 'lagra-run-'));
 
 const WAITING = { LAGRA_ALWAYS_WAIT: '1' };
-const LATE = { LAGRA_BINARY: path.join(build, 'tests/late/lagra-late') };
-const RADOS = { LAGRA_BINARY: path.join(build, 'tests/rados/lagra-rados') };
 
 /* The longest first, each as soon as the cores have room for it (inParallel).
  *   busy   how many cores it keeps busy while it runs (its CPU time by its seconds, which each run prints); the rest
@@ -42,12 +40,8 @@ const half = (which) => (options.soak || wanted.length > 0 ? [] : ['--half', whi
 const SUITES = [
     { name: 'memory', busy: 0.2, command: ['memory/run.mjs', '--build', build, ...soakToo] },
     { name: 'clients', busy: 1.1, command: ['clients/run.mjs'], shared: true },
-    // Again, on a store that answers late, out of order, and with conflicts (tests/late).
-    // There SMB's clients may be told one break twice, of a commit that never came to be and of the next one.
-    { name: 'late isolation', busy: 0.3, command: ['isolation/run.mjs', '--without-smb'], env: LATE },
     { name: 'console', busy: 0.5, command: ['console/run.mjs'] },
     { name: 'unit', busy: 0.7, command: ['unit/run.mjs', '--build', build] },
-    { name: 'late smb', busy: 0.2, command: ['smb/two_protocols.mjs'], env: LATE },
     { name: 'sim', busy: 0.7, command: ['sim/run.mjs', '--build', build, ...soakToo] },
     { name: 'crash', busy: 0.4, command: ['crash/run.mjs', ...soakToo] },
     { name: 'samba', busy: 0.5, command: ['smb/samba.mjs'] },
@@ -61,31 +55,23 @@ const SUITES = [
     { name: 'replay', busy: 0.5, command: ['replay/replay.mjs'], shared: true },
     { name: 'small', busy: 0.4, command: ['faults/small.mjs', ...soakToo] },
     { name: 'smb', busy: 0.6, command: ['smb/two_protocols.mjs'] },
+    { name: 'waiting smb', busy: 0.6, command: ['smb/two_protocols.mjs'], env: WAITING },
     { name: 'disk', busy: 0.4, command: ['faults/disk.mjs', ...soakToo] },
     { name: 'backup', busy: 0.5, command: ['backup/run.mjs', ...soakToo] },
     { name: 'damage', busy: 0.9, command: ['damage/run.mjs', ...soakToo] },
     { name: 'damage of shares', busy: 0.9, command: ['damage/run.mjs', '--shares', ...soakToo], soakOnly: true },
-    { name: 'late', busy: 0.2, command: ['late/run.mjs'], env: LATE },
     { name: 'ends', busy: 0.2, command: ['faults/ends.mjs'] },
     { name: 'proxy', busy: 0.3, command: ['proxy/run.mjs'] },
     { name: 'fuzz', busy: 0.7, command: ['fuzz/corpus.mjs', '--build', build] },
     { name: 'wire', busy: 0.3, command: ['wire/run.mjs'], shared: true },
-    { name: 'late clients', busy: 1, command: ['clients/run.mjs'], shared: true, env: LATE, soakOnly: true },
-    { name: 'late replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },
-    // Again, on a RADOS in memory (tests/rados).
-    { name: 'rados clients', busy: 1, command: ['clients/run.mjs'], shared: true, env: RADOS, askedOnly: true },
-    { name: 'rados isolation', busy: 0.6, command: ['isolation/run.mjs', '--server-arg=--inMemoryPersistence', ...half('even')], env: RADOS },
     { name: 'linux', busy: 0.5, command: ['smb/linux.mjs'], askedOnly: true },
     { name: 'content', busy: 1, command: ['unit/content.mjs', '--build', build], soakOnly: true },
     { name: 'short sim', busy: 1, command: ['sim/short.mjs', '--build', build], askedOnly: true },
 ];
 const AFTER = [{ name: 'replies', busy: 1, command: ['reply_check/check.mjs'] }];
-const SOAK = ['isolation', 'waiting isolation', 'crash', 'backup', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
+const SOAK = ['isolation', 'waiting isolation', 'crash', 'backup', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content'];
 /** Parts are names of files in a folder; null: as the suite takes them. */
-const PARTS = {
-    unit: null, 'short sim': null, clients: 'clients', isolation: 'isolation/specs',
-    'rados clients': 'clients', 'rados isolation': 'isolation/specs',
-};
+const PARTS = { unit: null, 'short sim': null, clients: 'clients', isolation: 'isolation/specs' };
 /* A little more than there is: what keeps a core busy waits now and then. No more than four: a container may have
  * fewer than it sees. */
 const ROOM = 1.1 * Math.min(4, availableParallelism());

@@ -67,6 +67,6 @@ if (files?.length === 0) {
 } else {
     console.log(`${files ? 'Changed since main' : 'Everything'}: ${services.join(', ')}; unit tests of ${rooms.join(', ')}`);
     process.exitCode = spawnSync(process.execPath, [path.join(HERE, 'run.mjs'), '--build', build, `unit:${rooms.join(',')}`,
-        `isolation:${parts('isolation')}`, `clients:${parts('clients')}`, 'replay', 'wire', 'late',
+        `isolation:${parts('isolation')}`, `clients:${parts('clients')}`, 'replay', 'wire',
         `short sim:${services.join(',')}`], { stdio: 'inherit' }).status ?? 1;
 }

@@ -34,14 +34,13 @@ struct admin_listener {
 struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
-    struct backup_hold *backup; /* NULL, both: the data is not in a folder */
+    struct backup_hold *backup; /* NULL, both: the data is in memory */
     struct scrubber *scrubber;
     struct accounts *accounts;
     struct usage_survey *usage;
     struct console *console;  /* NULL: it is not served */
     struct decide_pool *pool; /* of this application alone */
     const char *location;     /* the folder that the socket is in */
-    const char *elsewhere;    /* where the data is, if not in that folder; or NULL */
     uint64_t started_s;       /* since 1970 */
     struct admin_listener listeners[ADMIN_LISTENERS_MAX];
     size_t listener_count;

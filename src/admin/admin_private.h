@@ -41,9 +41,6 @@ void admin_begin_answer(struct admin_call *call, int status);
 void admin_fail(struct admin_call *call, int status, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* For operations on a data folder; false: the server has none, and the answer says so. */
-bool admin_has_folder(struct admin_call *call);
-
 /* The same with an error of the services: its status, code and message. */
 void admin_fail_error(struct admin_call *call, enum error e);
 /* A member of an answer; none for an instant of 0. */

@@ -23,16 +23,6 @@ void admin_fail(struct admin_call *call, int status, const char *code, const cha
     va_end(args);
 }
 
-bool admin_has_folder(struct admin_call *call)
-{
-    if (!call->admin->elsewhere)
-        return true;
-    admin_fail(call, 400, "NoDataFolder",
-               "What is kept in %s is no data folder: it is backed up and scrubbed there.",
-               call->admin->elsewhere);
-    return false;
-}
-
 void admin_fail_error(struct admin_call *call, enum error e)
 {
     admin_fail(call, error_status(e), error_code(e), "%s", error_message(e));

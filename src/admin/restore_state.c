@@ -11,7 +11,9 @@
 #include "service/names.h"
 
 /* A batch whose records name a piece with each of its bytes takes 32 times its length. */
-#define ARENA_MAX ((size_t)1 << 30)
+#define ARENA_MAX    ((size_t)1 << 30)
+/* Of records, by which a commit is made. */
+#define COMMIT_BYTES (4u << 20)
 
 static bool fail(struct restore *r, const char *problem)
 {
@@ -119,12 +121,10 @@ static struct changes *changes_of(struct restore *r)
     return r->changes;
 }
 
-/* Commits what no other commit could take, too. */
+/* A partition may be large: its records are committed a part at a time. */
 static bool commit_if_much(struct restore *r)
 {
-    struct store_limits limits = store_limits(r->endpoint->store);
-
-    return changes_bytes(r->changes) < limits.commit_bytes / 4 || commit(r);
+    return changes_bytes(r->changes) < COMMIT_BYTES || commit(r);
 }
 
 static void close_stage(struct restore *r)
@@ -156,8 +156,7 @@ static bool add_piece(struct restore *r, struct bytes data)
     if (data.len == 0 || data.len > PIECE_MAX_BYTES || r->pieces)
         return fail(r, "a piece of the backup is malformed");
     if (!r->stage)
-        r->stage =
-            stage_open(r->endpoint->store, (struct partition){ r->space, r->key }, UINT64_MAX);
+        r->stage = stage_open(r->endpoint->store, UINT64_MAX);
     stage_cut(r->stage, data.len);
     sleeper_init(&sleeper);
     while (!result && data.len > 0) {
@@ -223,7 +222,7 @@ static bool put_owner(struct restore *r, struct decoder *in)
     struct bytes key = decode_bytes(in), value = decode_bytes(in);
 
     if (in->bad || r->owner_count == RESTORE_OWNERS_MAX ||
-        key.len + value.len > STORE_RECORD_BYTES_LEAST ||
+        key.len + value.len > RESTORE_OWNER_BYTES_MAX ||
         !r->endpoint->service->restore->is_owner(key))
         return fail(r, "the record of what is restored is malformed");
     r->owners[r->owner_count++] =

@@ -13,11 +13,12 @@
 #include "service/server.h"
 #include "store/piece.h"
 
-#define RESTORE_DAYS_MAX   1u
+#define RESTORE_DAYS_MAX        1u
 /* The longest batch: the largest piece, or the largest record. */
-#define RESTORE_BATCH_MAX  ((size_t)8 << 20)
-/* Records of the container's own partition. */
-#define RESTORE_OWNERS_MAX 1024u
+#define RESTORE_BATCH_MAX       ((size_t)8 << 20)
+/* Records of the container's own partition, and the most bytes of one. */
+#define RESTORE_OWNERS_MAX      1024u
+#define RESTORE_OWNER_BYTES_MAX (64u << 10)
 
 /* Entries of a batch, each with what follows it (base/codec.h). */
 enum restore_entry {

@@ -20,11 +20,8 @@ static uint64_t total_of(const struct admin_call *call, const struct scrub_state
 void admin_scrub_state(struct admin_call *call)
 {
     struct json_writer *out = &call->out;
-    struct scrub_state state;
+    struct scrub_state state = scrubber_state(call->admin->scrubber);
 
-    if (!admin_has_folder(call))
-        return;
-    state = scrubber_state(call->admin->scrubber);
     json_write_bool(out, "running", state.is_running);
     admin_write_instant(out, "began", state.began);
     json_write_number(out, "records", state.records);
@@ -46,6 +43,5 @@ void admin_scrub(struct admin_call *call)
         return;
     }
     admin_scrub_state(call);
-    if (call->status == 200)
-        scrubber_ask(call->admin->scrubber, mib << 20);
+    scrubber_ask(call->admin->scrubber, mib << 20);
 }

@@ -37,8 +37,6 @@ static const char *state_of(struct store *store)
 {
     if (!store_healthy(store))
         return "failed: a write or sync has failed, reads are served";
-    if (store_trouble(store))
-        return store_trouble(store);
     if (store_wants_reopening(store))
         return "short of descriptors or memory: it is opened again";
     return store_is_full(store) ? "full: what grows is refused" : "healthy";
@@ -50,8 +48,7 @@ static void write_store(struct json_writer *out, const struct admin *admin)
 
     json_write_name(out, "store");
     json_write_begin(out, '{');
-    json_write_member(out, admin->elsewhere ? "elsewhere" : "location",
-                      bytes_from_string(admin->elsewhere ? admin->elsewhere : admin->location));
+    json_write_member(out, "location", bytes_from_string(admin->location));
     json_write_member(out, "state", bytes_from_string(state_of(admin->store)));
     if (store_figures(admin->store, &figures)) {
         json_write_number(out, "diskFreeBytes", figures.disk_free_bytes);

@@ -226,7 +226,8 @@ static enum error attempt_change(struct decision *d, void *of)
     return OK;
 }
 
-enum account_put stored_account_put(struct accounts *accounts, const struct account_record *record)
+/* Puts one in force as it was read, unless a newer state of it is. */
+static enum account_put put_in_force(struct accounts *accounts, const struct account_record *record)
 {
     return accounts_put_stored(
         accounts, &(struct stored_account){ .name = record->name,
@@ -251,7 +252,7 @@ enum error stored_account_change(struct store *store, struct accounts *accounts,
     e = run(store, arena, attempt_change, &deciding);
     if (!e) {
         *ret_record = deciding.record;
-        put = stored_account_put(accounts, ret_record);
+        put = put_in_force(accounts, ret_record);
     }
     /* Where it is not known whether the record is there, the name stays reserved. */
     if (how == ACCOUNT_ADD && e != E_InternalError)
@@ -334,7 +335,7 @@ bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t
         return false;
     }
     for (size_t i = 0; i < *ret_count && put == ACCOUNT_PUT; i++)
-        put = stored_account_put(accounts, &records[i]);
+        put = put_in_force(accounts, &records[i]);
     arena_free(arena);
     *ret_problem = problems[put];
     return put == ACCOUNT_PUT;

@@ -54,9 +54,6 @@ enum error stored_account_read(struct store *store, struct arena *arena, struct 
 enum error stored_accounts_list(struct store *store, struct arena *arena,
                                 struct account_record **ret_records, size_t *ret_count);
 
-/* Puts one in force as it was read, unless a newer state of it is. Any thread. */
-enum account_put stored_account_put(struct accounts *accounts, const struct account_record *record);
-
 /* Puts all of them in force; *ret_count: how many. Start-up.
  * returns false, and *ret_problem, words for the operator */
 bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t *ret_count,

@@ -8,7 +8,6 @@
 #include "base/event_log.h"
 
 /* After a look at all settings: so many times as long as that took. */
-#define LOOK_RESTS_SHARE 9u
 
 /* ---- writing ---- */
 
@@ -79,18 +78,6 @@ static void act_on_settings(struct analytics *a)
                 w->has_logs = logs_make(a, w->account) == OK;
 }
 
-/* At what was set by other servers. It rests nine times as long as it has looked, however many accounts there are. */
-static void look_again(struct analytics *a)
-{
-    uint64_t began_ns = clock_monotonic_ns(), ended_ns;
-
-    if (!a->is_shared || began_ns < a->looks_again_ns)
-        return;
-    act_on_settings(a);
-    ended_ns = clock_monotonic_ns();
-    a->looks_again_ns = ended_ns + LOOK_RESTS_SHARE * (ended_ns - began_ns);
-}
-
 /* ---- the thread ---- */
 
 /* Intervals end on a grid of the wall clock, so that minutes are whole. */
@@ -134,7 +121,6 @@ static void *run(void *argument)
             act_on_settings(a);
             break;
         case REASON_INTERVAL:
-            look_again(a);
             write_all(a, false);
             break;
         case REASON_FULL:
@@ -145,7 +131,7 @@ static void *run(void *argument)
 }
 
 struct analytics *analytics_start(const struct endpoint_set *endpoints, struct store *store,
-                                  const struct accounts *accounts, unsigned every_s, bool is_shared)
+                                  const struct accounts *accounts, unsigned every_s)
 {
     struct analytics *a = xcalloc(1, sizeof *a);
 
@@ -153,7 +139,6 @@ struct analytics *analytics_start(const struct endpoint_set *endpoints, struct s
     a->store = store;
     a->accounts = accounts;
     a->every_s = every_s;
-    a->is_shared = is_shared;
     lock_init(&a->lock, RANK_ANALYTICS);
     lock_condition_init(&a->changed);
     lock_condition_init(&a->stops);

@@ -11,8 +11,7 @@
  * (2) What is collected and not written yet has a bound, over all accounts. A kill loses it: at most what an interval
  *     brought. An orderly stop writes it.
  * (3) A blob of a log is written once and not changed; an entity is what is stored of it and what came since.
- * (4) Servers of one store write to the same container and tables, each what it has collected: blobs have names of their own,
- *     and an entity is stored only where it is still as it was read.
+ * (4) Blobs have names of their own, and an entity is stored only where it is still as it was read.
  * (5) Clients read and delete all of that, and change none of it (decisions 510, 511).
  * rest: About-Storage-Analytics-Logging, About-Storage-Analytics-Metrics; docs/logs.md */
 #ifndef LAGRA_ANALYTICS_ANALYTICS_H
@@ -25,11 +24,9 @@ struct analytics;
 /* Events are taken from now on, once analytics_start() has found accounts that want it. Before event_logs_start(). */
 void analytics_open(void);
 /* Reads what accounts ask for, and starts the thread. All stay the caller's. NULL: no thread could be started.
- * every_s: the interval, 1..3600. is_shared: others serve the store, too, so it looks again in each interval what accounts ask
- * for. Main thread. */
+ * every_s: the interval, 1..3600. Main thread. */
 struct analytics *analytics_start(const struct endpoint_set *endpoints, struct store *store,
-                                  const struct accounts *accounts, unsigned every_s,
-                                  bool is_shared);
+                                  const struct accounts *accounts, unsigned every_s);
 /* After event_logs_stop(), and before the store is closed: writes what is left. Main thread. */
 void analytics_stop(struct analytics *analytics);
 

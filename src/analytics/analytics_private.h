@@ -61,8 +61,6 @@ struct analytics {
     struct store *store;
     const struct accounts *accounts;
     unsigned every_s;
-    bool is_shared;
-    uint64_t looks_again_ns; /* the thread's: at what others have set, from then on */
     struct lock lock;
     pthread_cond_t changed;                   /* waited for by the thread */
     pthread_cond_t stops;                     /* by the one that counts */

@@ -104,12 +104,6 @@ static uint32_t set_settings(struct analytics *a, const struct account *account,
            << ANALYTICS_BITS * service;
 }
 
-/* They are not to be waited for, one after the other: a cluster does not answer, or the server stops. */
-static bool cannot_look(struct analytics *a)
-{
-    return collect_is_stopping(a) || store_trouble(a->store);
-}
-
 /* One that cannot be read stays as it was. */
 static void look(const struct account *account, void *context)
 {
@@ -120,7 +114,7 @@ static void look(const struct account *account, void *context)
     for (unsigned i = 0; i < a->endpoints->count; i++) {
         struct service_properties properties;
 
-        if (!cannot_look(a) && read_settings(a, arena, account, i, &properties))
+        if (!collect_is_stopping(a) && read_settings(a, arena, account, i, &properties))
             note |= set_settings(a, account, i, &properties);
         else
             note |= before & ((1u << ANALYTICS_BITS) - 1) << ANALYTICS_BITS * i;

@@ -1,5 +1,5 @@
 /* Sums as entities of tables $Metrics..: what is stored of an hour or a minute, and what came since, is stored anew, if nobody
- * has stored another meanwhile: several servers of one store add to the same. The sums of an hour are there from its first
+ * has stored another meanwhile. The sums of an hour are there from its first
  * minute on. rest: Storage-Analytics-Metrics-Table-Schema; decisions: 513, 828 */
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 
-/* Of each server that adds to an entity at the same time one is the first, so each has its turn after so many. */
+/* Attempts to add to an entity that others change, too. */
 #define ADD_TRIES_MAX 100u
 
 static const struct http_header json_headers[] = {

@@ -435,19 +435,6 @@ void accounts_confine_development(struct accounts *accounts)
     account_confine(account);
 }
 
-bool accounts_has_stored(struct accounts *accounts, struct bytes name, uint64_t version)
-{
-    const struct account *account;
-    bool has;
-
-    lock_take(&accounts->lock);
-    account = find_any(accounts, name);
-    has = account && account_is_present(account) && account_source(account) == ACCOUNT_STORED &&
-          account->version >= version;
-    lock_give(&accounts->lock);
-    return has;
-}
-
 enum account_put accounts_put_stored(struct accounts *accounts, const struct stored_account *stored)
 {
     enum account_put result = ACCOUNT_PUT;

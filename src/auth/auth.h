@@ -92,8 +92,6 @@ enum account_put {
  * many releases as reservations. False: there is one of that name that is not of the store. Any thread. */
 bool accounts_reserve(struct accounts *accounts, struct bytes name);
 void accounts_release(struct accounts *accounts, struct bytes name);
-/* Is what the store says of that name in force, of this version or a newer one? Any thread. */
-bool accounts_has_stored(struct accounts *accounts, struct bytes name, uint64_t version);
 /* Puts it in force for requests that begin from now on. Any thread. */
 enum account_put accounts_put_stored(struct accounts *accounts,
                                      const struct stored_account *stored);

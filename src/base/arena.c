@@ -80,20 +80,6 @@ char *xstrdup(const char *string)
     return memcpy(xmalloc(size), string, size);
 }
 
-struct bytes xcopy(struct bytes from)
-{
-    char *to = xmalloc(from.len + 1);
-
-    if (from.len > 0)
-        memcpy(to, from.ptr, from.len);
-    return bytes_of(to, from.len);
-}
-
-void xcopy_free(struct bytes copy)
-{
-    free((void *)(uintptr_t)copy.ptr);
-}
-
 struct arena *arena_new(size_t limit_bytes)
 {
     struct chunk *first = xmalloc(sizeof *first + FIRST_CHUNK_BYTES);

@@ -113,9 +113,6 @@ void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *string);
-/* ptr is never NULL. Freed by xcopy_free(), which takes absent bytes too. */
-struct bytes xcopy(struct bytes from);
-void xcopy_free(struct bytes copy);
 /* For what others allocate. */
 __attribute__((noreturn)) void out_of_memory(size_t size);
 

@@ -17,7 +17,6 @@ enum error {
     DECIDE_AGAIN,    /* the state that was read is gone: decide on a newer one */
     DECIDE_GONE,     /* what a change was made in was dropped: the same, from above it */
     DECIDE_WAITS,    /* others have to change something first: decide again when they have */
-    DECIDE_UNKNOWN,  /* whether it was committed cannot be known: neither may be reported */
 };
 
 /* "LeaseIdMissing"; "" for OK. */

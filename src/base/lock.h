@@ -26,6 +26,7 @@ enum lock_rank {
     RANK_WAITING,       /* service: those who wait for others' changes */
     RANK_FAULTS,        /* service: faults that tests have asked for */
     RANK_NEWS,          /* file: listeners of breaks and changes; held while they are called */
+    RANK_BREAK,         /* smb: the break that a lease or oplock has to send */
     RANK_SLEEPER,       /* a thread that waits for one event */
     RANK_SMB,           /* smb: sessions of the service */
     RANK_LOGONS,        /* auth: logons that failed */

@@ -9,8 +9,11 @@
 
 struct waiter {
     void (*wake)(struct waiter *waiter);
-    struct waiter *next; /* of the holder */
-    uint64_t sequence;   /* of the holder: what is waited for */
+    /* ---- of the holder ---- */
+    struct waiter *next;
+    struct waiter **link; /* points to the pointer to this waiter; NULL if it is in no such list */
+    void *place;          /* the list, if the holder has several */
+    uint64_t sequence;    /* what is waited for */
 };
 
 #endif

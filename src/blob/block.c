@@ -3,6 +3,8 @@
 #include "blob/blob_operations.h"
 #include "blob/expire_blocks.h"
 #include "blob/keep_blob.h"
+#include "blob/snapshot_changes.h"
+#include "blob/snapshot_scan.h"
 #include "blob/tier.h"
 
 /* What is staged so far. Blocks that expired count as none, and are deleted with this change. */
@@ -40,7 +42,7 @@ static enum error check_count(struct decision *d, const struct uncommitted *tota
 /* A blob that is not there yet gets a record that only a listing with its uncommitted blobs shows;
  * one that is there remembers that blocks are staged now. One that was soft-deleted is a snapshot from now on.
  * rest: "Soft delete for blobs", table of operations */
-static enum error write_blob(struct decision *d)
+static enum error write_blob(struct decision *d, bool has_versions)
 {
     const struct blob_state *state = blob_state(d);
     struct blob blob = {
@@ -51,11 +53,9 @@ static enum error write_blob(struct decision *d)
     if (d->subject.exists && !state->blob.nothing_staged)
         return OK;
     if (state->is_kept) {
-        blob.has_deleted = state->blob.has_deleted;
-        blob.newest_version = state->blob.newest_version;
-    }
-    if (state->is_kept)
+        blob = base_anchor(&state->blob, d->now, has_versions);
         e = keep_undeleted(d, &blob, true, d->input->account);
+    }
     if (e)
         return e;
     if (state->found)
@@ -67,9 +67,14 @@ static enum error write_blob(struct decision *d)
     return OK;
 }
 
-static bool has_versions_only(const struct blob_state *state)
+/* Are there previous versions and no current one? Also below a blob that is soft-deleted. */
+static enum store_result find_versions(struct decision *d, bool *ret_found)
 {
-    return state->found && blob_has_versions_only(&state->blob);
+    const struct blob_state *state = blob_state(d);
+
+    *ret_found = state->found && blob_has_versions_only(&state->blob);
+    return state->is_kept && state->blob.newest_version > 0 ? versions_find(d, 0, ret_found)
+                                                            : STORE_OK;
 }
 
 /* All ids of the staged blocks of a blob have one length.
@@ -81,12 +86,14 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
                             struct put_block_result *r)
 {
     struct uncommitted total;
-    enum store_result result;
+    bool has_versions;
+    enum store_result result = find_versions(d, &has_versions);
     enum error e;
 
     (void)r;
-    if ((d->subject.exists || has_versions_only(blob_state(d))) &&
-        blob_state(d)->blob.type != BLOB_BLOCK)
+    if (result)
+        return decision_fail_content(d, result);
+    if ((d->subject.exists || has_versions) && blob_state(d)->blob.type != BLOB_BLOCK)
         return E_InvalidBlobType;
     e = d->subject.exists ? blob_refuse_archived(&blob_state(d)->blob) : OK;
     if (e)
@@ -108,5 +115,5 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
         uncommitted_put(d->before, d->changes, d->arena, &total, d->now, p->id, &d->input->body);
     if (result)
         return decision_fail_content(d, result);
-    return write_blob(d);
+    return write_blob(d, has_versions);
 }

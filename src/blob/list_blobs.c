@@ -25,6 +25,7 @@ struct page {
     struct snapshot_marks marks;
     uint32_t shown;
     uint32_t looked_at;
+    bool is_refused; /* it would show an append blob to a version that does not know them */
     struct listing_place next; /* name.ptr NULL: nothing more */
 };
 
@@ -187,6 +188,10 @@ static enum store_result add_record(struct page *page, const struct space_record
     group = group_of(page->asked, name);
     if (group.ptr)
         return add_group(page, group);
+    if (blob.type == BLOB_APPEND && page->d->input->is_before_append_blobs) {
+        page->is_refused = true;
+        return STORE_NOT_FOUND;
+    }
     page->sink->add(page->sink, name, &blob);
     page->shown++;
     return STORE_OK;
@@ -243,6 +248,10 @@ enum error list_blobs_decide(struct decision *d, const struct list_blobs_paramet
     space_iterator_close(page.iterator);
     if (result != STORE_OK)
         return decision_fail_store(d, result);
+    if (page.is_refused) /* rest: List-Blobs, "FeatureVersionMismatch"; decision: 882 */
+        return decision_fail(
+            d, E_FeatureVersionMismatch,
+            "The type of a blob in the container is unrecognized by this version.");
     r->next = page.next;
     return OK;
 }

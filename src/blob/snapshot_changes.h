@@ -2,7 +2,7 @@
  * of them. Of a few snapshots the records are changed at once; of more a mark is written (snapshot_marks.h), and a
  * task changes the records in steps. decisions: 249, 792
  *
- * All run inside decide or a task. Those that return a store result: STORE_OK, STORE_WAIT, STORE_CONFLICT,
+ * All run inside decide or a task. Those that return a store result: STORE_OK, STORE_WAIT,
  * STORE_CORRUPT, STORE_IO. */
 #ifndef LAGRA_BLOB_SNAPSHOT_CHANGES_H
 #define LAGRA_BLOB_SNAPSHOT_CHANGES_H

@@ -45,7 +45,7 @@ struct snapshot_marks {
 
 extern const struct bytes snapshot_marks_key;
 
-/* returns STORE_OK, also if there are none; STORE_CORRUPT (logged), STORE_WAIT, STORE_CONFLICT, STORE_IO */
+/* returns STORE_OK, also if there are none; STORE_CORRUPT (logged), STORE_WAIT, STORE_IO */
 enum store_result snapshot_marks_read(struct snapshot *before, struct arena *arena,
                                       struct snapshot_marks *ret_marks);
 /* Writes them, or deletes the record if there are none. */

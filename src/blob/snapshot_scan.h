@@ -1,7 +1,7 @@
 /* Inside blob/ only: the snapshots and versions of a blob, in order of their dates, as marks leave them (snapshot_marks.h). A scan of
  * many is not for a worker, which serves others: it returns STORE_WAIT there.
  *
- * All run inside decide or a task, and return STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO. */
+ * All run inside decide or a task, and return STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO. */
 #ifndef LAGRA_BLOB_SNAPSHOT_SCAN_H
 #define LAGRA_BLOB_SNAPSHOT_SCAN_H
 

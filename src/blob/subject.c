@@ -193,6 +193,8 @@ static enum error load_blob(struct decision *d, struct blob_ref ref)
             d->subject.modified = state->blob.modified;
         return OK;
     }
+    if (state->blob.type == BLOB_APPEND && d->input->is_before_append_blobs)
+        return E_FeatureVersionMismatch; /* decision: 882 */
     d->lease = state->blob.lease;
     d->subject = (struct subject){ .exists = true,
                                    .etag = state->blob.etag,

@@ -124,6 +124,15 @@ static bool is_read(enum condition_class class)
     return class == CONDITIONS_OF_READ || class == CONDITIONS_OF_OTHER_READ;
 }
 
+/* The class whose rules count. */
+static enum condition_class class_of_version(enum condition_class class,
+                                             const struct conditions *given)
+{
+    return class == CONDITIONS_OF_READ && given->rules & CONDITIONS_SINGLE
+               ? CONDITIONS_OF_OTHER_READ
+               : class;
+}
+
 static bool has_several_tags(const struct conditions *given)
 {
     return (given->given & IF_MATCH && given->match->count > 1) ||
@@ -134,11 +143,13 @@ enum error conditions_allowed(enum condition_class class, unsigned accepted,
                               const struct conditions *given)
 {
     assert(class < CLASSES);
+    class = class_of_version(class, given);
     if (given->given & ~accepted)
         return E_ConditionHeadersNotSupported;
     if (class != CONDITIONS_OF_READ && !combination_allowed[given->given & IF_HTTP4])
         return E_MultipleConditionHeadersNotSupported;
-    if (is_read(class) && given->given & IF_NONE_MATCH && given->none_match->any)
+    if (is_read(class) && given->given & IF_NONE_MATCH && given->none_match->any &&
+        !(given->rules & CONDITIONS_READ_ANY))
         return E_UnsatisfiableCondition; /* decision: 4 */
     if (class != CONDITIONS_OF_READ && has_several_tags(given))
         return E_InvalidHeaderValue;
@@ -197,11 +208,13 @@ static bool precondition_met(enum condition_class class, const struct conditions
     return !is_modified_since(subject, given->unmodified_since);
 }
 
-/* Returns true if If-None-Match: * does not count: on a write that cannot create, and next to the
- * id of the active lease, which only what exists has. decisions: 4, 846 */
-static bool ignores_any(enum condition_class class, const struct subject *subject)
+/* Returns true if If-None-Match: * does not count: on a write that cannot create, next to the id of
+ * the active lease, which only what exists has, and on reads of earlier versions.
+ * decisions: 4, 846, 881 */
+static bool ignores_any(enum condition_class class, const struct conditions *given,
+                        const struct subject *subject)
 {
-    return class == CONDITIONS_OF_WRITE ||
+    return class == CONDITIONS_OF_WRITE || (is_read(class) && given->rules & CONDITIONS_READ_ANY) ||
            (class == CONDITIONS_OF_CREATE && subject->lease_is_held);
 }
 
@@ -210,8 +223,8 @@ static bool ignores_any(enum condition_class class, const struct subject *subjec
 static bool changed_condition_met(enum condition_class class, const struct conditions *given,
                                   const struct subject *subject)
 {
-    bool has_none_match =
-        given->given & IF_NONE_MATCH && !(given->none_match->any && ignores_any(class, subject));
+    bool has_none_match = given->given & IF_NONE_MATCH &&
+                          !(given->none_match->any && ignores_any(class, given, subject));
     bool has_date = given->given & IF_MODIFIED_SINCE;
 
     if (has_none_match && !holds_tag(given->none_match, subject->etag))
@@ -232,8 +245,10 @@ static enum fault find_fault_of_missing(const struct conditions *given,
                                         const struct subject *subject)
 {
     bool has_date = subject->modified > 0;
+    bool match_holds = has_date && given->rules & CONDITIONS_UNCOMMITTED_ANY &&
+                       given->given & IF_MATCH && given->match->any;
 
-    if (given->given & (IF_MATCH | IF_TAGS) ||
+    if ((given->given & IF_MATCH && !match_holds) || given->given & IF_TAGS ||
         (has_date && given->given & IF_UNMODIFIED_SINCE &&
          is_modified_since(subject, given->unmodified_since)))
         return FAULT_PRECONDITION;
@@ -252,7 +267,8 @@ static enum fault find_fault(enum condition_class class, const struct conditions
         return FAULT_PRECONDITION;
     if (changed_condition_met(class, given, subject))
         return tags_met(given, subject) ? NO_FAULT : FAULT_PRECONDITION;
-    return given->given & IF_NONE_MATCH && given->none_match->any && !ignores_any(class, subject)
+    return given->given & IF_NONE_MATCH && given->none_match->any &&
+                   !ignores_any(class, given, subject)
                ? FAULT_EXISTS
                : FAULT_UNCHANGED;
 }
@@ -263,6 +279,7 @@ enum error conditions_check(enum condition_class class, const struct conditions 
     enum fault fault;
 
     assert_conditions(given);
+    class = class_of_version(class, given);
     fault = find_fault(class, given, subject);
     assert(class < CLASSES && fault < FAULTS);
     assert(fault == NO_FAULT || given->given != 0);

@@ -26,7 +26,17 @@ struct etag_list {
     struct etag tags[CONDITION_TAGS_MAX];
 };
 
+/* Rules of earlier versions of the service: bits of struct conditions, `rules`. */
+enum {
+    CONDITIONS_SINGLE = 1,          /* before 2013-08-15: Get Blob and Get Blob Properties accept
+                                       the combinations that other operations do, and one tag */
+    CONDITIONS_READ_ANY = 2,        /* before 2016-05-31: reads ignore If-None-Match: * */
+    CONDITIONS_UNCOMMITTED_ANY = 4, /* before 2017-04-17: If-Match: * holds for a blob of which
+                                       only uncommitted blocks exist */
+};
+
 struct conditions {
+    unsigned rules;      /* rules of the request's version; none of the newest */
     unsigned given;      /* bits of the headers that were sent, except empty ones */
     unsigned unreadable; /* bits of the dates that cannot be read: not among `given` */
     const struct etag_list *match;

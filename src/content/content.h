@@ -17,14 +17,14 @@
  * the partition, and content_collect() deletes it in steps of bounded size (content_collect.c).
  *
  * The INNER record keys of a blob's partition that begin with c, k, K, n, q and r are this room's.
- * What a body may have inline is asked of the store (store_limits()). A record of this room has at
+ * A body may have STORE_INLINE_BYTES inline. A record of this room has at
  * most that much of one body, and 48 KiB more; what one commit has grows with the number of blocks
  * that it names, about 100 bytes and its id for each, and what lies inline.
  *
  * All but the reader runs inside decide: it reads a snapshot, adds to changes, never waits for a
  * write. Stored data that makes no sense is STORE_CORRUPT, logged here; so is a map with a part
  * missing: STORE_NOT_FOUND is returned only where a line below says so. Every function that reads
- * returns STORE_WAIT and STORE_CONFLICT as the store does. Any thread. */
+ * returns STORE_WAIT as the store does. Any thread. */
 #ifndef LAGRA_CONTENT_CONTENT_H
 #define LAGRA_CONTENT_CONTENT_H
 
@@ -76,7 +76,7 @@ bool content_is_valid(const struct content *content);
 /* Bytes that arrived with a request: in memory, or staged as pieces. */
 struct body {
     uint64_t length;
-    struct bytes inline_bytes;  /* when length is at most store_limits().inline_bytes */
+    struct bytes inline_bytes;  /* when length is at most STORE_INLINE_BYTES */
     const struct piece *pieces; /* else; in order */
     size_t piece_count;
     struct stage *stage; /* where they were staged; closed by the exchange */
@@ -279,7 +279,7 @@ enum store_result content_reader_read(struct content_reader *reader, char *to, s
 bool content_reader_lacks_map(const struct content_reader *reader);
 /* Reads that part, and looks at those that follow, so that a large content is not waited for part
  * by part; waits for the disk itself.
- * returns  STORE_OK, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+ * returns  STORE_OK, STORE_CORRUPT, STORE_IO */
 enum store_result content_reader_load(struct content_reader *reader);
 /* Goes on with another range of the content, which does not begin before what was read last. Of a
  * reader that content_reader_begin() was not called for. */

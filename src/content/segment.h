@@ -128,7 +128,7 @@ void segment_delete_last(struct changes *changes, const struct content *content)
  * deleted.
  *
  * ret_next  key of the first segment that is left, in the arena; ptr NULL: none is
- * returns   STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+ * returns   STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
 enum store_result segments_delete(struct snapshot *before, struct changes *changes,
                                   enum segment_owner owner, uint64_t id, size_t limit,
                                   struct bytes *ret_next);

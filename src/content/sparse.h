@@ -44,8 +44,7 @@
  * a page is one record already. A piece would save none of that: it is read by the sector of 64
  * KiB, costs a sync and a row of its own, and rewriting costs what RocksDB's compaction costs
  * anyway. What many small records cost is their reading, one by one: segments_at() and
- * sparse_unit() read what lies together with one scan. An engine whose records are dear
- * (store_limits() with few inline bytes) gets larger writes as pieces from the start.
+ * sparse_unit() read what lies together with one scan.
  *
  * What one change writes: a page record has at most 4 KiB of bytes, and 20 bytes for each part;
  * parts of one epoch that lie together are joined, so a page of sectors of 512 bytes has at most 8.

@@ -259,9 +259,6 @@ enum store_result content_write_ranges(struct snapshot *before, struct changes *
     struct arena *arena;
 
     assert(count == 0 || ranges[count - 1].end <= content->length);
-    result = snapshot_hold(before); /* reads each unit: thousands, of a copy */
-    if (result)
-        return result;
     arena = arena_new(UNIT_ARENA_MAX);
     result = fill(&f, before, changes, arena, content, stamp);
     arena_free(arena);

@@ -40,7 +40,7 @@ void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struc
                      bool rewinds, const struct content *content);
 /* Loads a window that holds the byte at `offset`, and perhaps those behind it up to `end`; the one
  * before is gone.
- * returns STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO; after an error, no window
+ * returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO; after an error, no window
  *         is loaded */
 enum store_result map_reader_load(struct map_reader *reader, uint64_t offset, uint64_t end,
                                   struct window *ret_window);

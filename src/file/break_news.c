@@ -1,53 +1,63 @@
-/* See break_news.h. The listeners lie in lists by their keys. */
+/* See break_news.h. Listeners are in lists by their keys, and lists in stripes with a lock each. */
 #include "file/break_news.h"
 
 #include <assert.h>
 
 #include "base/lock.h"
 
-#define LISTS 1024u
+#define STRIPES         64u
+#define LISTS_OF_STRIPE 16u
 
-static struct {
+/* Listeners, by their keys. A commit reports its breaks under the lock of one stripe. */
+static struct stripe {
     struct lock lock;
-    struct break_listener *lists[LISTS]; /* under the lock */
-} room;
+    struct break_listener *lists[LISTS_OF_STRIPE];
+} stripes[STRIPES];
 
-__attribute__((constructor)) static void room_init(void)
+__attribute__((constructor)) static void stripes_init(void)
 {
-    lock_init(&room.lock, RANK_NEWS);
+    for (size_t i = 0; i < STRIPES; i++)
+        lock_init(&stripes[i].lock, RANK_NEWS);
 }
 
 /* Keys are random, or made by a hash. */
+static struct stripe *stripe_of(const struct guid *key)
+{
+    return &stripes[key->b[0] % STRIPES];
+}
+
 static struct break_listener **list_of(const struct guid *key)
 {
-    return &room.lists[(key->b[0] | (unsigned)key->b[1] << 8) % LISTS];
+    return &stripe_of(key)->lists[key->b[1] % LISTS_OF_STRIPE];
 }
 
 void break_listener_add(struct break_listener *listener)
 {
+    struct stripe *stripe = stripe_of(&listener->key);
     struct break_listener **at = list_of(&listener->key);
 
     assert(listener->asked);
-    lock_take(&room.lock);
+    lock_take(&stripe->lock);
     while (*at)
         at = &(*at)->next;
     listener->next = NULL;
     *at = listener;
-    lock_give(&room.lock);
+    lock_give(&stripe->lock);
 }
 
 void break_listener_remove(struct break_listener *listener)
 {
+    struct stripe *stripe = stripe_of(&listener->key);
     struct break_listener **at = list_of(&listener->key);
 
-    lock_take(&room.lock);
+    lock_take(&stripe->lock);
     while (*at != listener) {
         assert(*at); /* it was added */
         at = &(*at)->next;
     }
     *at = listener->next;
     listener->next = NULL;
-    lock_give(&room.lock);
+    lock_give(&stripe->lock);
 }
 
 static bool is_of(const struct break_listener *listener, const struct guid *space,
@@ -58,20 +68,23 @@ static bool is_of(const struct break_listener *listener, const struct guid *spac
 
 void break_listener_has(struct break_listener *listener, uint64_t node)
 {
-    lock_take(&room.lock);
+    struct stripe *stripe = stripe_of(&listener->key);
+
+    lock_take(&stripe->lock);
     listener->node = node;
-    lock_give(&room.lock);
+    lock_give(&stripe->lock);
 }
 
 bool break_listener_find(const struct guid *space, const struct guid *key, uint64_t *ret_node)
 {
+    struct stripe *stripe = stripe_of(key);
     const struct break_listener *at;
 
-    lock_take(&room.lock);
+    lock_take(&stripe->lock);
     for (at = *list_of(key); at && !(at->node != 0 && is_of(at, space, key)); at = at->next)
         ;
     *ret_node = at ? at->node : 0;
-    lock_give(&room.lock);
+    lock_give(&stripe->lock);
     return at != NULL;
 }
 
@@ -83,17 +96,17 @@ struct break_report {
 static void tell(struct decision_news *news)
 {
     const struct break_report *report = (const struct break_report *)(const void *)news;
-
+    struct stripe *stripe = stripe_of(&report->asked.key);
     bool is_first = true;
 
-    lock_take(&room.lock);
+    lock_take(&stripe->lock);
     for (struct break_listener *at = *list_of(&report->asked.key); at; at = at->next) {
         if (!is_of(at, &report->asked.space, &report->asked.key))
             continue;
         at->asked(at, &report->asked, is_first);
         is_first = false;
     }
-    lock_give(&room.lock);
+    lock_give(&stripe->lock);
 }
 
 void break_news_add(struct decision *d, const struct break_news *news)

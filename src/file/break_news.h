@@ -3,11 +3,11 @@
  * it is asked (gate.h); once it is committed, the listener of the key is called, once for each break.
  *
  * (1) A listener that was added before its open was committed misses no break of it.
- * (2) It is called on the thread that has committed or settled, under the registry's lock: it notes the break,
- *     posts to its own thread, and returns. It may neither block nor call anything of this file.
+ * (2) It is called on the thread that has committed, by one thread at a time, under a lock of the registry that breaks of
+ *     other keys seldom share: it notes the break, posts to its own thread, and returns. It may neither block nor call
+ *     anything of this file.
  * (3) It may be called before its open has been answered, and for an open that fails after all.
- * (4) After break_listener_remove() has returned it is not being called, and will not be.
- * (5) A commit that turns out lost, as one of a store on other machines may, is not reported. Any thread. */
+ * (4) After break_listener_remove() has returned it is not being called, and will not be. Any thread. */
 #ifndef LAGRA_FILE_BREAK_NEWS_H
 #define LAGRA_FILE_BREAK_NEWS_H
 
@@ -21,6 +21,7 @@ struct break_news {
     uint8_t holds,
         to; /* CACHING_*: what it has, and what it may keep. Once acknowledged it has `to` */
     uint16_t epoch; /* of the lease */
+    instant at;     /* instant of the commit */
 };
 
 /* Owned by the one who adds it, and the registry's while it is there. */

@@ -4,25 +4,14 @@
 #include "base/log.h"
 #include "service/small_record.h"
 
-/* How often the node of an entry is read while its state goes away. */
-#define READS_MAX 16u
-
-/* A state that goes away is that of this node alone, and another one does as well: a page of many entries would
- * never come to its end if each of them began it anew. */
 static enum store_result read_node(struct decision *d, struct arena *arena, uint64_t id,
                                    struct file *ret_file)
 {
     const struct tree *tree = &file_state(d)->tree;
-    enum store_result result = STORE_CONFLICT;
+    struct decision_part *part = decision_open(d, tree_partition(arena, tree->space, id), NULL);
+    enum store_result result = file_read(tree, part->before, arena, ret_file);
 
-    for (unsigned i = 0; result == STORE_CONFLICT && i < READS_MAX; i++) {
-        struct partition partition = tree_partition(arena, tree->space, id);
-        struct decision_part *part =
-            i == 0 ? decision_open(d, partition, NULL) : decision_open_afresh(d, partition);
-
-        result = file_read(tree, part->before, arena, ret_file);
-        decision_leave(d, part);
-    }
+    decision_leave(d, part);
     /* What a snapshot of the share has stays, until the snapshot is deleted. */
     return result == STORE_NOT_FOUND && tree->at ? STORE_CONFLICT : result;
 }
@@ -33,7 +22,7 @@ static enum store_result read_entry_again(struct decision *d, uint64_t directory
 {
     uint64_t id = entry->id;
     struct decision_part *part =
-        decision_open_afresh(d, tree_partition(d->arena, file_state(d)->tree.space, directory));
+        decision_open(d, tree_partition(d->arena, file_state(d)->tree.space, directory), NULL);
     enum store_result result =
         tree_entry_read(part->before, d->arena, TREE_CASE_IGNORED, &entry->name, entry);
 

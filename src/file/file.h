@@ -58,6 +58,7 @@ enum error file_check_names(const struct resource *resource);
 /* Stored: never renumbered. */
 enum share_tier { SHARE_TRANSACTION_OPTIMIZED, SHARE_HOT, SHARE_COOL };
 #define SHARE_TIER_LAST SHARE_COOL
+#define SHARE_TIERS     (SHARE_TIER_LAST + 1)
 
 struct share {
     struct guid space;
@@ -69,6 +70,8 @@ struct share {
     uint32_t quota_gib; /* 1..SHARE_QUOTA_MAX_GIB */
     enum share_tier tier;
     instant tier_changed;
+    bool has_moved; /* to its tier, from another */
+    enum share_tier moved_from;
     uint32_t snapshots;      /* their number */
     instant newest_snapshot; /* that it ever had: the next one gets a later date */
     struct bytes metadata;

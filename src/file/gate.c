@@ -115,5 +115,5 @@ void gate_delete(struct file_gate *gate)
     gate->set = (struct open_set){ .open_count = 0 };
     open_set_write(changes, gate->d->arena, &gate->set);
     gate->is_changed = gate->locks_changed = false;
-    gate->d->wakes = true;
+    gate_wakes(gate);
 }

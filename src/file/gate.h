@@ -63,6 +63,12 @@ void gate_write(struct file_gate *gate);
 /* Deletes all records of the gate, in the decision that deletes the node. */
 void gate_delete(struct file_gate *gate);
 
+/* Returns the key that requests wait for while the gate is in their way. */
+static inline struct waiting_key gate_key(const struct file_gate *gate)
+{
+    return (struct waiting_key){ .space = gate->part->partition.space, .node = gate->node };
+}
+
 /* ---- operations without a handle ---- */
 
 /* If it returns OK, call gate_write() once the operation has succeeded.
@@ -98,6 +104,7 @@ struct caching_given {
     uint8_t holds;  /* CACHING_*; rule 24 of concurrency/. Nothing beyond CACHINGS_MAX */
     uint16_t epoch; /* of a lease */
     bool breaks;    /* a break of it is under way */
+    instant at;     /* instant of the commit, or 0 if nothing was committed */
 };
 /* Opens a handle, with an id that no handle of the node ever had.
  *

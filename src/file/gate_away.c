@@ -34,7 +34,7 @@ static bool may_stay(struct file_gate *gate, const struct open_entry *open)
         return entry && (entry->caching.holds & CACHING_HANDLE) && !caching_is_breaking(entry);
     if (entry && caching_is_breaking(entry)) {
         caching_settle(entry, entry->caching.breaks_to);
-        gate->d->wakes = true;
+        gate_wakes(gate);
     }
     return true;
 }
@@ -115,5 +115,6 @@ enum error gate_now(struct file_gate *gate, uint64_t handle, struct caching_give
     if (!open)
         return E_ResourceNotFound;
     *ret_given = gate_given(gate, open->open.caching);
+    ret_given->at = 0; /* nothing is committed */
     return OK;
 }

@@ -94,7 +94,7 @@ enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byt
     gate->lock_count--;
     memmove(lock, lock + 1, (gate->lock_count - index) * sizeof *lock);
     gate->locks_changed = true;
-    gate->d->wakes = true;
+    gate_wakes(gate);
     return OK;
 }
 

@@ -61,6 +61,7 @@ struct caching_given gate_given(const struct file_gate *gate, uint16_t number)
         .holds = entry->caching.holds,
         .epoch = entry->epoch,
         .breaks = caching_is_breaking(entry),
+        .at = gate->d->now,
     };
 }
 
@@ -192,7 +193,7 @@ enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bo
     if (closed.deletes && !by_force)
         set_pending(gate, true);
     gate->is_changed = true;
-    gate->d->wakes = true;
+    gate_wakes(gate);
     *ret_deletes = gate->set.open_count == 0 && gate->set.is_delete_pending;
     if (gate->set.open_count == 0)
         set_pending(gate, false);
@@ -216,7 +217,7 @@ void gate_close_all(struct file_gate *gate, bool *ret_deletes)
     set->open_count = 0;
     set_pending(gate, false);
     gate->is_changed = true; /* gate_write() drops the locks, which have no owner any more */
-    gate->d->wakes = true;
+    gate_wakes(gate);
     gate_write(gate);
     for (size_t i = 0; i < count; i++)
         handle_delete(gate->part->changes, gate->node, &closed[i]);
@@ -242,7 +243,7 @@ enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool
     if (e)
         return e;
     set_pending(gate, is_pending);
-    gate->d->wakes = true;
+    gate_wakes(gate);
     gate_write(gate);
     index_pending(gate);
     return OK;
@@ -279,7 +280,7 @@ enum error gate_acknowledge(struct file_gate *gate, const struct gate_answer *an
     if (entry->caching.breaks_to != keeps)
         gate_tell(gate, entry, next_step(entry));
     gate->is_changed = true;
-    gate->d->wakes = true;
+    gate_wakes(gate);
     gate_write(gate);
     return OK;
 }

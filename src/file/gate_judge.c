@@ -14,6 +14,7 @@ static enum error wait(struct file_gate *gate, const struct file_use *use)
         seconds = d->input->timeout_s;
     if (d->waits_until == 0)
         d->waits_until = d->now + seconds * TICKS_PER_SECOND;
+    d->waits_for = gate_key(gate);
     gate_write(gate);
     return DECIDE_WAITS;
 }
@@ -25,7 +26,8 @@ void gate_tell(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
                                      .key = holder->key,
                                      .holds = holder->caching.holds,
                                      .to = to,
-                                     .epoch = holder->epoch };
+                                     .epoch = holder->epoch,
+                                     .at = gate->d->now };
 
     holder->reported = to;
     if (holder->caching.holds == CACHING_READ)

@@ -4,6 +4,13 @@
 
 #include "file/gate.h"
 
+/* Wakes the requests that wait for the gate, once its changes are committed. */
+static inline void gate_wakes(const struct file_gate *gate)
+{
+    const struct waiting_key key = gate_key(gate);
+
+    decision_wakes(gate->d, &key);
+}
 /* Reads the locks unless they have been read. returns OK, as decision_fail_store() */
 enum error gate_read_locks(struct file_gate *gate);
 /* Removes the locks of opens that are not in the set any more. returns OK, as decision_fail_store() */

@@ -57,7 +57,7 @@ static enum error end_opens(struct file_gate *gate, const struct file_use *use,
     set->open_count = kept;
     drop_cachings_without_open(gate);
     gate->is_changed = true;
-    gate->d->wakes = true;
+    gate_wakes(gate);
     return gate_drop_locks(gate);
 }
 
@@ -85,7 +85,7 @@ static bool lose(struct file_gate *gate, const struct caching_break *broken)
     caching_settle(entry, broken->to);
     entry->epoch++;
     gate->is_changed = true;
-    gate->d->wakes = true;
+    gate_wakes(gate);
     return true;
 }
 

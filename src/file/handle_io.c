@@ -37,23 +37,16 @@ enum error handle_read_attempt(struct decision *d, void *of)
                            &(struct byte_range){ read->offset, read->length });
 }
 
-enum error handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
-                                struct handle_reading *ret_reading)
+void handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
+                          struct handle_reading *ret_reading)
 {
-    enum store_result result;
-
     *ret_reading = (struct handle_reading){ .d = d, .to = to, .length = (size_t)read->readable };
     if (read->readable == 0)
-        return OK;
-    fetch_set_begin(d->access.fetches);
+        return;
     snapshot_set_access(d->before, d->access); /* decided in the pool, it might block */
-    result = snapshot_hold(d->before);
-    if (result)
-        return decision_fail_store(d, result);
     ret_reading->reader = content_reader_open(d->store, d->before, d->arena, &read->content,
                                               read->offset, read->readable);
     decision_take_snapshot(d); /* the reader's now */
-    return OK;
 }
 
 /* What the reader of a content answered. It waits for bytes by the waiter, or for its map. */
@@ -71,7 +64,6 @@ enum error handle_reading_go_on(struct handle_reading *reading, struct waiter *w
     while (!result && reading->done < reading->length) {
         size_t count = 0;
 
-        fetch_set_begin(reading->d->access.fetches);
         result = content_reader_read(reading->reader, reading->to + reading->done,
                                      reading->length - reading->done, waiter, &count);
         assert(result || count > 0);
@@ -80,20 +72,8 @@ enum error handle_reading_go_on(struct handle_reading *reading, struct waiter *w
     return reading_result(reading, result);
 }
 
-/* That it is held then, or why it is not, handle_reading_begin() finds again. */
-static enum error load_state(struct decision *d)
-{
-    enum store_result result;
-
-    snapshot_set_access(d->before, d->access);
-    result = snapshot_hold(d->before);
-    return result ? decision_fail_store(d, result) : OK;
-}
-
 enum error handle_reading_load(struct handle_reading *reading)
 {
-    if (!reading->reader)
-        return load_state(reading->d);
     return reading_result(reading, content_reader_load(reading->reader));
 }
 
@@ -106,19 +86,11 @@ void handle_reading_end(struct handle_reading *reading)
 
 /* ---- pieces of a large write ---- */
 
-void write_staging_begin(struct store *store, const struct mount *mount,
-                         const struct held_handle *handle, struct bytes bytes,
-                         struct write_staging *ret_staging)
+void write_staging_begin(struct store *store, struct bytes bytes, struct write_staging *ret_staging)
 {
-    struct arena *scratch;
-
     *ret_staging = (struct write_staging){ .bytes = bytes };
-    if (bytes.len <= store_limits(store).inline_bytes)
-        return;
-    scratch = arena_new(4096);
-    ret_staging->stage =
-        stage_open(store, tree_partition(scratch, mount->space, handle->node), bytes.len);
-    arena_free(scratch);
+    if (bytes.len > STORE_INLINE_BYTES)
+        ret_staging->stage = stage_open(store, bytes.len);
 }
 
 enum store_result write_staging_go_on(struct write_staging *staging, struct waiter *waiter,

@@ -31,28 +31,23 @@ struct handle_reading {
     char *to;
     size_t length, done;
 };
-/* After handle_read_attempt() returned OK. to: room for read->readable bytes, and kept until the end.
- * Where it returns OK, handle_reading_end() is called.
- * returns OK; DECIDE_AGAIN: attempt again; DECIDE_BLOCKING: call it again, with the decision as it is, when what is
- *         missing has been fetched (fetch_set_wait()), or after handle_reading_load() */
-enum error handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
-                                struct handle_reading *ret_reading);
+/* After handle_read_attempt() returned OK. to: room for read->readable bytes, and kept until handle_reading_end(). */
+void handle_reading_begin(struct decision *d, const struct handle_read *read, char *to,
+                          struct handle_reading *ret_reading);
 /* waiter: NULL: waits itself, on a thread that may block.
  * returns OK               all of it is read
  *         DECIDE_WAITS     the waiter will be woken: call again then
- *         DECIDE_BLOCKING  no waiter was armed: when what is missing has been fetched (fetch_set_wait()), or
- *                          handle_reading_load() was called on a thread that may block, call again
- *         DECIDE_AGAIN     of a store on other machines: end it, and attempt again
+ *         DECIDE_BLOCKING  no waiter was armed: call again after handle_reading_load()
  *         E_InternalError  damage, or the disk failed; E_ServerBusy */
 enum error handle_reading_go_on(struct handle_reading *reading, struct waiter *waiter);
-/* returns OK, DECIDE_AGAIN, E_InternalError, E_ServerBusy. May block. */
+/* After DECIDE_BLOCKING. returns OK, E_InternalError, E_ServerBusy. May block. */
 enum error handle_reading_load(struct handle_reading *reading);
 /* No waiter may be armed. */
 void handle_reading_end(struct handle_reading *reading);
 
 /* ---- writing ----
  *
- * What is at most store_limits().inline_bytes long goes into the decision as it is. More is written to
+ * What is at most STORE_INLINE_BYTES long goes into the decision as it is. More is written to
  * pieces first, which are on the disk before the decision:
  *
  *     write_staging_begin()
@@ -66,8 +61,7 @@ struct write_staging {
     size_t taken;
 };
 /* bytes: stay where they are until the end. */
-void write_staging_begin(struct store *store, const struct mount *mount,
-                         const struct held_handle *handle, struct bytes bytes,
+void write_staging_begin(struct store *store, struct bytes bytes,
                          struct write_staging *ret_staging);
 /* returns STORE_OK; STORE_WAIT: call again when the waiter has been woken; as stage_write() */
 enum store_result write_staging_go_on(struct write_staging *staging, struct waiter *waiter,

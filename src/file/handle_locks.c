@@ -33,9 +33,10 @@ static enum error release_all(struct handle_lock *lock, struct file_gate *gate)
     return OK;
 }
 
-/* For whoever has it to release it, which wakes all who wait. */
-static enum error wait_for_lock(struct decision *d)
+/* Waits until the lock is released. */
+static enum error wait_for_lock(struct decision *d, const struct file_gate *gate)
 {
+    d->waits_for = gate_key(gate);
     d->waits_until = INSTANT_MAX;
     return decision_take_back(d, DECIDE_WAITS);
 }
@@ -54,7 +55,7 @@ enum error handle_lock_attempt(struct decision *d, void *of)
     if (lock->elements[0].action == LOCK_RELEASED)
         return release_all(lock, gate);
     e = lock_all(d, lock, gate);
-    return e == E_FileLockConflict && lock->waits ? wait_for_lock(d) : e;
+    return e == E_FileLockConflict && lock->waits ? wait_for_lock(d, gate) : e;
 }
 
 /* ---- breaks ---- */

@@ -44,9 +44,9 @@ struct index_iterator *handle_scan(struct decision *d, bool recursive,
  * returns as index_iterator_next(); STORE_NOT_FOUND: no more */
 enum store_result handle_next(struct decision *d, struct index_iterator *iterator, unsigned *work,
                               struct handle *ret_handle);
-/* Whether anything below the directory is open, by handles as they were when this began. *work: grows by each record: by one
- * for each handle of the share, and one for each node that they are of or below.
- * returns STORE_OK: something is; STORE_NOT_FOUND; as snapshot_get(). open_below.c */
+/* Searches the handles of the share, in their state at the call, for one below the directory. *work: grows by one for each
+ * handle, and by one for each node that has a handle, or is above such a node.
+ * returns STORE_OK; STORE_NOT_FOUND: nothing below is open; as snapshot_get(). open_below.c */
 enum store_result handle_open_below(struct decision *d, uint64_t directory, unsigned *work);
 /* `recursive` is for directories alone. returns OK, E_InvalidHeaderValue */
 enum error handle_check_recursive(struct decision *d, bool recursive);

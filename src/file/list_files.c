@@ -3,7 +3,8 @@
  * (1) Which names there are is of one state of the directory. What else is shown of each lies in its own
  *     partition, and is read a little later: a decision over all of them would be of thousands of parts.
  *     So each entry is one that was there, with properties that it had, while the page was made.
- *     What is to be deleted by an SMB client is left out (semantics 8.3).
+ *     What is to be deleted by an SMB client is left out (semantics 8.3). The index that says so is read after the names,
+ *     and says nothing of a node that was deleted in between: if the directory has changed by then, each entry is read.
  * (2) The work of a page is that of its entries, however many the directory has. What is read of an entry
  *     stays in memory until it is shown.
  * rest: List-Directories-and-Files; decision: 332 */
@@ -16,22 +17,28 @@ struct page {
     const struct list_files_parameters *asked;
     uint64_t directory;
     struct arena *arena; /* of what is read of an entry; rewound behind each */
+    bool has_changed;    /* the directory has, since its names were read */
     bool waits;          /* records are being fetched: the page is made again */
 };
+
+static bool shows_file(const struct page *page, const struct tree_entry *entry)
+{
+    return entry->kind != TREE_DIRECTORY || page->asked->properties;
+}
 
 /* returns STORE_OK, also when there is nothing to show */
 static enum store_result add_entry(struct page *page, struct tree_entry *entry)
 {
     struct arena_mark mark = arena_mark(page->arena);
-    bool plain = entry->kind == TREE_DIRECTORY && !page->asked->properties;
     struct file file;
-    enum store_result result =
-        plain ? STORE_OK : entry_file_read(page->d, page->directory, page->arena, entry, &file);
+    enum store_result result = STORE_OK;
 
+    if (shows_file(page, entry) || page->has_changed)
+        result = entry_file_read(page->d, page->directory, page->arena, entry, &file);
     if (result == STORE_WAIT)
         page->waits = true;
     else if (!result && !page->waits)
-        page->asked->sink->add(page->asked->sink, entry, plain ? NULL : &file);
+        page->asked->sink->add(page->asked->sink, entry, shows_file(page, entry) ? &file : NULL);
     arena_rewind(page->arena, mark);
     return result == STORE_NOT_FOUND || result == STORE_WAIT ? STORE_OK : result;
 }
@@ -70,6 +77,7 @@ enum error list_files_decide(struct decision *d, const struct list_files_paramet
     result = state->tree.at ? STORE_OK : pending_leave_out(d, &found);
     if (result)
         return decision_fail_store(d, result);
+    page.has_changed = !state->tree.at && decision_confirm(d) != STORE_OK;
     page.arena = arena_new(ENTRY_ARENA_MAX);
     result = add_entries(&page, &found, &r->next);
     arena_free(page.arena);

@@ -8,60 +8,65 @@
 #include "base/lock.h"
 #include "file/handle_operations.h"
 
-#define LISTS  1024u
-#define COUNTS 64u
+#define STRIPES         64u
+#define LISTS_OF_STRIPE 64u
 
-static struct {
+/* Watchers, by share. A commit reports its changes under the lock of its share's stripe. */
+static struct stripe {
     struct lock lock;
-    struct watcher *lists[LISTS];    /* by directory; under the lock */
-    _Atomic unsigned counts[COUNTS]; /* how many watch, by share */
-} room;
+    struct watcher *lists[LISTS_OF_STRIPE]; /* by directory */
+    _Atomic unsigned count;                 /* number of watchers */
+} stripes[STRIPES];
 
-__attribute__((constructor)) static void room_init(void)
+__attribute__((constructor)) static void stripes_init(void)
 {
-    lock_init(&room.lock, RANK_NEWS);
+    for (size_t i = 0; i < STRIPES; i++)
+        lock_init(&stripes[i].lock, RANK_NEWS);
 }
 
 /* Spaces are random. */
-static struct watcher **list_of(const struct guid *space, uint64_t directory)
+static struct stripe *stripe_of(const struct guid *space)
 {
-    return &room.lists[(le64_get(space->b) ^ directory) % LISTS];
+    return &stripes[space->b[0] % STRIPES];
 }
 
-static _Atomic unsigned *count_of(const struct guid *space)
+static struct watcher **list_of(const struct guid *space, uint64_t directory)
 {
-    return &room.counts[space->b[0] % COUNTS];
+    return &stripe_of(space)->lists[(le64_get(space->b + 8) ^ directory) % LISTS_OF_STRIPE];
 }
 
 void watcher_add(struct watcher *watcher)
 {
+    struct stripe *stripe = stripe_of(&watcher->space);
     struct watcher **list = list_of(&watcher->space, watcher->directory);
 
     assert(watcher->changed);
-    lock_take(&room.lock);
+    lock_take(&stripe->lock);
     watcher->next = *list;
     watcher->link = list;
     if (watcher->next)
         watcher->next->link = &watcher->next;
     *list = watcher;
-    lock_give(&room.lock);
-    atomic_fetch_add(count_of(&watcher->space), 1);
+    lock_give(&stripe->lock);
+    atomic_fetch_add(&stripe->count, 1);
 }
 
 void watcher_remove(struct watcher *watcher)
 {
-    atomic_fetch_sub(count_of(&watcher->space), 1);
-    lock_take(&room.lock);
+    struct stripe *stripe = stripe_of(&watcher->space);
+
+    atomic_fetch_sub(&stripe->count, 1);
+    lock_take(&stripe->lock);
     *watcher->link = watcher->next;
     if (watcher->next)
         watcher->next->link = watcher->link;
-    lock_give(&room.lock);
+    lock_give(&stripe->lock);
 }
 
 /* Does anybody watch anything of the share? Or of another one: then some work is done for nobody. */
 static bool is_watched(const struct guid *space)
 {
-    return atomic_load(count_of(space)) > 0;
+    return atomic_load(&stripe_of(space)->count) > 0;
 }
 
 /* ---- where a node is ---- */
@@ -223,11 +228,12 @@ static void tell_those_of(const struct change *change, size_t i)
 static void tell(struct decision_news *news)
 {
     const struct change *change = (const struct change *)(const void *)news;
+    struct stripe *stripe = stripe_of(&change->space);
 
-    lock_take(&room.lock);
+    lock_take(&stripe->lock);
     for (size_t i = 0; i < change->way.count; i++)
         tell_those_of(change, i);
-    lock_give(&room.lock);
+    lock_give(&stripe->lock);
 }
 
 static struct change *add(struct decision *d, enum change_action action, uint32_t filter)
@@ -304,12 +310,13 @@ static void tell_gone(struct decision_news *news)
 {
     const struct gone *gone = (const struct gone *)(const void *)news;
     const struct change_news change = { .action = CHANGE_WATCHED_GONE };
+    struct stripe *stripe = stripe_of(&gone->space);
 
-    lock_take(&room.lock);
+    lock_take(&stripe->lock);
     for (struct watcher *at = *list_of(&gone->space, gone->directory); at; at = at->next)
         if (watches(at, &gone->space, gone->directory))
             at->changed(at, &change);
-    lock_give(&room.lock);
+    lock_give(&stripe->lock);
 }
 
 void notify_gone(struct decision *d, uint64_t directory)

@@ -6,8 +6,8 @@
  *     added, and perhaps of some that were decided before and committed after.
  * (2) Changes of one directory are reported in the order in which they were committed, as far as they are
  *     decided one after the other: two that are committed at the same time are reported in either order.
- * (3) A watcher is called on the thread that has committed, under the registry's lock: it notes the
- *     change, posts to its own thread, and returns. It may neither block nor call anything of this file.
+ * (3) A watcher is called on the thread that has committed, under a lock of the registry that changes of other
+ *     shares seldom share: it notes the change, posts to its own thread, and returns. It may neither block nor call anything of this file.
  * (4) After watcher_remove() has returned it is not being called, and will not be.
  *
  * Without watchers of the share a change costs one load of a counter. Any thread. */

@@ -1,10 +1,10 @@
-/* Whether anything below a directory is open: see handle_operations.h. Each directory of the share is read once, however
- * many handles lie below it. */
+/* Search for open handles below a directory: see handle_operations.h. Each directory of the share is read once, regardless of
+ * the number of handles below it. */
 #include "file/handle_operations.h"
 
 #define SEEN_SIZE_FIRST 64u
 
-/* The nodes that are known not to be below the directory: a set that grows, in the decision's arena. */
+/* Set of visited nodes, none of which is below the directory. In the decision's arena. */
 struct elsewhere {
     struct arena *arena;
     uint64_t *nodes; /* by open addressing; TREE_ROOT: a free place */
@@ -48,8 +48,8 @@ static bool add(struct elsewhere *elsewhere, uint64_t node)
     return true;
 }
 
-/* Goes up from the node to what is known already. returns STORE_OK: it came to the directory; STORE_NOT_FOUND; as
- * snapshot_get() */
+/* Reads the parents of the node up to one that was visited before. returns STORE_OK: one of them is the directory;
+ * STORE_NOT_FOUND; as snapshot_get() */
 static enum store_result look_above(struct decision *d, struct arena *arena,
                                     struct elsewhere *elsewhere, uint64_t node, uint64_t directory,
                                     unsigned *work)
@@ -78,7 +78,7 @@ enum store_result handle_open_below(struct decision *d, uint64_t directory, unsi
     struct handle handle;
 
     while (!(result = handle_next(d, handles, work, &handle))) {
-        /* Beyond HANDLE_WORK_MAX there may also come handles of a process that has ended. */
+        /* After HANDLE_WORK_MAX records, handle_next() also returns handles of earlier processes. */
         if (handle.node != directory &&
             handle_counts(&handle, d->now, file_state(d)->tree.state.reopened)) {
             result = look_above(d, arena, &elsewhere, handle.node, directory, work);

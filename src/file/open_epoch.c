@@ -154,7 +154,7 @@ static enum error record_attempt(struct decision *d, void *of)
         return decision_fail_store(d, result);
     if (result == STORE_NOT_FOUND && !recording->opens)
         return OK;
-    /* Another front end may have started later. */
+    /* It is recorded already: the store was opened again by the same process. */
     if (all->count > 0 && all->of[all->count - 1].at >= open_epoch())
         return OK;
     add_start(all, open_epoch());

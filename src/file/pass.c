@@ -5,28 +5,50 @@
 #include "file/file.h"
 #include "file/gate.h"
 
-enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
-                     const struct file *file, enum rest_use use)
+static struct file_gate *gate_at(struct decision *d, const struct decision_part *part)
+{
+    for (struct file_gate *gate = file_state(d)->gates; gate; gate = gate->next)
+        if (gate->part == part)
+            return gate;
+    return NULL;
+}
+
+/* Adds the gate of a node that has opens. *ret_gate is NULL if nothing is open. */
+static enum error add_gate(struct decision *d, struct decision_part *part, uint64_t node,
+                           struct file_gate **ret_gate)
 {
     struct file_state *state = file_state(d);
     struct file_gate read, *gate;
-    enum error e;
+    enum error e = gate_read(&read, &state->tree, part, node);
 
-    if (state->tree.at) /* of a snapshot nothing is open */
-        return OK;
-    e = gate_read(&read, &state->tree, part, node);
+    *ret_gate = NULL;
     if (e || (read.set.open_count == 0 && read.set.left_count == 0))
         return e;
-    gate = arena_alloc(d->arena, sizeof *gate);
+    gate = *ret_gate = arena_alloc(d->arena, sizeof *gate);
     *gate = read;
-    gate->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
-    gate->use = use;
-    e = gate_pass(gate, use);
-    if (e)
-        return e;
     gate->next = state->gates;
     state->gates = gate;
     return OK;
+}
+
+/* A node may be passed twice, as the new name and as what is renamed or replaced: with one gate, since each writes the
+ * whole set of opens. */
+enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
+                     const struct file *file, enum rest_use use)
+{
+    struct file_gate *gate;
+    enum error e = OK;
+
+    if (file_state(d)->tree.at) /* of a snapshot nothing is open */
+        return OK;
+    gate = gate_at(d, part);
+    if (!gate)
+        e = add_gate(d, part, node, &gate);
+    if (e || !gate)
+        return e;
+    gate->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
+    gate->use = use;
+    return gate_pass(gate, use);
 }
 
 /* Of what is not there: nothing is made in a directory that is to be deleted. */
@@ -80,14 +102,6 @@ enum error file_leave(struct decision *d)
             gate_write(gate);
     }
     return OK;
-}
-
-static struct file_gate *gate_at(struct decision *d, const struct decision_part *part)
-{
-    for (struct file_gate *gate = file_state(d)->gates; gate; gate = gate->next)
-        if (gate->part == part)
-            return gate;
-    return NULL;
 }
 
 enum error file_gate_of(struct decision *d, struct decision_part *part, uint64_t node,

@@ -55,6 +55,8 @@ enum error set_share_properties_decide(struct decision *d,
     if (p->has_quota)
         share.quota_gib = p->quota_gib;
     if (p->has_tier && p->tier != share.tier) {
+        share.has_moved = true;
+        share.moved_from = share.tier;
         share.tier = p->tier;
         share.tier_changed = d->now;
     }

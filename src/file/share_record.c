@@ -3,9 +3,10 @@
  * behind "D" <instant of the deletion, ticks be64>.
  *
  *   version 1:  u8 1; space, 16 raw; generation; created, ETag and modified, ticks;
- *               lease (concurrency/lease.h); quota, GiB; u8 tier; tier changed, ticks; snapshots; newest
+ *               lease (concurrency/lease.h); quota, GiB; u8 tiers; tier changed, ticks; snapshots; newest
  *               snapshot, ticks; bytes metadata (service/metadata.h); bytes policies
  *               (auth/policies.h); expires, ticks; task, 16 raw
+ *               tiers: the tier, + SHARE_TIERS * (1 + the tier that it moved from) if it has moved
  *               created, ETag, modified and tier changed: encode_long(); other numbers: varints
  * To change it: a new version number, the old reader kept, a data folder of the old form added to
  * the tests. */
@@ -16,6 +17,7 @@
 #include "service/small_record.h"
 
 #define RECORD_VERSION  1
+#define TIERS_END       (SHARE_TIERS * (SHARE_TIERS + 1))
 #define KEY_OF_SNAPSHOT 'S'
 
 const struct share_key share_itself = { 0, 0 };
@@ -76,11 +78,14 @@ static bool decode_value(struct bytes value, struct share *ret_share)
     s.policies = decode_bytes(&in);
     s.expires = decode_u64(&in);
     decode_fixed(&in, s.task.b, sizeof s.task.b);
-    if (!decoder_ok(&in) || quota < 1 || quota > SHARE_QUOTA_MAX_GIB || tier > SHARE_TIER_LAST ||
+    if (!decoder_ok(&in) || quota < 1 || quota > SHARE_QUOTA_MAX_GIB || tier >= TIERS_END ||
         snapshots > SHARE_SNAPSHOTS_MAX)
         return false;
     s.quota_gib = (uint32_t)quota;
-    s.tier = (enum share_tier)tier;
+    s.tier = (enum share_tier)(tier % SHARE_TIERS);
+    s.has_moved = tier >= SHARE_TIERS;
+    if (s.has_moved)
+        s.moved_from = (enum share_tier)(tier / SHARE_TIERS - 1);
     s.snapshots = (uint32_t)snapshots;
     *ret_share = s;
     return true;
@@ -106,6 +111,13 @@ enum store_result share_read(struct snapshot *before, struct arena *arena, struc
     return STORE_OK;
 }
 
+static uint8_t encode_tiers(const struct share *share)
+{
+    unsigned from = share->has_moved ? share->moved_from + 1u : 0;
+
+    return (uint8_t)(share->tier + SHARE_TIERS * from);
+}
+
 void share_write(struct changes *changes, struct arena *arena, struct share_key key,
                  const struct share *share)
 {
@@ -120,7 +132,7 @@ void share_write(struct changes *changes, struct arena *arena, struct share_key 
     encode_long(&out, share->modified);
     lease_encode(&out, &share->lease);
     encode_u64(&out, share->quota_gib);
-    encode_u8(&out, (uint8_t)share->tier);
+    encode_u8(&out, encode_tiers(share));
     encode_long(&out, share->tier_changed);
     encode_u64(&out, share->snapshots);
     encode_u64(&out, share->newest_snapshot);

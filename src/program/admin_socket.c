@@ -4,12 +4,10 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "net/local.h"
-#include "program/socket_folder.h"
 
 #define GRACE_S      5
 #define POOL_THREADS 4
@@ -48,7 +46,7 @@ static struct scrubber *start_scrubber(const struct options *options, struct adm
     return scrubber;
 }
 
-/* What is of a data folder alone. False after saying why on stderr. */
+/* Returns false after saying why on stderr. */
 static bool start_keeping(const struct options *options, struct admin_socket *socket)
 {
     backup_hold_init(&socket->backup, socket->admin.store, options->location);
@@ -57,28 +55,15 @@ static bool start_keeping(const struct options *options, struct admin_socket *so
     return socket->admin.scrubber;
 }
 
-static bool take_folder(const struct options *options, struct admin_socket *socket)
-{
-    const char *problem;
-    int lock = socket_folder_take(options->location, &problem);
-
-    socket->admin.elsewhere = options->store;
-    if (lock < 0)
-        fprintf(stderr, "lagra: cannot use the folder %s: %s\n", options->location, problem);
-    else
-        socket->lock = lock;
-    return lock >= 0;
-}
-
 bool admin_socket_start(const struct options *options, struct admin_socket *socket)
 {
     struct http_limits limits = admin_limits();
     struct net_listen where = { .local_path = NULL };
     const char *problem = "";
 
-    if (options->in_memory || !options->location)
+    if (options->in_memory)
         return true;
-    if (!(options->store ? take_folder : start_keeping)(options, socket))
+    if (!start_keeping(options, socket))
         return false;
     socket->path = admin_socket_path(options->location);
     where.local_path = socket->path;
@@ -108,8 +93,6 @@ void admin_socket_stop(struct admin_socket *socket)
     scrubber_stop(socket->admin.scrubber);
     if (socket->admin.backup)
         backup_hold_release(&socket->backup);
-    if (socket->lock > 0)
-        close(socket->lock);
     free(socket->path);
     *socket = (struct admin_socket){ .path = NULL };
 }

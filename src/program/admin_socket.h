@@ -1,5 +1,4 @@
-/* The admin socket as the program starts and stops it (admin/admin.h): in the data folder; of a server that keeps its data
- * elsewhere in the folder that it is given for that, or nowhere. Main thread. */
+/* The admin socket as the program starts and stops it (admin/admin.h), in the data folder. Main thread. */
 #ifndef LAGRA_PROGRAM_ADMIN_SOCKET_H
 #define LAGRA_PROGRAM_ADMIN_SOCKET_H
 
@@ -12,7 +11,6 @@ struct admin_socket {
     struct backup_hold backup;
     struct place_names names; /* of what a scrub finds */
     char *path;
-    int lock;                   /* of a folder for the socket alone; 0: none */
     struct http_server *server; /* NULL: not served */
 };
 
@@ -24,7 +22,7 @@ struct admin_socket {
 char *admin_socket_path(const char *location);
 /* Serves it, if there is a folder. Where the file system has no sockets the server runs without, and says so in the log.
  * What `socket->admin` says must be set, but for its pool and location. The lock of a data folder is held.
- * returns false, after saying why on stderr, when there is no thread for it, or the folder is somebody else's */
+ * returns false, after saying why on stderr, when there is no thread for it */
 bool admin_socket_start(const struct options *options, struct admin_socket *socket);
 /* Also of one that was not started. Before what it asks is given back. */
 void admin_socket_stop(struct admin_socket *socket);

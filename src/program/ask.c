@@ -37,9 +37,7 @@ static bool find_socket(const char *location, char ret_path[LOCAL_PATH_SIZE])
                         "--inMemoryPersistence has no\n"
                         "       folder to be asked by: `lagra health --running` finds it, "
                         "--managementPort shows its figures,\n"
-                        "       and AZURITE_ACCOUNTS or --accountsFile name its accounts. One with "
-                        "--store has the folder that its\n"
-                        "       own --location names");
+                        "       and AZURITE_ACCOUNTS or --accountsFile name its accounts");
     return complain(location, error == EACCES ? "only its owner and root may ask the server here"
                                               : strerror(error));
 }

@@ -17,7 +17,6 @@
 #include "program/check_say.h"
 #include "service/names.h"
 #include "service/task_retry.h"
-#include "store/cluster.h"
 #include "store/inspect.h"
 
 #define KEY_OF_BASE      '\xFF'
@@ -343,31 +342,18 @@ static enum store_result list_put_off(struct check *check)
 
 /* ---- the whole ---- */
 
-static bool is_on_cluster(const char *location)
-{
-    return strncmp(location, CLUSTER_PREFIX, strlen(CLUSTER_PREFIX)) == 0;
-}
-
-/* ret_bytes: of all contents; 0: not known */
+/* ret_bytes: of all contents */
 static bool open_checked(struct check *check, const char *location, uint64_t *ret_bytes)
 {
     const struct store_options options = { .location = location, .must_exist = true, .sync = true };
-    struct store_usage usage = { .piece_bytes = 0 };
+    struct store_usage usage;
     const char *problem = "";
-    enum store_result result =
-        is_on_cluster(location)
-            ? store_open_cluster(location + strlen(CLUSTER_PREFIX), NULL, &check->store, &problem)
-            : store_open_embedded(&options, &check->store, &problem);
 
-    if (result) {
-        fprintf(stderr, "lagra: cannot open %s%s: %s\n",
-                is_on_cluster(location) ? "" : "the data folder ", location, problem);
+    if (store_open_embedded(&options, &check->store, &problem)) {
+        fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", location, problem);
         return false;
     }
-    /* Contents of deleted containers are gone then. On a cluster they are known to be dropped, and others may still
-     * read them. */
-    if (!is_on_cluster(location))
-        store_collect_now(check->store, &usage);
+    store_collect_now(check->store, &usage); /* contents of deleted containers are gone then */
     *ret_bytes = usage.piece_bytes;
     return true;
 }

@@ -8,7 +8,6 @@
 #include "program/back_up.h"
 #include "program/cluster_command.h"
 #include "program/import.h"
-#include "program/rados_command.h"
 #include "program/restore.h"
 #include "program/scrub.h"
 #include "program/snapshots.h"
@@ -177,12 +176,10 @@ const struct command_row command_rows[] = {
     { "cluster init", "DIR",              "make a cluster of empty cells in a folder on a shared file system (docs/cells.md)", 1, 1, cluster_init_options, cluster_init_run },
     { "cluster status", "DIR",            "print the cells of a cluster and their owners", 1, 1, NULL, cluster_status_run },
     { "cluster evict", "DIR CELL",        "run the fence command against the owner of a cell", 2, 2, cluster_evict_options, cluster_evict_run },
-    { "rados init", "PLACE",              "make pools of a Ceph cluster, rados:CONF:POOL[:POOL OF PIECES], and an empty store in them", 1, 1, rados_init_options, rados_init_run },
-    { "rados upgrade", "PLACE",           "have all front ends of a store on a cluster write by the newest format that this program knows", 1, 1, NULL, rados_upgrade_run },
     { "config", "check [--json] [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },
     { "health", "[--live] [--json] [options]", "ask a server that runs with these options: 0, it is ready (or lives)", 0, 0, NULL, NULL },
     { "health", "[--live] [--json] --running", "ask those that run on this machine, or in this container", 0, 0, NULL, NULL },
-    { "check", "[--json] DIR",            "read and check all of a data folder, or of a store on a cluster (rados:CONF:POOL)", 0, 0, NULL, NULL },
+    { "check", "[--json] DIR",            "read and check all of a data folder", 0, 0, NULL, NULL },
     { "check", "[--json] --salvage DIR NEW-DIR", "save what can be read of a damaged one", 0, 0, NULL, NULL },
     { "help", "[COMMAND]",                "print all commands and options, or those of a command", 0, 0, NULL, NULL },
     { "version", "",                      "print the version", 0, 0, NULL, NULL },

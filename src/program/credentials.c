@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "admin/account_watch.h"
 #include "admin/stored_accounts.h"
 #include "auth/account_limits.h"
 #include "base/log.h"
@@ -205,21 +204,6 @@ bool credentials_open(const struct options *options, bool loopback,
     return true;
 }
 
-/* False after saying why. */
-static bool watch(struct store *store, struct credentials *credentials)
-{
-    credentials->watch = account_watch_start(store, credentials->accounts);
-    if (!credentials->watch)
-        fprintf(stderr, "lagra: accounts that other servers change cannot be watched\n");
-    return credentials->watch;
-}
-
-void credentials_stop_watching(struct credentials *credentials)
-{
-    account_watch_stop(credentials->watch);
-    credentials->watch = NULL;
-}
-
 bool credentials_open_stored(const struct options *options, bool loopback, struct store *store,
                              struct credentials *credentials)
 {
@@ -230,8 +214,6 @@ bool credentials_open_stored(const struct options *options, bool loopback, struc
         fprintf(stderr, "lagra: %s\n", problem);
         return false;
     }
-    if (options->store && !watch(store, credentials))
-        return false;
     if (credentials->named)
         return true;
     /* With accounts in the store no other is needed beyond this machine. */

@@ -7,13 +7,11 @@
 #include "program/options.h"
 
 struct store;
-struct account_watch;
 
 struct credentials {
     struct accounts *accounts;
-    bool named;                  /* by a file, a credential or the environment */
-    struct trust_holder *trust;  /* NULL: no bearer tokens */
-    struct account_watch *watch; /* NULL: nobody else serves the store */
+    bool named;                 /* by a file, a credential or the environment */
+    struct trust_holder *trust; /* NULL: no bearer tokens */
 };
 
 /* A whole small file, NUL-terminated, from malloc; NULL after saying on stderr why not. */
@@ -26,14 +24,12 @@ void free_secret(char *text);
 /* False after saying on stderr why not. loopback: nothing listens beyond this machine. */
 bool credentials_open(const struct options *options, bool loopback,
                       struct credentials *ret_credentials);
-/* Once the store is open: its accounts, also as other servers of it change them; and the development account, where none
+/* Once the store is open: its accounts, and the development account, where none
  * is named and the options allow it. False after saying on stderr why not. */
 bool credentials_open_stored(const struct options *options, bool loopback, struct store *store,
                              struct credentials *credentials);
 /* Reads the files again. What is wrong with one is logged, and what it said before still counts. */
 void credentials_reload(const struct options *options, struct credentials *credentials);
-/* Before the store is closed. */
-void credentials_stop_watching(struct credentials *credentials);
 /* Once nothing is served any more. */
 void credentials_close(struct credentials *credentials);
 

@@ -86,7 +86,7 @@ static bool wants_console(const struct options *options, const struct certificat
 /* Says how an operator signs in. article: of the link */
 static void print_way_in(const struct options *options, const char *article)
 {
-    if (options->in_memory || !options->location)
+    if (options->in_memory)
         printf("sign in with an account's name and key");
     else if (strcmp(options->location, ".") == 0)
         printf("lagra console prints %s", article);

@@ -3,24 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "program/process.h"
-#include "store/cluster.h"
 #include "store/states.h"
-
-static struct store *open_elsewhere(const char *place)
-{
-    size_t prefix = strlen(CLUSTER_PREFIX);
-    struct store *store = NULL;
-    const char *problem = "only rados:CONF:POOL is known";
-
-    if (strncmp(place, CLUSTER_PREFIX, prefix) == 0 &&
-        !store_open_cluster(place + prefix, ending_store_failed, &store, &problem))
-        return store;
-    fprintf(stderr, "lagra: cannot open the store %s: %s\n", place, problem);
-    return NULL;
-}
 
 struct store *open_store(const struct options *options)
 {
@@ -54,8 +39,6 @@ struct store *open_store(const struct options *options)
 
     if (options->in_memory)
         return store_open_memory();
-    if (options->store)
-        return open_elsewhere(options->store);
 #ifdef LAGRA_GATES
     store_options.sync = !getenv("LAGRA_UNSAFE_NO_SYNC");
 #endif

@@ -16,7 +16,7 @@
 
 /* clang-format off */
 const struct option_row option_rows[] = {
-    { "location",             'l', "DIR",  "data folder (default: the current one); with --store a folder for the admin socket alone (default: none)",            MEMBER(location), SET_TEXT },
+    { "location",             'l', "DIR",  "data folder (default: the current one)",            MEMBER(location), SET_TEXT },
     { "blobHost",              0,  "HOST", "address of the Blob service (127.0.0.1)",           LISTEN(BLOB, host), SET_TEXT },
     { "blobPort",              0,  "PORT", "its port (10000; 0: any free one)",                 LISTEN(BLOB, port), SET_PORT },
     { "blobKeepAliveTimeout", 0, "N",  "an idle connection to it is closed after N seconds (120)", LISTEN(BLOB, keep_alive_s), SET_COUNT },
@@ -76,7 +76,6 @@ const struct option_row option_rows[] = {
     { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
     { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
     { "secondaryLag",          0,  "TIME", "the -secondary endpoints show what there was so long ago, 5s say (else what there is)", MEMBER(secondary_lag_ms), SET_DURATION },
-    { "store",                 0,  "PLACE", "keep data elsewhere than in --location: rados:CONF:POOL[:POOL], pools of a Ceph cluster (builds with -Drados=true; docs/cluster.md)", MEMBER(store), SET_TEXT },
     { "cluster",               0,  "DIR",  "own a cell of the cluster in DIR, a folder on a file system that several machines share, or stand by for one (docs/cells.md)", MEMBER(cluster), SET_TEXT },
     { "cell",                  0,  "N",    "the cell to own, with --cluster (any that is free)", MEMBER(cell), SET_COUNT },
     { "clusterHost",           0,  "IP",   "with --cluster, the address at which the other front ends reach this one (127.0.0.1)", MEMBER(internal.host), SET_TEXT },

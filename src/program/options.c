@@ -157,25 +157,6 @@ static enum options_result check_certificate(const struct options *options)
     return OPTIONS_WRONG;
 }
 
-/* What is about a data folder has no effect where there is none. librados makes calls and threads of its own, which the
- * sandbox does not know. */
-static enum options_result check_store(const struct option_settings *settings,
-                                       struct options *options)
-{
-    static const char *const others[] = { "inMemoryPersistence", "diskReserve", "keepReading",
-                                          "scrubEvery",          "scrubRate",   "sandbox",
-                                          "secondaryLag" };
-
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (settings_have(settings, "store") && settings_have(settings, others[i])) {
-            fprintf(stderr, "lagra: --store and --%s exclude each other\n", others[i]);
-            return OPTIONS_WRONG;
-        }
-    if (options->store && !settings_have(settings, "location"))
-        options->location = NULL; /* no folder is the server's unless it is named */
-    return OPTIONS_RUN;
-}
-
 /* The address is told to others as it is. */
 static enum options_result check_internal(const struct options *options)
 {
@@ -198,8 +179,7 @@ static enum options_result check_internal(const struct options *options)
 static enum options_result check_cluster(const struct option_settings *settings,
                                          const struct options *options)
 {
-    static const char *const others[] = { "location", "store", "inMemoryPersistence",
-                                          "keepReading" };
+    static const char *const others[] = { "location", "inMemoryPersistence", "keepReading" };
     const char *other = options->sandbox != SANDBOX_OFF ? "sandbox" : NULL;
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
@@ -288,8 +268,6 @@ static enum options_result read_served(const char *name, int argc, char **argv,
     options->smb.wanted = settings_have(settings, "smbHost") || settings_have(settings, "smbPort");
     if (!result)
         result = check_management(settings, options);
-    if (!result)
-        result = check_store(settings, options);
     if (!result)
         result = check_cluster(settings, options);
     if (!result)

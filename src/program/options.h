@@ -49,7 +49,7 @@ struct options {
     const struct option_settings *settings; /* where they were set */
     /* Writes all of them as settings_write() does; of a server that is to be started. */
     void (*write)(const void *options, struct json_writer *to);
-    const char *location;   /* NULL: of COMMAND_SERVE with `store`, no folder at all */
+    const char *location;   /* the data folder */
     const char *salvage_to; /* of COMMAND_CHECK; NULL: check only */
     bool json;              /* of COMMAND_CHECK and COMMAND_HEALTH: for scripts */
     struct listen_options listen[SERVICE_COUNT];
@@ -92,7 +92,6 @@ struct options {
     bool skip_version_check;
     bool in_memory;
     unsigned secondary_lag_ms;      /* 0: none */
-    const char *store;              /* "rados:..."; NULL: in the data folder */
     const char *cluster;            /* cluster/folder.h; NULL: a data folder of its own */
     struct listen_options internal; /* endpoint that other front ends forward requests to */
     unsigned cell;                  /* of it; 0: any that is free */

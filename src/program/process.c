@@ -150,7 +150,7 @@ static void *end_late(void *argument)
 
     sleep(*seconds);
     log_line(LOG_ERROR,
-             "lagra ends with exit code %d: its store's cluster does not answer. What was "
+             "lagra ends with exit code %d: the file system of its cell does not answer. What was "
              "acknowledged is there; of requests without an answer it is not known",
              EXIT_STORE_AWAY);
     _exit(EXIT_STORE_AWAY);

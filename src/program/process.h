@@ -40,7 +40,7 @@ _Noreturn void ending_of_failed_store(void);
 /* Terminates the process at once, with EXIT_STORE_FAILED: the cell that it owned belongs to another
  * front end, or its lease can no longer be renewed. Thread-safe. */
 _Noreturn void ending_of_lost_cell(unsigned cell, const char *why);
-/* Ends the process after so many seconds, if it still runs then: what waits for a cluster that does not answer cannot be
+/* Ends the process after so many seconds, if it still runs then: what waits for a file system that does not answer cannot be
  * waited for. Nothing that was acknowledged is lost; what was begun may have been done. Main thread, once. decision: 520 */
 void ending_within(unsigned seconds);
 

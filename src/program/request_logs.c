@@ -33,7 +33,7 @@ struct analytics *request_logs_start_analytics(const struct options *options,
     unsigned every_ms = options->analytics_every_ms;
 
     return analytics_start(endpoints, store, accounts,
-                           (every_ms > 0 ? every_ms : ANALYTICS_EVERY_MS) / 1000, options->store);
+                           (every_ms > 0 ? every_ms : ANALYTICS_EVERY_MS) / 1000);
 }
 
 void request_logs_stop(void)

@@ -280,7 +280,7 @@ enum store_result restoring_read(struct restoring *r, struct bytes name, struct 
 
     r->arena = arena_new((size_t)256 << 20);
     r->buffer = xmalloc(PIECE_MAX_BYTES);
-    text_init(&r->batch, r->arena, 2 * BATCH_BYTES + STORE_RECORD_BYTES_LEAST);
+    text_init(&r->batch, r->arena, 2 * BATCH_BYTES + RESTORE_OWNER_BYTES_MAX);
     result = archive_records(r->archive, owner_of(r, r->arena, name), read_owner, r);
     if (!result)
         result = read_partitions(r, space);

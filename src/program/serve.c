@@ -41,7 +41,7 @@
 /* How long exchanges under way may take after SIGTERM, and before the store is opened again. */
 #define STOP_GRACE_S           30
 #define REOPEN_GRACE_S         5
-/* So much later nothing is awaited any more that only a cluster can end. */
+/* So much later nothing is awaited any more that only a cell's file system can end. */
 #define AWAY_GRACE_S           10
 /* So many descriptors can be had again, before the store is. */
 #define REOPEN_DESCRIPTORS     64
@@ -299,7 +299,6 @@ static void stop(struct running *run, unsigned grace_s)
         if (run->servers[i])
             http_stop(run->servers[i], grace_s);
     usage_survey_stop(run->usage);
-    credentials_stop_watching(&run->credentials);
     smb_listener_stop(&run->smb, grace_s);
     if (run->pool)
         decide_pool_free(run->pool);
@@ -490,7 +489,7 @@ int serve(struct options *options)
     }
     if (started)
         greet_all(options, GREET_CLOSING);
-    if (options->cluster || (run.store && store_limits(run.store).settles_later))
+    if (options->cluster)
         ending_within(STOP_GRACE_S + AWAY_GRACE_S);
     stop(&run, STOP_GRACE_S);
     if (started)

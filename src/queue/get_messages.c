@@ -40,7 +40,7 @@ static bool drop(struct decision *d, struct search *search, const struct message
 }
 
 /* The first messages that are visible at search->now.
- * returns STORE_OK, also when there are fewer; STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,
+ * returns STORE_OK, also when there are fewer; STORE_WAIT, STORE_CORRUPT,
  * STORE_IO */
 static enum store_result find_visible(struct decision *d, instant from, struct search *search)
 {

@@ -61,7 +61,8 @@ void answer_lease(struct answer *a, const struct lease *lease)
 void answer_code(struct answer *a, enum error e)
 {
     assert(e != OK);
-    answer_string(a, "x-ms-error-code", error_code(e));
+    if (call_since(a->call, "2017-07-29"))
+        answer_string(a, "x-ms-error-code", error_code(e));
 }
 
 void answer_xml(struct answer *a, const struct text *xml)

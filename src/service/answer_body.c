@@ -20,7 +20,7 @@ static enum state load_map(struct flow *flow)
 static enum state wait_for_bytes(struct flow *flow)
 {
     if (content_reader_lacks_map(flow->reader))
-        return flow_awaits_fetch(flow) ? WAITING : flow_to_pool(flow, load_map);
+        return flow_to_pool(flow, load_map);
     pause_wait(&flow->pause);
     return WAITING;
 }
@@ -57,7 +57,6 @@ static void sum_range(struct answer *a, struct bytes range)
 /* The next bytes, with a part of the map in front of them if they need one. */
 static enum store_result read_on(struct flow *flow, char *to, size_t max, size_t *ret_count)
 {
-    fetch_set_begin(flow->work.decision.access.fetches);
     return content_reader_read(flow->reader, to, max, pause_arm(&flow->pause), ret_count);
 }
 
@@ -100,8 +99,7 @@ static long read_while_sending(struct body_source *source, uint64_t at, char *to
         return BODY_FAILED;
     result = read_on(flow, to, max, &count);
     if (result == STORE_WAIT && content_reader_lacks_map(flow->reader)) {
-        if (!flow_awaits_fetch(flow))
-            flow_run_in_pool(flow, load_map);
+        flow_run_in_pool(flow, load_map);
         return BODY_WAIT;
     }
     if (result == STORE_WAIT) {
@@ -132,7 +130,6 @@ static enum state read_large(struct flow *flow)
     bool in_file = false;
     enum store_result result;
 
-    fetch_set_begin(flow->work.decision.access.fetches);
     result = content_reader_begin(flow->reader, pause_arm(&flow->pause), may_file ? &file : NULL,
                                   &in_file);
     if (result == STORE_WAIT)
@@ -157,44 +154,17 @@ static enum state read_large(struct flow *flow)
     return RESPOND;
 }
 
-static enum state hold_state(struct flow *flow)
-{
-    flow->map_result = snapshot_hold(flow->work.decision.before);
-    return BODY;
-}
-
-/* The state that was decided on must stay readable until the last byte is sent.
- * returns BODY: it does, and the reader is open; otherwise the next state */
-static enum state open_reader(struct flow *flow)
+/* The state that was decided on stays readable until the last byte is sent. */
+static void open_reader(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
     const struct answer_content *content = &flow->work.answer.content;
 
     assert(d->before && !flow->reader);
-    fetch_set_begin(d->access.fetches);
     snapshot_set_access(d->before, d->access); /* decided in the pool, it might block */
-    if (flow->map_result == STORE_OK)
-        flow->map_result = snapshot_hold(d->before);
-    if (flow->map_result == STORE_WAIT) {
-        flow->map_result = STORE_OK;
-        if (flow_awaits_fetch(flow))
-            return WAITING;
-        snapshot_set_access(d->before, STORE_MAY_BLOCK);
-        return flow_to_pool(flow, hold_state);
-    }
-    if (flow->map_result == STORE_CONFLICT) {
-        flow->map_result = STORE_OK;
-        response_init(flow->work.answer.response, flow->work.answer.arena);
-        return DECIDE;
-    }
-    if (flow->map_result) {
-        fail_reading(flow, flow->map_result);
-        return RESPOND;
-    }
     flow->reader = content_reader_open(d->store, d->before, d->arena, &content->content,
                                        content->offset, content->length);
     decision_take_snapshot(d); /* the reader's now */
-    return BODY;
 }
 
 enum state answer_body(struct flow *flow)
@@ -204,12 +174,8 @@ enum state answer_body(struct flow *flow)
     assert(flow->state == BODY);
     if (!content->wanted || content->length == 0 || flow->work.call.request->method == METHOD_HEAD)
         return RESPOND;
-    if (!flow->reader) {
-        enum state next = open_reader(flow);
-
-        if (next != BODY)
-            return next;
-    }
+    if (!flow->reader)
+        open_reader(flow);
     if (flow->map_result) {
         fail_reading(flow, flow->map_result);
         return RESPOND;

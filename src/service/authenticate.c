@@ -19,15 +19,17 @@ static void admit_anonymous(const struct call *call, struct identity *identity)
         identity->refusal = E_PublicAccessNotPermitted;
 }
 
-/* Requests of a SAS may say their version in the query, and have that of the SAS otherwise.
- * rest: Versioning-for-the-Azure-Storage-services */
+/* Requests with a SAS may give their version in the query, and have that of the SAS otherwise. A SAS
+ * of a version before `api-version` existed overrides both.
+ * rest: Versioning-for-the-Azure-Storage-services, Previous-Azure-Storage-service-versions */
 static void read_sas_version(struct call *call)
 {
-    struct bytes version = call_query(call, "api-version");
+    struct bytes version = call_query(call, "api-version"), sv = call_query(call, "sv");
 
-    if (call_header(call, "x-ms-version").ptr)
-        return;
-    call->version = call_version_is_valid(version) ? version : call_query(call, "sv");
+    if (bytes_compare(sv, bytes_from_string("2014-02-14")) < 0)
+        call->version = sv;
+    else if (!call_header(call, "x-ms-version").ptr)
+        call->version = call_version_is_valid(version) ? version : sv;
 }
 
 /* Of an account that is disabled nobody asks anything, whatever the right (auth invariant 3; decision: 380); of one

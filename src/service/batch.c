@@ -20,10 +20,8 @@ struct batch {
     struct arena *scratch; /* of the parts that are under way */
     struct arena_mark fresh;
     struct response response;       /* to the part that is being answered */
-    uint64_t seen;                  /* when the batch as a whole was checked */
     size_t group[COMMIT_PARTS_MAX]; /* parts that are decided, and committed as one */
     size_t group_count;
-    uint64_t group_bytes;
     size_t alone; /* parts before it are committed each by itself */
 };
 
@@ -31,7 +29,6 @@ static void assert_batch(const struct batch *batch)
 {
     assert(batch->next <= batch->asked->count && batch->alone <= batch->asked->count);
     assert(batch->group_count <= COMMIT_PARTS_MAX);
-    assert(batch->group_count > 0 || batch->group_bytes == 0);
 }
 
 /* ---- before the first part ---- */
@@ -151,14 +148,13 @@ enum state batch_begin(struct flow *flow)
     if (e == DECIDE_AGAIN)
         return BATCH;
     if (e == DECIDE_BLOCKING)
-        return flow_awaits_fetch(flow) ? WAITING : BATCH_BEGIN_IN_POOL;
+        return BATCH_BEGIN_IN_POOL;
     if (e) {
         work->error = e;
         return CORS;
     }
     assert(!flow->batch);
     flow->batch = batch_new(flow);
-    flow->batch->seen = work->decision.seen;
     if (work->decision.malformed)
         work->problem = *work->decision.malformed_because;
     e = work->decision.malformed ? work->decision.malformed : route_parts(flow);
@@ -202,11 +198,8 @@ static bool group_changes(const struct batch *batch, const struct work *part)
 /* One that rests on another partition has a commit of its own. */
 static bool may_join(const struct batch *batch, const struct work *part)
 {
-    struct store_limits limits = store_limits(part->decision.store);
-
-    return batch->next >= batch->alone && batch->group_count < limits.group_parts &&
-           limits.group_parts > 1 && part->decision.part_count == 1 &&
-           batch->group_bytes + changes_bytes(part->decision.changes) <= limits.commit_bytes;
+    return batch->next >= batch->alone && batch->group_count < COMMIT_PARTS_MAX &&
+           part->decision.part_count == 1;
 }
 
 static enum error commit_parts(const struct batch *batch)
@@ -228,7 +221,6 @@ static void commit_group(struct flow *flow)
     enum error e = commit_parts(batch);
 
     batch->group_count = 0;
-    batch->group_bytes = 0;
     for (size_t i = 0; i < count; i++) {
         struct work *part = &batch->works[batch->group[i]];
 
@@ -270,7 +262,6 @@ enum state batch_part_decided(struct flow *flow, enum state next)
     part->is_grouped = true;
     assert(batch->group_count < COMMIT_PARTS_MAX && !part->error);
     batch->group[batch->group_count++] = index;
-    batch->group_bytes += changes_bytes(part->decision.changes);
     return PART;
 }
 
@@ -280,14 +271,13 @@ enum state batch_part_decided(struct flow *flow, enum state next)
 static void find_next(struct flow *flow)
 {
     struct batch *batch = flow->batch;
-    uint32_t most = store_limits(flow->work.decision.store).group_parts;
 
     for (;;) {
         while (batch->next < batch->asked->count &&
                (batch->answers[batch->next].ptr || batch->works[batch->next].is_grouped))
             batch->next++;
         if (batch->group_count == 0 ||
-            (batch->group_count < most && batch->next < batch->asked->count &&
+            (batch->group_count < COMMIT_PARTS_MAX && batch->next < batch->asked->count &&
              !work_is_gated(&batch->works[batch->next])))
             return;
         commit_group(flow);
@@ -341,46 +331,6 @@ enum state batch_part_done(struct flow *flow)
     decision_saw(&flow->work.decision, part->decision.seen);
     assert(batch->answers[index].ptr && part->decision.part_count == 0);
     return PART;
-}
-
-/* ---- after the wait ---- */
-
-/* Of each part by itself: one may have come to be and another not. The gravest counts for all. */
-enum store_result batch_settled(struct flow *flow)
-{
-    const struct batch *batch = flow->batch;
-    struct store *store = flow->work.decision.store;
-    enum store_result whole = store_settled(store, flow->work.decision.seen);
-
-    for (size_t i = 0; i < batch->asked->count && whole != STORE_WAIT; i++) {
-        enum store_result part = store_settled(store, batch->works[i].decision.seen);
-
-        if (whole == STORE_OK || (whole == STORE_CONFLICT && part != STORE_OK))
-            whole = part;
-    }
-    return whole;
-}
-
-enum state batch_decide_again(struct flow *flow)
-{
-    struct batch *batch = flow->batch;
-    struct decision *whole = &flow->work.decision;
-    bool any = false;
-
-    whole->seen = batch->seen;
-    for (size_t i = 0; i < batch->asked->count; i++) {
-        struct work *part = &batch->works[i];
-
-        if (store_settled(whole->store, part->decision.seen) != STORE_CONFLICT) {
-            decision_saw(whole, part->decision.seen);
-            continue;
-        }
-        any = true;
-        part->error = OK;
-        batch->answers[i].ptr = NULL;
-    }
-    batch->next = 0;
-    return any ? PART : CUT;
 }
 
 /* ---- bodies that are multipart/mixed ---- */

@@ -13,8 +13,8 @@
  * (service/batch.c): all parts are routed and admitted before anything is done. Then, one after another,
  * each is authenticated, permitted, checked, decided and committed as if it had come alone; one that
  * meets another writer is decided again without the others; one that is refused is answered so, and
- * the others go on. Where the store has it cheaper (store_limits(), `group_parts`), several parts about
- * different partitions go into one commit; each is still decided on its own partition alone, sees what
+ * the others go on. Several parts about
+ * different partitions go into one commit (COMMIT_PARTS_MAX); each is still decided on its own partition alone, sees what
  * the parts before it have done there, and gets an answer of its own. At the end there is one wait until
  * everything that all of them saw and did is durable. A crash in between leaves each part done or not
  * done.

@@ -26,9 +26,7 @@ enum state default_version_find(struct flow *flow)
         service_properties_find(&work->decision, work->call.service->name, &properties, &sequence);
 
     if (result == STORE_WAIT)
-        return flow_awaits_fetch(flow) ? WAITING : flow_to_pool(flow, default_version_find);
-    if (result == STORE_CONFLICT)
-        return FIND_VERSION;
+        return flow_to_pool(flow, default_version_find);
     decision_saw(&work->decision, sequence);
     if (result) {
         work->error = decision_fail_store(&work->decision, result);
@@ -97,7 +95,7 @@ enum state early_check(struct flow *flow)
     if (e == DECIDE_AGAIN)
         return EARLY_CHECK;
     if (e == DECIDE_BLOCKING)
-        return flow_awaits_fetch(flow) ? WAITING : flow_to_pool(flow, early_check);
+        return flow_to_pool(flow, early_check);
     if (!e || may_still_mismatch(&flow->work.call, e))
         return WANT_BODY;
     flow->work.error = e;

@@ -13,7 +13,7 @@
 
 /* Of this worker: suspended until round. */
 static _Thread_local struct flow *waiting[MD5_LANES];
-static _Thread_local size_t waiting_count;
+static _Thread_local size_t queued_count;
 
 static void hash(struct flow *const flows[], size_t count)
 {
@@ -37,18 +37,18 @@ static void wake(struct flow *const flows[], size_t count)
 
 enum store_result body_hash(struct flow *flow)
 {
-    size_t others = waiting_count;
+    size_t others = queued_count;
 
     if (flow->intake.is_hashed)
         return STORE_OK;
     assert(others < MD5_LANES);
     waiting[others] = flow;
     if (others + 1 < MD5_LANES && flow->exchange->others_follow) {
-        waiting_count++;
+        queued_count++;
         pause_arm(&flow->pause);
         return STORE_WAIT;
     }
-    waiting_count = 0;
+    queued_count = 0;
     hash(waiting, others + 1);
     wake(waiting, others);
     return STORE_OK;
@@ -56,9 +56,9 @@ enum store_result body_hash(struct flow *flow)
 
 void body_hash_round(void)
 {
-    size_t count = waiting_count;
+    size_t count = queued_count;
 
-    waiting_count = 0;
+    queued_count = 0;
     if (count == 0)
         return;
     hash(waiting, count);

@@ -52,7 +52,6 @@ static enum body_taken from_stage(enum store_result result)
     case STORE_FULL:
     case STORE_SHORTAGE:
     case STORE_BUSY:
-    case STORE_UNKNOWN:
         break;
     }
     return BODY_NOT_TAKEN;
@@ -83,8 +82,8 @@ static enum body_taken take_to_stage(struct flow *flow, struct bytes data, size_
     enum store_result result;
 
     if (!intake->stage) {
-        intake->stage = stage_open(flow->work.call.endpoint->store, flow->work.decision.partition,
-                                   flow->work.call.request->content_length);
+        intake->stage =
+            stage_open(flow->work.call.endpoint->store, flow->work.call.request->content_length);
         if (flow->work.call.wants_md5)
             stage_want_md5(intake->stage);
     }

@@ -67,10 +67,25 @@ enum error route_conditions(struct call *call)
     return OK;
 }
 
-enum error conditions_refuse_unreadable(struct call *call)
+/* decision: 881 */
+static unsigned rules_of_version(const struct call *call)
+{
+    unsigned rules = 0;
+
+    if (!call_since(call, "2013-08-15"))
+        rules |= CONDITIONS_SINGLE;
+    if (!call_since(call, "2016-05-31"))
+        rules |= CONDITIONS_READ_ANY;
+    if (!call_since(call, "2017-04-17"))
+        rules |= CONDITIONS_UNCOMMITTED_ANY;
+    return rules;
+}
+
+enum error conditions_of_operation(struct call *call)
 {
     unsigned unreadable = call->input.conditions.unreadable;
 
+    call->input.conditions.rules = rules_of_version(call);
     assert(call->operation);
     if (call->operation->rights.effect == READS)
         return OK;

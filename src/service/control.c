@@ -162,8 +162,9 @@ void control_reply(const struct work *work)
                 operation ? operation->name : "",
                 operation ? operation - work->call.service->operations : -1,
                 work->call.service->name, BYTES_ARG(work->call.request->method_text));
-    text_printf(&line, "\"status\":%d,\"code\":\"%s\",\"headers\":[", response->status,
-                request_log_code(&work->answer));
+    text_printf(&line, "\"status\":%d,\"code\":\"%s\",\"reports_code\":%s,\"headers\":[",
+                response->status, request_log_code(&work->answer),
+                call_since(&work->call, "2017-07-29") ? "true" : "false");
     for (size_t i = 0; i < response->header_count; i++)
         text_printf(&line, "%s\"%.*s\"", i > 0 ? "," : "", BYTES_ARG(response->headers[i].name));
     text_add_string(&line, "]}\n");

@@ -110,22 +110,7 @@ static enum store_result find_rule(struct work *work)
 
 enum state cors_find(struct flow *flow)
 {
-    switch (find_rule(&flow->work)) {
-    case STORE_WAIT:
-        return flow_awaits_fetch(flow) ? WAITING : flow_to_pool(flow, cors_find);
-    case STORE_CONFLICT:
-        return CORS;
-    case STORE_OK:
-    case STORE_NOT_FOUND:
-    case STORE_CORRUPT:
-    case STORE_IO:
-    case STORE_FULL:
-    case STORE_SHORTAGE:
-    case STORE_BUSY:
-    case STORE_UNKNOWN:
-        break;
-    }
-    return DURABLE;
+    return find_rule(&flow->work) == STORE_WAIT ? flow_to_pool(flow, cors_find) : DURABLE;
 }
 
 static void add_name(struct text *out, struct bytes name)

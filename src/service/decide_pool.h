@@ -1,6 +1,5 @@
-/* Threads that may wait for a disk, or for other machines, so that HTTP workers need not: what a
- * decision did not find in memory, and the store does not fetch by itself (fetch_set_wait()), is decided
- * again here (STORE_MAY_BLOCK), as is what takes long to compute; and parts of a content's
+/* Threads that may wait for a disk, so that HTTP workers need not: what a decision did not find in memory is
+ * decided again here (STORE_MAY_BLOCK), as is what takes long to compute; and parts of a content's
  * map are read here while it is sent. There are few threads, and a queue before them that is as
  * long as there are exchanges that wait: each has at most one job.
  *

@@ -23,7 +23,6 @@ void deciding_end(struct decision *d)
 static void begin(struct decision *d)
 {
     deciding_end(d);
-    fetch_set_begin(d->access.fetches);
     d->returns = store_returns(d->store);
     d->subject = (struct subject){ .exists = false };
     d->lease = (struct lease){ .kind = 0 };
@@ -32,8 +31,8 @@ static void begin(struct decision *d)
     d->changes = changes_new(d->arena);
     d->leaves_more = false;
     d->renders_long = false;
-    d->wakes = false;
-    d->news = d->committed = NULL;
+    d->wakes = NULL;
+    d->news = NULL;
     *d->problem = (struct problem){ .detail = NULL };
 }
 
@@ -43,22 +42,6 @@ bool deciding_is_empty(const struct decision *d)
         if (d->parts[i].changes && !changes_empty(d->parts[i].changes))
             return false;
     return true;
-}
-
-/* Refuses a commit that is larger than the store accepts. */
-static enum error fits_commit(struct decision *d)
-{
-    uint64_t most = store_limits(d->store).commit_bytes, bytes = 0;
-
-    for (unsigned i = 0; i < d->part_count; i++)
-        if (d->parts[i].changes)
-            bytes += changes_bytes(d->parts[i].changes);
-    if (bytes <= most)
-        return OK;
-    return decision_fail(d, E_RequestBodyTooLarge,
-                         "The request changes more at once than the server's store takes: %llu "
-                         "bytes of records.",
-                         (unsigned long long)most);
 }
 
 /* Test builds: behaves as if the attempt on a worker had not found everything in memory. */
@@ -86,7 +69,7 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     assert(e != DECIDE_WAITS || d->waits_until > 0);
     if (arena_is_exhausted(d->arena))
         return decision_fail_store(d, STORE_SHORTAGE);
-    return e ? e : fits_commit(d);
+    return e;
 }
 
 /* ---- operations ---- */
@@ -113,24 +96,20 @@ enum error deciding_operation(struct decision *d, void *of)
     return e ? operation_missing(d, e) : operation_decide(d, d->parameters, d->result);
 }
 
-/* Of a state that stays: what it refuses by one that may be lost could not be repeated (durable.c). */
 enum error deciding_check(struct decision *d)
 {
-    bool shows_pending = d->access.shows_pending;
     enum error e;
 
-    d->access.shows_pending = false;
     begin(d);
     e = open_subject(d);
     e = e ? operation_missing(d, e) : operation_check(d);
     deciding_end(d);
-    d->access.shows_pending = shows_pending;
     return or_wait(d, e);
 }
 
 /* ---- commits ---- */
 
-enum error deciding_outcome(struct decision *d, enum store_result result)
+static enum error outcome_of(struct decision *d, enum store_result result)
 {
     switch (result) {
     case STORE_OK:
@@ -141,8 +120,6 @@ enum error deciding_outcome(struct decision *d, enum store_result result)
         return DECIDE_GONE;
     case STORE_WAIT:
         return DECIDE_BLOCKING;
-    case STORE_UNKNOWN:
-        return DECIDE_UNKNOWN;
     case STORE_CORRUPT:
     case STORE_IO:
     case STORE_FULL:
@@ -153,15 +130,15 @@ enum error deciding_outcome(struct decision *d, enum store_result result)
     return decision_fail_store(d, result);
 }
 
-/* Once each: what is reported must be true. */
-void deciding_settled(struct decision *d)
+/* In the order in which they were added. */
+static void tell_news(struct decision *d)
 {
     struct decision_news *in_order = NULL;
 
-    while (d->committed) {
-        struct decision_news *news = d->committed;
+    while (d->news) {
+        struct decision_news *news = d->news;
 
-        d->committed = news->next;
+        d->news = news->next;
         news->next = in_order;
         in_order = news;
     }
@@ -171,19 +148,6 @@ void deciding_settled(struct decision *d)
         in_order->tell(in_order);
         in_order = next;
     }
-}
-
-bool deciding_settles_later(const struct decision *d)
-{
-    return store_limits(d->store).settles_later;
-}
-
-static void commit_news(struct decision *d)
-{
-    d->committed = d->news;
-    d->news = NULL;
-    if (!deciding_settles_later(d))
-        deciding_settled(d);
 }
 
 /* How what was decided is committed: what it rests on was read in this attempt. */
@@ -207,14 +171,12 @@ enum error deciding_commit(struct decision *d)
     result = store_commit(d->store, parts, d->part_count, d->now, commit_access(d), &sequence);
     if (!result) {
         decision_saw(d, sequence);
-        d->drawn = 0;
+        tell_news(d);
+        for (const struct decision_wake *wake = d->wakes; wake; wake = wake->next)
+            waiting_over(&wake->key);
     }
-    if (!result && d->news)
-        commit_news(d);
-    if (!result && d->wakes)
-        waiting_over();
     assert(result != STORE_WAIT || !d->access.may_block);
-    return deciding_outcome(d, result);
+    return outcome_of(d, result);
 }
 
 enum error deciding_commit_together(struct decision *const *decisions, size_t count)
@@ -237,24 +199,12 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
             access.returns = d->returns;
     }
     result = store_commit(first->store, parts, count, now, access, &sequence);
-    for (size_t i = 0; i < count && !result; i++) {
+    for (size_t i = 0; i < count && !result; i++)
         decision_saw(decisions[i], sequence);
-        decisions[i]->drawn = 0;
-    }
-    return deciding_outcome(first, result);
+    return outcome_of(first, result);
 }
 
 /* ---- the loop ---- */
-
-/* Waits until what is asked of others, or reported to them, is there to stay.
- * returns OK, DECIDE_AGAIN: it was lost */
-static enum error await_settled(struct decision *d)
-{
-    if (deciding_settles_later(d) && store_await(d->store, d->seen) == STORE_CONFLICT)
-        return DECIDE_AGAIN;
-    deciding_settled(d);
-    return OK;
-}
 
 /* After DECIDE_WAITS: asks the others, and waits for them on this thread.
  * returns DECIDE_AGAIN, or why it cannot */
@@ -264,13 +214,11 @@ static enum error wait_for_others(struct decision *d, uint64_t turn)
     enum waiting waiting;
     struct sleeper sleeper;
 
-    if (!e)
-        e = await_settled(d);
     if (e)
         return e;
     deciding_end(d);
     sleeper_init(&sleeper);
-    waiting = waiting_begin(turn, d->waits_until, sleeper_arm(&sleeper));
+    waiting = waiting_begin(&d->waits_for, turn, d->waits_until, sleeper_arm(&sleeper));
     if (waiting == WAITING_KEPT)
         sleeper_wait(&sleeper);
     sleeper_release(&sleeper);
@@ -290,8 +238,6 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
             e = wait_for_others(d, turn);
         else if (!e && !deciding_is_empty(d))
             e = deciding_commit(d);
-        if (!e && d->committed)
-            e = await_settled(d);
     } while (e == DECIDE_AGAIN);
     assert(e != DECIDE_BLOCKING && e != DECIDE_AGAIN);
     return e;
@@ -299,13 +245,8 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
 
 enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of)
 {
-    enum store_result settled;
-    enum error e;
+    enum error e = deciding_run_unawaited(d, attempt, of);
 
-    do {
-        e = deciding_run_unawaited(d, attempt, of);
-        deciding_end(d);
-        settled = store_await(d->store, d->seen);
-    } while (settled == STORE_CONFLICT);
-    return settled || e == DECIDE_GONE || e == DECIDE_UNKNOWN ? E_InternalError : e;
+    deciding_end(d);
+    return store_await(d->store, d->seen) || e == DECIDE_GONE ? E_InternalError : e;
 }

@@ -3,7 +3,7 @@
  * All decisions run the same way, whether for a request, a part of a batch, a deferred task, a copy in
  * the background or another protocol:
  *
- *   attempt -> commit -> (again, after a conflict) -> settled
+ *   attempt -> commit -> (again, after a conflict) -> durable
  *
  * An attempt opens the partitions that it needs (decision_open()), reads the clock, and decides. A commit
  * commits all parts or none. Callers that must not block take the steps one by one, and act on what
@@ -11,15 +11,14 @@
  * decision_fail_store(), nowhere else. This file knows no protocol.
  *
  * What every step returns beside OK and wire errors:
- *   DECIDE_AGAIN     a conflict, or the state that was read is gone: attempt again
+ *   DECIDE_AGAIN     a conflict, or what was read does not agree any more: attempt again
  *   DECIDE_GONE      of a commit: the space of a part was dropped. The next attempt finds out where it
  *                    looks the space up
- *   DECIDE_BLOCKING  a record is not in memory, and the step may not block: repeat the step when the record
- *                    has been fetched (fetch_set_wait()), or on a thread that may block
+ *   DECIDE_BLOCKING  a record is not in memory, and the step may not block: repeat the step on a thread
+ *                    that may block
  *   DECIDE_WAITS     of an attempt: somebody else has to change something first (d->waits_until). Its
  *                    changes are what it asks of others; they are committed all the same, unless empty.
- *                    Attempt again when waiting_begin() (service/waiting.h) says so
- *   DECIDE_UNKNOWN   of a commit: its outcome cannot be learned */
+ *                    Attempt again when waiting_begin() (service/waiting.h) says so */
 #ifndef LAGRA_SERVICE_DECIDING_H
 #define LAGRA_SERVICE_DECIDING_H
 
@@ -41,35 +40,26 @@ enum error deciding_check(struct decision *d);
 
 /* Makes one attempt; memory of the one before is reused, from d->attempt on. After OK, and unless
  * deciding_is_empty(), the caller commits the changes.
- * returns  OK, an error; E_ServerBusy after too many; E_RequestBodyTooLarge: more than a commit takes */
+ * returns  OK, an error; E_ServerBusy after too many */
 enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of);
 /* Is there nothing to commit? */
 bool deciding_is_empty(const struct decision *d);
-/* Commits the changes of all parts. The decision's news are reported, or kept for deciding_settled(). */
+/* Commits the changes of all parts, and reports the decision's news. */
 enum error deciding_commit(struct decision *d);
-/* What was committed is settled, or nobody looks for its outcome any more: tells the news of a store that settles
- * later (store_limits()). Those of others have been reported with the commit. */
-void deciding_settled(struct decision *d);
-/* Does a commit that succeeded have to be settled before others act on it? */
-bool deciding_settles_later(const struct decision *d);
 /* Commits several decisions in one commit, to share its cost. They depend neither on each other nor on
  * guards. Not OK: none is committed.
  * count  1..COMMIT_PARTS_MAX, of the same store and access */
 enum error deciding_commit_together(struct decision *const *decisions, size_t count);
-/* What a commit returns, or store_settled() of all that was read and committed.
- * returns  OK, an error; DECIDE_AGAIN: it was lost; DECIDE_BLOCKING: it is not settled yet;
- *          DECIDE_UNKNOWN */
-enum error deciding_outcome(struct decision *d, enum store_result result);
 /* Closes the parts. */
 void deciding_end(struct decision *d);
 
 /* Attempts and commits until there is no conflict; may block (d->access). The parts of the last attempt
  * are still open when it returns. What was committed is not durable yet: a caller that reports it waits
- * for d->seen first (store_await()), and attempts again if that was lost. A caller that promises
+ * for d->seen first (store_await()). A caller that promises
  * durability only at a flush, or not at all (a deferred task), need not wait. */
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of);
 /* The same, until what was read and changed is durable; the parts are closed. returns OK, or a wire error:
- * E_InternalError where a commit's outcome is not known */
+ * E_InternalError if the store has failed */
 enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of);
 
 #endif

@@ -23,6 +23,17 @@ void decision_saw(struct decision *d, uint64_t sequence)
 
 /* ---- the partitions ---- */
 
+void decision_wakes(struct decision *d, const struct waiting_key *key)
+{
+    struct decision_wake *wake;
+
+    if (d->wakes && waiting_key_equal(&d->wakes->key, key))
+        return;
+    wake = arena_alloc(d->arena, sizeof *wake);
+    *wake = (struct decision_wake){ .next = d->wakes, .key = *key };
+    d->wakes = wake;
+}
+
 struct decision_part *decision_open(struct decision *d, struct partition partition,
                                     struct changes *changes)
 {
@@ -35,25 +46,6 @@ struct decision_part *decision_open(struct decision *d, struct partition partiti
     d->part_count++;
     decision_saw(d, snapshot_sequence(part->before));
     assert_parts(d);
-    return part;
-}
-
-static struct store_access afresh(const struct decision *d)
-{
-    struct store_access access = d->access;
-
-    access.afresh = true;
-    return access;
-}
-
-struct decision_part *decision_open_afresh(struct decision *d, struct partition partition)
-{
-    struct store_access access = d->access;
-    struct decision_part *part;
-
-    d->access = afresh(d);
-    part = decision_open(d, partition, NULL);
-    d->access = access;
     return part;
 }
 
@@ -74,10 +66,6 @@ void decision_open_subject(struct decision *d, struct partition partition)
         decision_leave(d, part);
     assert(changes_empty(d->changes));
     d->before = decision_open(d, partition, d->changes)->before;
-    if (d->access.shows_pending) {
-        snapshot_show_pending(d->before);
-        decision_saw(d, snapshot_sequence(d->before));
-    }
     assert_parts(d);
 }
 
@@ -128,15 +116,15 @@ static bool is_dropped(const struct decision *d, const struct decision_part *par
 
 enum store_result decision_confirm_part(const struct decision *d, const struct decision_part *part)
 {
-    enum store_result result;
     struct snapshot *now;
+    bool is_same;
 
     if (snapshot_is_newest(part->before))
         return STORE_OK;
-    now = snapshot_open(d->store, part->partition, afresh(d));
-    result = snapshot_confirm(part->before, now);
+    now = snapshot_open(d->store, part->partition, d->access);
+    is_same = snapshot_instant(now) == snapshot_instant(part->before);
     snapshot_close(now);
-    return result;
+    return is_same ? STORE_OK : STORE_CONFLICT;
 }
 
 /* Was the space of a part dropped? */
@@ -202,13 +190,6 @@ void decision_keep_above(struct decision *d)
 
     if (newest >= d->now)
         d->now = clock_above(newest);
-}
-
-instant decision_draw(struct decision *d)
-{
-    if (d->drawn == 0)
-        d->drawn = clock_above(newest_of(d));
-    return d->drawn;
 }
 
 void decision_tell(struct decision *d, struct decision_news *news)
@@ -303,7 +284,6 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
         return DECIDE_AGAIN;
     case STORE_OK:
     case STORE_BUSY:
-    case STORE_UNKNOWN:
         break;
     }
     assert(false); /* a store result that its caller handles itself */

@@ -24,6 +24,7 @@
 #include "concurrency/lease.h"
 #include "content/content.h"
 #include "service/problem.h"
+#include "service/waiting.h"
 
 struct operation;
 struct service;
@@ -54,6 +55,7 @@ struct input {
     const struct guid *lease_id; /* NULL: none was sent */
     uint32_t timeout_s;          /* that the client gives it; 0: says nothing */
     bool is_source;              /* of a copy: its bytes are read, too, after its head */
+    bool is_before_append_blobs; /* the request's version does not know them */
     bool by_service;  /* nobody asks but the service itself: it may write what it alone writes */
     struct body body; /* complete when decide runs; in memory unless it was staged */
 };
@@ -76,10 +78,9 @@ struct decision_part {
     struct changes *changes; /* NULL: a guard: unchanged when the others' changes are committed */
 };
 
-/* Something that this process is to learn of once the changes are committed, and there to stay (deciding_settled()).
- * In the arena of the attempt. */
+/* Something that this process is to learn of once the changes are committed. In the arena of the attempt. */
 struct decision_news {
-    /* Called once, on the thread that has committed or settled; no lock is held. May neither block nor decide. */
+    /* Called once, on the thread that has committed; no lock is held. May neither block nor decide. */
     void (*tell)(struct decision_news *news);
     struct decision_news *next; /* the decision's */
 };
@@ -119,12 +120,11 @@ struct decision {
     /* ---- its attempts: service/deciding.h ---- */
     struct arena_mark attempt; /* where they begin: rewound for each */
     unsigned attempts;
-    instant drawn;       /* decision_draw(): kept until the commit; 0: nothing was drawn yet */
-    instant waits_until; /* for others: kept over attempts; 0: it has not waited yet */
-    bool wakes;          /* its changes may let others go on who wait (service/waiting.h) */
-    struct decision_news *news;      /* the newest first; of an attempt, until it is committed */
-    struct decision_news *committed; /* those of a commit that is not settled yet */
-    uint64_t seen_before;            /* newest sequence of what was read before the first */
+    instant waits_until;          /* for others: kept over attempts; 0: it has not waited yet */
+    struct waiting_key waits_for; /* of the newest DECIDE_WAITS */
+    const struct decision_wake *wakes; /* decision_wakes() */
+    struct decision_news *news;        /* the newest first; of an attempt, until it is committed */
+    uint64_t seen_before;              /* newest sequence of what was read before the first */
     /* Those that are open. At the end, since what lies behind them need not be zeroed: struct flow. */
     struct decision_part parts[DECISION_PARTS_MAX];
 };
@@ -133,12 +133,17 @@ _Static_assert(offsetof(struct decision, parts) +
                    sizeof(struct decision),
                "arena_alloc_head() zeroes what is before the parts");
 
+/* Wakes the waiters for the key, once the changes of the decision are committed. */
+struct decision_wake {
+    const struct decision_wake *next;
+    struct waiting_key key;
+};
+void decision_wakes(struct decision *d, const struct waiting_key *key);
+
 /* Opens one more partition as it is now, until the attempt ends. With `changes` (changes_new()) it is
  * changed by them; with NULL it is a guard. The newest part may be closed again by decision_leave(). */
 struct decision_part *decision_open(struct decision *d, struct partition partition,
                                     struct changes *changes);
-/* A guard that shows the partition as it is now, whatever of it the attempt has seen. */
-struct decision_part *decision_open_afresh(struct decision *d, struct partition partition);
 /* The part that it is already; NULL: none. */
 struct decision_part *decision_find_part(struct decision *d, struct partition partition);
 /* Opens the partition that the operation is about: d->before, and d->changes are its. In the place of
@@ -153,7 +158,7 @@ void decision_leave(struct decision *d, struct decision_part *newest);
 struct snapshot *decision_detach(struct decision *d, struct decision_part *newest);
 /* Looks whether one of the parts may have changed since it was opened, or its space been dropped: then what was read of another one
  * later need not agree with it. A commit finds that by itself; this is for what is refused, or looks damaged,
- * because two parts do not agree. returns as snapshot_confirm(); rarely STORE_CONFLICT when nothing has changed */
+ * because two parts do not agree. returns STORE_OK, STORE_CONFLICT; that rarely when nothing has changed, too */
 enum store_result decision_confirm(const struct decision *d);
 /* Of one part. */
 enum store_result decision_confirm_part(const struct decision *d, const struct decision_part *part);
@@ -166,9 +171,6 @@ struct snapshot *decision_take_snapshot(struct decision *d);
 void decision_read_clock(struct decision *d);
 /* The same where the clock was read in this attempt, and parts were opened since: only if they hold what is newer. */
 void decision_keep_above(struct decision *d);
-/* The clock, for a name that is made of it and looked for: the same in each attempt. A name that was new each time would
- * be read anew by an attempt that is repeated since a read had to wait (STORE_WAIT), and have it wait again. decision: 770 */
-instant decision_draw(struct decision *d);
 /* Something of another partition was read: its sequence must be durable before the answer goes. */
 void decision_saw(struct decision *d, uint64_t sequence);
 /* The value of one entry of a space's index, in the arena. returns as index_iterator_next() */
@@ -197,7 +199,7 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
 /* It changes nothing, whatever it was about to: a refusal, for one. */
 void decision_drop_changes(struct decision *d);
 /* A store result that is not STORE_OK as a wire error (the one place): CORRUPT and IO are 500
- * InternalError, but for what is missing in a space that has been dropped: DECIDE_AGAIN. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN,
+ * InternalError, but for what is missing in a space that has been dropped: DECIDE_AGAIN. STORE_WAIT of reads becomes DECIDE_BLOCKING, and STORE_CONFLICT, of what does not agree, DECIDE_AGAIN,
  * which a decide function returns as it returns errors: it is then run again. What the decision has
  * in d->changes by now is dropped. */
 enum error decision_fail_store(struct decision *d, enum store_result result);

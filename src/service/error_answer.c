@@ -158,7 +158,7 @@ void answer_common(struct work *work)
     answer_string(a, "Server", "Lagra/" LAGRA_VERSION);
     answer_header(a, "x-ms-request-id", arena_copy(a->arena, bytes_from_string(id)));
     answer_header(a, "x-ms-version", work->call.version);
-    if (is_echoed(client_id))
+    if (call_since(&work->call, "2019-02-02") && is_echoed(client_id))
         answer_header(a, "x-ms-client-request-id", client_id);
 #ifdef LAGRA_GATES
     if (work->decision.attempts > 1) /* a test sees that it was decided again */

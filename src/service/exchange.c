@@ -71,7 +71,7 @@ static enum state decide(struct flow *flow)
     if (e == DECIDE_WAITS)
         return deciding_is_empty(&flow->current->decision) ? OTHERS : ASK;
     if (e == DECIDE_BLOCKING)
-        return flow_awaits_fetch(flow) ? WAITING : DECIDE_IN_POOL;
+        return DECIDE_IN_POOL;
     if (e || deciding_is_empty(&flow->current->decision))
         return decided(flow, e);
     return DECIDED;
@@ -94,9 +94,7 @@ static enum state commit(struct flow *flow)
     if (e == DECIDE_AGAIN || e == DECIDE_GONE)
         return DECIDE;
     if (e == DECIDE_BLOCKING)
-        return flow_awaits_fetch(flow) ? WAITING : COMMIT_IN_POOL;
-    if (e == DECIDE_UNKNOWN)
-        return CUT;
+        return COMMIT_IN_POOL;
     return e ? decided(flow, e) : APPLIED;
 }
 
@@ -109,9 +107,7 @@ static enum state ask_others(struct flow *flow)
     if (e == DECIDE_AGAIN || e == DECIDE_GONE)
         return DECIDE;
     if (e == DECIDE_BLOCKING)
-        return flow_awaits_fetch(flow) ? WAITING : ASK_IN_POOL;
-    if (e == DECIDE_UNKNOWN)
-        return CUT;
+        return ASK_IN_POOL;
     return e ? decided(flow, e) : OTHERS;
 }
 
@@ -119,18 +115,9 @@ static enum state ask_others(struct flow *flow)
 static enum state await_others(struct flow *flow)
 {
     struct decision *d = &flow->current->decision;
-    enum error e = deciding_settles_later(d) ? durable_asked(flow) : OK;
 
-    if (e == DECIDE_BLOCKING)
-        return WAITING;
-    if (e == DECIDE_AGAIN)
-        return DECIDE;
-    if (e == DECIDE_UNKNOWN)
-        return CUT;
-    if (e)
-        return decided(flow, e);
     deciding_end(d);
-    switch (waiting_begin(flow->turn, d->waits_until, pause_arm(&flow->pause))) {
+    switch (waiting_begin(&d->waits_for, flow->turn, d->waits_until, pause_arm(&flow->pause))) {
     case WAITING_KEPT:
         request_times_enter(&flow->times, flow, AT_OTHERS);
         flow->state = DECIDE;
@@ -383,8 +370,6 @@ static struct flow *flow_new(struct exchange *exchange)
     pause_init(&flow->pause, exchange);
     work_init(&flow->work, exchange->request.listener_tag, exchange->arena, &exchange->request,
               &exchange->response);
-    flow->work.decision.access.fetches = fetch_set_open(flow->work.decision.store);
-    flow->work.decision.access.shows_pending = flow->work.decision.access.fetches;
     exchange->application = flow;
     request_begins(flow);
     assert_flow(flow);
@@ -483,12 +468,10 @@ static void on_done(struct exchange *exchange)
     request_is_over(flow);
     if (flow->reader)
         content_reader_close(flow->reader);
-    deciding_settled(&flow->work.decision); /* nobody waits for it any more */
     deciding_end(&flow->work.decision);
     batch_free(flow);
     if (flow->intake.stage)
         stage_close(flow->intake.stage);
-    fetch_set_close(flow->work.decision.access.fetches);
 }
 
 const struct http_application service_application = {

@@ -68,7 +68,7 @@ static void open_stage(struct filling *f)
 {
     struct gathering *g = f->g;
 
-    f->stage = stage_open(g->endpoint->store, g->partition, f->source->length);
+    f->stage = stage_open(g->endpoint->store, f->source->length);
     assert(!*g->stage);
     *g->stage = f->stage;
     if (g->call->wants_md5)

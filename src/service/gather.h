@@ -10,9 +10,8 @@ struct gathering {
     const struct endpoint *endpoint;
     struct call *call; /* its input.body is to be filled; sums as its wants_md5, wants_crc64 say */
     struct decision *decision;
-    struct partition partition; /* of the record that will refer to the bytes */
-    struct stage **stage;       /* where larger ones are staged; the exchange closes it */
-    uint64_t *seen;             /* newest sequence of anything that was read: raised */
+    struct stage **stage; /* where larger ones are staged; the exchange closes it */
+    uint64_t *seen;       /* newest sequence of anything that was read: raised */
 };
 
 /* Raises *seen. */

@@ -2,9 +2,8 @@
  * of a request up to its answer, on a worker; the body of a 503 says why. decision: 343
  *
  *   GET /-/live    200 while the process does its work: 503 once a write or sync of the store has failed
- *   GET /-/ready   200 when requests of every kind will do: the store is open and has descriptors, its cluster
- *                  (if it has one) answers and agrees on the time, what it shows becomes durable (a disk that hangs leaves this without
- *                  an answer), the disk has room for what grows, and it does not stop (--stopDelay) */
+ *   GET /-/ready   200 when requests of every kind will do: the store is open and has descriptors, what it shows
+ *                  becomes durable (a disk that hangs leaves this without an answer), the disk has room for what grows, and it does not stop (--stopDelay) */
 #include "service/service_private.h"
 
 #define PATH_LIVE  "/-/live"
@@ -52,18 +51,15 @@ static bool is_stopping(const struct flow *flow)
 static enum state find_ready(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
-    const char *trouble = store_trouble(d->store);
     enum store_result result;
 
     if (is_stopping(flow))
         return is_not(flow, "the server stops\n");
-    if (trouble)
-        return is_not(flow, arena_string(d->arena, arena_printf(d->arena, "%s\n", trouble)));
     if (store_wants_reopening(d->store))
         return is_not(flow, "the store is out of descriptors or memory\n");
     if (d->seen == 0)
         d->seen = newest_sequence(d->store);
-    result = store_settled(d->store, d->seen);
+    result = store_durable(d->store, d->seen);
     if (result == STORE_WAIT) {
         store_wait_durable(d->store, d->seen, pause_arm(&flow->pause));
         pause_wait(&flow->pause);

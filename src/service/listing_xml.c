@@ -75,20 +75,43 @@ enum error listing_read(struct call *call, const char *const *include_names,
     return OK;
 }
 
+/* The version in which lists lost their URLs, and attributes of the root were renamed. */
+#define LISTINGS_WITHOUT_URLS "2013-08-15"
+
 void listing_begin(struct text *out, const struct call *call, struct bytes container,
                    const struct listing *listing)
 {
+    bool has_urls = !call_since(call, LISTINGS_WITHOUT_URLS);
+
     xml_begin(out);
-    text_add_string(out, "<EnumerationResults ServiceEndpoint=\"");
+    text_add_string(out, "<EnumerationResults ");
+    text_add_string(out, !has_urls       ? "ServiceEndpoint=\""
+                         : container.ptr ? "ContainerName=\""
+                                         : "AccountName=\"");
     xml_escape(out, call->url_prefix);
-    text_add_string(out, "/\"");
-    if (container.ptr) {
-        text_add_string(out, " ContainerName=\"");
+    text_add_string(out, "/");
+    if (container.ptr && !has_urls)
+        text_add_string(out, "\" ContainerName=\"");
+    if (container.ptr)
         xml_escape(out, container);
-        text_add_string(out, "\"");
-    }
-    text_add_string(out, ">");
+    text_add_string(out, "\">");
     listing_echo(out, listing);
+}
+
+void listing_url(struct text *out, const struct call *call, struct bytes container,
+                 struct bytes blob)
+{
+    if (call_since(call, LISTINGS_WITHOUT_URLS))
+        return;
+    xml_open(out, "Url");
+    xml_escape(out, call->url_prefix);
+    text_add_char(out, '/');
+    text_add(out, container);
+    if (blob.ptr) {
+        text_add_char(out, '/');
+        xml_escape(out, percent_encode(out->arena, blob, "/"));
+    }
+    xml_close(out, "Url");
 }
 
 void listing_echo(struct text *out, const struct listing *listing)

@@ -26,6 +26,10 @@ struct bytes listing_query(const struct call *call, const char *name);
  * list of containers or queues. */
 void listing_begin(struct text *out, const struct call *call, struct bytes container,
                    const struct listing *listing);
+/* <Url> of an entry, which versions before 2013-08-15 have: of a container or queue (blob.ptr NULL),
+ * or of a blob. rest: Version-2013-08-15 */
+void listing_url(struct text *out, const struct call *call, struct bytes container,
+                 struct bytes blob);
 /* That echo alone, behind a root element of the caller's. */
 void listing_echo(struct text *out, const struct listing *listing);
 /* <NextMarker> (empty when marker.ptr is NULL) and the end of the document. */

@@ -50,7 +50,6 @@ static enum error gather(struct work *work, struct gather_source *source, struct
     return gather_body(&(struct gathering){ .endpoint = call->endpoint,
                                             .call = call,
                                             .decision = d,
-                                            .partition = d->partition,
                                             .stage = stage,
                                             .seen = &d->seen_before },
                        source);

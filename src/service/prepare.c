@@ -101,7 +101,7 @@ static enum error check(struct call *call, struct decision *d)
     d->level = row->level == LEVEL_ANY ? 0 : call->input.resource->level;
     d->parameters = arena_alloc(call->arena, row->functions->parameters_size);
     d->parameters->operation = row;
-    call->inline_max = store_limits(d->store).inline_bytes;
+    call->inline_max = STORE_INLINE_BYTES;
     if (call_header(call, "content-md5").ptr)
         call->wants_md5 = true;
     if (call_header(call, "x-ms-content-crc64").ptr)
@@ -113,10 +113,11 @@ enum error prepare_head(struct call *call, struct decision *d)
 {
     enum error e = find_operation(call);
 
+    call->input.is_before_append_blobs = !call_since(call, "2015-02-21");
     if (!e)
         e = call->service->check_names(call->input.resource);
     if (!e)
-        e = conditions_refuse_unreadable(call);
+        e = conditions_of_operation(call);
     return e ? e : check(call, d);
 }
 
@@ -128,7 +129,6 @@ enum error prepare_gather(struct call *call, struct decision *d, struct stage **
         .endpoint = call->endpoint,
         .call = call,
         .decision = d,
-        .partition = d->partition,
         .stage = stage,
         .seen = &d->seen_before,
     };

@@ -190,16 +190,12 @@ enum error range_list_find(struct decision *d, const struct range_list *asked,
 {
     struct wanted wanted = { .content = source->content, .unit = source->unit };
     struct content older;
-    enum store_result result;
     enum error e = choose_range(d, asked, &wanted);
 
     if (e)
         return e;
     if (!d->access.may_block && source->content->length > SHORT_CONTENT)
         return decision_fail_store(d, STORE_WAIT);
-    result = snapshot_hold(d->before); /* many reads */
-    if (result)
-        return decision_fail_store(d, result);
     if (source->find_older) {
         e = source->find_older(d, source->asked, &older);
         if (e)

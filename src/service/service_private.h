@@ -17,7 +17,7 @@ struct cors {
     bool enabled;  /* the account has rules that may matter */
     bool has_rule; /* `rule` is the one for this request */
     struct cors_rule rule;
-    uint64_t seen; /* where the rules were read, after the commit: settled by itself */
+    uint64_t seen; /* where the rules were read, after the commit */
 };
 
 /* ---- from a call that is routed and authenticated to a decision: prepare.c ---- */
@@ -145,7 +145,7 @@ enum state {
     ANSWER,  /* render what came of it */
     BODY,    /* get ready to send a blob's bytes */
     RESPOND,
-    CUT,     /* the connection, without an answer: nobody knows what became of it */
+    CUT,     /* the connection, without an answer: a fault that a test has asked for */
     POOLED,  /* a step runs in the pool, or has run there */
     WAITING, /* only as a step's result: suspended; the same state is entered again */
 };
@@ -211,10 +211,6 @@ struct flow {
 
 /* Returns `next`, or stops at a gate first if the request asked for it (test builds; base/gate.h). */
 enum state flow_at_gate(struct flow *flow, enum gate gate, enum state next);
-/* After STORE_WAIT or DECIDE_BLOCKING. True: what is not in memory is being fetched; the exchange is
- * suspended until the same state is to be entered again (return WAITING). False: it is not, or the step
- * takes long whatever is in memory: to be done in the pool. */
-bool flow_awaits_fetch(struct flow *flow);
 /* Suspends the exchange and runs the step on a thread of the pool, with STORE_MAY_BLOCK. The step must
  * not suspend. */
 void flow_run_in_pool(struct flow *flow, state_fn *step);
@@ -225,12 +221,8 @@ enum state flow_to_pool(struct flow *flow, state_fn *step);
 
 /* Suspends the exchange until all that its answer reports is durable: what it read, what it committed, the
  * CORS rules. durable.c
- * returns ANSWER, also with an error when the store has failed; DECIDE, PART, CORS: some of it was lost; CUT:
- *         neither success nor failure may be reported; WAITING */
+ * returns ANSWER, also with an error when the store has failed; WAITING */
 enum state durable_await(struct flow *flow);
-/* Where a commit is settled later, before the exchange waits for others: what it asks of them has to be there when
- * they answer. returns as deciding_outcome(); DECIDE_BLOCKING: it is suspended until then. durable.c */
-enum error durable_asked(struct flow *flow);
 
 /* ---- batches of operations: batch.c ---- */
 
@@ -247,11 +239,6 @@ enum state batch_next(struct flow *flow);
 enum state batch_part_decided(struct flow *flow, enum state next);
 /* Renders the answer to the current part. returns PART */
 enum state batch_part_done(struct flow *flow);
-/* As store_settled(), of all that the batch and its parts saw and did. */
-enum store_result batch_settled(struct flow *flow);
-/* After the wait for durability: parts that never came to be are to be decided again.
- * returns PART; CUT: none can be */
-enum state batch_decide_again(struct flow *flow);
 /* Ends the batch, if there is one. */
 void batch_free(struct flow *flow);
 
@@ -291,7 +278,7 @@ enum state body_finish(struct flow *flow);
 /* ---- the body of an answer: answer_body.c ---- */
 
 /* State BODY: makes the response's body from what the answer is to send.
- * returns RESPOND; WAITING when bytes have to be fetched first; DECIDE when their state is gone */
+ * returns RESPOND; WAITING when bytes have to be read first */
 enum state answer_body(struct flow *flow);
 /* Before it is sent: what it holds is counted, and a read for which there is no memory is ServerBusy. */
 void answer_charge_memory(struct flow *flow);
@@ -312,9 +299,10 @@ enum error route_part(struct call *part, const struct call *batch);
 /* Parses them into the call's input.
  * returns  OK, E_InvalidHeaderValue; E_InvalidInput in the Table service */
 enum error route_conditions(struct call *call);
-/* Once the operation is known: a read ignores dates that cannot be read. decision: 848
+/* Adds the rules of the request's version, once that and the operation are known, and refuses dates
+ * that cannot be read, unless the operation is a read, which ignores them. decisions: 848, 881
  * returns  OK, E_InvalidHeaderValue */
-enum error conditions_refuse_unreadable(struct call *call);
+enum error conditions_of_operation(struct call *call);
 
 /* ---- what a request is about: route_target.c ---- */
 
@@ -359,7 +347,7 @@ void answer_common(struct work *work);
 
 /* May it be one that is set for the account? */
 bool default_version_matters(const struct work *work);
-/* State FIND_VERSION. returns FIND_OPERATION; FIND_VERSION: again; CORS: refused; WAITING */
+/* State FIND_VERSION. returns FIND_OPERATION; CORS: refused; WAITING */
 enum state default_version_find(struct flow *flow);
 /* State FIND_OPERATION: finds it, and checks the head. returns FAULT, or as operation_admit() */
 enum state operation_find_step(struct flow *flow);
@@ -397,7 +385,7 @@ enum state health_find(struct flow *flow);
 /* ---- CORS: cors.c ---- */
 
 /* State CORS: which rule the answer follows, if any; it is part of what is seen.
- * returns DURABLE; CORS: again; WAITING */
+ * returns DURABLE; WAITING */
 enum state cors_find(struct flow *flow);
 /* After all other headers: those of CORS. */
 void cors_answer(struct work *work);

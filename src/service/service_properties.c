@@ -173,7 +173,6 @@ enum store_result service_properties_find(struct decision *d, const char *servic
                                           struct service_properties *ret_properties,
                                           uint64_t *ret_sequence)
 {
-    fetch_set_begin(d->access.fetches);
     return find(d, service, d->input->account, ret_properties, ret_sequence);
 }
 

@@ -80,7 +80,7 @@ struct service_properties {
 
 /* Those that the snapshot of the service's own partition has; all empty where nothing was ever set.
  * Texts are in the arena.
- * returns STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+ * returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
 enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties);
 /* Those of the input's account in a service ("blob") as they are now, whatever partition the

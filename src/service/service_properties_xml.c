@@ -28,12 +28,27 @@ static void add_if_set(struct text *out, const char *name, struct bytes value)
         xml_element(out, name, value);
 }
 
-static void add_website(struct text *out, const struct static_website *website)
+/* Metrics and CORS rules. rest: Version-2013-08-15 */
+static void add_metrics(struct text *out, const struct call *call,
+                        const struct service_properties *properties)
+{
+    if (!call_since(call, "2013-08-15")) {
+        metrics_xml(out, "Metrics", &properties->hour_metrics);
+        return;
+    }
+    metrics_xml(out, "HourMetrics", &properties->hour_metrics);
+    metrics_xml(out, "MinuteMetrics", &properties->minute_metrics);
+    cors_rules_xml(out, &properties->cors);
+}
+
+static void add_website(struct text *out, const struct static_website *website,
+                        bool knows_default_index)
 {
     xml_open(out, "StaticWebsite");
     xml_element_string(out, "Enabled", website->enabled ? "true" : "false");
     add_if_set(out, "IndexDocument", website->index_document);
-    add_if_set(out, "DefaultIndexDocumentPath", website->default_index);
+    if (knows_default_index)
+        add_if_set(out, "DefaultIndexDocumentPath", website->default_index);
     add_if_set(out, "ErrorDocument404Path", website->error_document);
     xml_close(out, "StaticWebsite");
 }
@@ -77,13 +92,11 @@ void get_service_properties_answer(struct answer *a,
     xml_open(&out, "StorageServiceProperties");
     if (a->call->service->sections & SECTION_LOGGING)
         logging_xml(&out, &r->properties.logging);
-    metrics_xml(&out, "HourMetrics", &r->properties.hour_metrics);
-    metrics_xml(&out, "MinuteMetrics", &r->properties.minute_metrics);
-    cors_rules_xml(&out, &r->properties.cors);
+    add_metrics(&out, a->call, &r->properties);
     if (shows(a->call, SECTION_DELETE_RETENTION, "2017-07-29"))
         add_delete_retention(&out, &r->properties, call_since(a->call, "2020-02-10"));
     if (shows(a->call, SECTION_STATIC_WEBSITE, "2018-03-28"))
-        add_website(&out, &r->properties.website);
+        add_website(&out, &r->properties.website, call_since(a->call, "2019-12-12"));
     if (r->properties.default_version.len > 0 &&
         shows(a->call, SECTION_DEFAULT_VERSION, "2011-08-18"))
         xml_element(&out, "DefaultServiceVersion", r->properties.default_version);

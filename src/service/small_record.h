@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 /* what       for the log: "the record of .."
- * returns    STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT (logged), STORE_WAIT, STORE_CONFLICT, STORE_IO;
+ * returns    STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT (logged), STORE_WAIT, STORE_IO;
  *            the numbers are 0 unless STORE_OK */
 enum store_result small_record_read(struct snapshot *before, struct arena *arena, struct bytes key,
                                     const char *what, uint64_t *ret_numbers, size_t count);

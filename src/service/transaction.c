@@ -94,16 +94,13 @@ static enum error prepare_all(struct work *work)
 static enum error locate_first(struct work *work, struct decision *d)
 {
     enum error e = d->service->locate(d, &work->decision.partition);
-    enum store_result result = STORE_OK;
 
     decision_move_parts(&work->decision, d);
     if (e)
         return operation_missing(d, e);
     decision_open_subject(&work->decision, work->decision.partition);
     decision_read_clock(&work->decision);
-    if (work->transaction->asked->count > WORKER_PARTS_MAX)
-        result = snapshot_hold(work->decision.before);
-    return result ? decision_fail_store(d, result) : OK;
+    return OK;
 }
 
 /* The others lie there too (OP_admit saw to it): what was found above the first is above them. */
@@ -185,7 +182,7 @@ enum state transaction_begin(struct flow *flow)
     if (e == DECIDE_AGAIN)
         return BATCH;
     if (e == DECIDE_BLOCKING)
-        return flow_awaits_fetch(flow) ? WAITING : BATCH_BEGIN_IN_POOL;
+        return BATCH_BEGIN_IN_POOL;
     if (e)
         return refuse(work, e);
     if (work->decision.malformed) {

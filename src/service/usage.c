@@ -27,6 +27,7 @@ struct place {
     struct arena *arena; /* of this place alone */
     struct arena_mark start;
     struct bytes partition, record;
+    struct bytes name; /* of the container that the record is of, as it was created */
 };
 
 static void place_init(struct place *place)
@@ -138,8 +139,12 @@ static enum store_result next_container(const struct usage_walk *walk, struct pl
         result = space_iterator_next(iterator, &record);
     while (!result && (record.partition_key.len == 0 || record.partition_key.len > NAME_MAX_BYTES ||
                        !is_one(walk->service->usage, &record, ret_space, ret_usage)));
-    if (!result)
+    if (!result) {
         place_set(place, &record);
+        place->name = place->partition;
+        if (walk->service->usage->name && !ret_usage->is_kept)
+            place->name = arena_copy(place->arena, walk->service->usage->name(&record));
+    }
     space_iterator_close(iterator);
     return result;
 }
@@ -160,7 +165,7 @@ enum store_result usage_look(const struct usage_walk *walk)
             result = count_listed(walk, space, &usage, &goes_on);
         if (result)
             break;
-        goes_on = goes_on && walk->found(walk->context, place.partition, &usage);
+        goes_on = goes_on && walk->found(walk->context, place.name, &usage);
     }
     arena_free(place.arena);
     return result == STORE_NOT_FOUND ? STORE_OK : result;

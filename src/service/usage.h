@@ -25,6 +25,8 @@ struct usage_functions {
      * which space is what it holds? *ret_quota is 0 before. */
     bool (*container)(const struct space_record *record, struct guid *ret_space,
                       uint64_t *ret_quota_bytes);
+    /* Returns the name of such a one as it was created. NULL: that of its partition. */
+    struct bytes (*name)(const struct space_record *record);
     /* The same of one that was deleted and is kept. NULL: none are. */
     bool (*kept)(const struct space_record *record, struct guid *ret_space);
     /* Adds what a record in such a space counts. NULL: each is an object of its own length. */

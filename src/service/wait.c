@@ -57,14 +57,6 @@ static void run_pooled(struct pool_job *job)
     flow->pause.waiter.wake(&flow->pause.waiter); /* the worker has it now: touch nothing after */
 }
 
-bool flow_awaits_fetch(struct flow *flow)
-{
-    if (!fetch_set_wait(flow->work.decision.access.fetches, pause_arm(&flow->pause)))
-        return false;
-    pause_wait(&flow->pause);
-    return true;
-}
-
 /* Everything that belongs to the exchange is the pool's until it is woken. */
 void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step)
 {

@@ -1,10 +1,12 @@
-/* See waiting.h. One list: few wait at any time. Those who are held up may be many: they have another one, which is
- * looked at when the first of them is due, and not for each that comes. */
+/* See waiting.h. A hash table has a list of waiters for each key; delayed waiters are in another list. The lists are
+ * searched for expired waiters only when the earliest deadline has passed. */
 #include "service/waiting.h"
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/lock.h"
 #include "base/thread.h"
 
@@ -12,16 +14,30 @@
 #define LOOK_MS_MAX  1000
 #define TICKS_PER_MS (TICKS_PER_SECOND / 1000)
 
+#define BUCKETS      1024u
+
+/* The waiters for one key; never empty. */
+struct place {
+    struct place *next; /* of the bucket */
+    struct waiting_key key;
+    struct waiter *first; /* its sequence: the instant until which it waits */
+};
+
+struct bucket {
+    uint64_t turn; /* of the newest waiting_over() of any of its keys */
+    struct place *first;
+};
+
 static struct {
     struct lock lock;
     pthread_cond_t changed;
     struct thread thread;
     bool ends;             /* under the lock, as all below */
     _Atomic uint64_t turn; /* written under the lock */
-    struct waiter *first;  /* its sequence: the instant until which it waits */
-    unsigned count;
-    struct waiter *held; /* the same, of those who are held up */
-    instant next_end;    /* not after the first end of theirs */
+    struct bucket buckets[BUCKETS];
+    unsigned count;      /* of those in places */
+    struct waiter *held; /* by waiting_hold(); sequence as in a place */
+    instant next_end;    /* not after the earliest deadline of all lists */
 } room;
 
 __attribute__((constructor)) static void room_init(void)
@@ -46,80 +62,101 @@ unsigned waiting_count(void)
     return count;
 }
 
-enum waiting waiting_begin(uint64_t turn, instant until, struct waiter *waiter)
-{
-    enum waiting result;
+/* ---- lists: under the lock ---- */
 
-    lock_take(&room.lock);
-    result = room.ends ? WAITING_ENDS : room.turn != turn ? WAITING_OVER : WAITING_KEPT;
-    if (result == WAITING_KEPT) {
-        waiter->sequence = until;
-        waiter->next = room.first;
-        room.first = waiter;
+static void list(struct waiter **first, struct place *place, instant until, struct waiter *waiter)
+{
+    lock_assert_held(&room.lock);
+    assert(!waiter->link);
+    waiter->sequence = until;
+    waiter->place = place;
+    waiter->link = first;
+    waiter->next = *first;
+    if (waiter->next)
+        waiter->next->link = &waiter->next;
+    *first = waiter;
+    if (place)
         room.count++;
+    if (until < room.next_end) {
+        room.next_end = until;
         pthread_cond_signal(&room.changed);
     }
-    lock_give(&room.lock);
-    return result;
 }
 
-bool waiting_leave(struct waiter *waiter)
+static struct bucket *bucket_of(const struct waiting_key *key)
 {
-    struct waiter **at = &room.first;
-    bool found;
+    uint64_t hash = (guid_hash(&key->space) ^ key->node) * UINT64_C(0x9E3779B97F4A7C15);
 
-    lock_take(&room.lock);
-    while (*at && *at != waiter)
-        at = &(*at)->next;
-    found = *at != NULL;
-    if (found) {
-        *at = waiter->next;
-        room.count--;
-    }
-    lock_give(&room.lock);
-    return found;
+    return &room.buckets[(hash >> 32) % BUCKETS];
 }
 
-/* Takes those out of a list whose time is over at `now`, and puts them in front of *taken. Under the lock.
- * returns the first end of the others; INSTANT_MAX: there are none */
-static instant take_until(struct waiter **at, instant now, struct waiter **taken)
+/* Returns the pointer to the key's place, or to the end of the bucket's list if the key has none. */
+static struct place **place_at(struct bucket *bucket, const struct waiting_key *key)
 {
-    instant next = INSTANT_MAX;
+    struct place **at = &bucket->first;
 
     lock_assert_held(&room.lock);
-    while (*at) {
-        struct waiter *waiter = *at;
+    while (*at && !waiting_key_equal(&(*at)->key, key))
+        at = &(*at)->next;
+    return at;
+}
 
+static void free_place(struct place *empty)
+{
+    struct place **at = place_at(bucket_of(&empty->key), &empty->key);
+
+    assert(*at == empty && !empty->first);
+    *at = empty->next;
+    free(empty);
+}
+
+/* Removes the waiter from its list, and frees a place that is empty then. */
+static void unlist(struct waiter *waiter)
+{
+    struct place *place = waiter->place;
+
+    lock_assert_held(&room.lock);
+    *waiter->link = waiter->next;
+    if (waiter->next)
+        waiter->next->link = waiter->link;
+    waiter->link = NULL;
+    if (!place)
+        return;
+    room.count--;
+    if (!place->first)
+        free_place(place);
+}
+
+/* Moves the waiters whose deadline is not after `now` from a list to the front of *taken. Frees the place of a list that is
+ * empty then. */
+static void take_until(struct waiter *first, instant now, struct waiter **taken)
+{
+    for (struct waiter *waiter = first, *next; waiter; waiter = next) {
+        next = waiter->next;
         if (waiter->sequence > now) {
-            next = waiter->sequence < next ? waiter->sequence : next;
-            at = &waiter->next;
+            room.next_end = waiter->sequence < room.next_end ? waiter->sequence : room.next_end;
             continue;
         }
-        *at = waiter->next;
+        unlist(waiter);
         waiter->next = *taken;
         *taken = waiter;
     }
-    return next;
 }
 
-/* Of both lists. */
+/* Removes the expired waiters of all lists. */
 static struct waiter *take_all_until(instant now)
 {
-    struct waiter *taken = NULL, *over = NULL;
+    struct waiter *taken = NULL;
 
-    if (now >= room.next_end)
-        room.next_end = take_until(&room.held, now, &over);
-    take_until(&room.first, now, &taken);
-    for (struct waiter *waiter = taken; waiter; waiter = waiter->next)
-        room.count--;
-    assert(room.first || room.count == 0);
-    while (over) {
-        struct waiter *waiter = over;
-
-        over = waiter->next;
-        waiter->next = taken;
-        taken = waiter;
-    }
+    if (now < room.next_end)
+        return NULL;
+    room.next_end = INSTANT_MAX;
+    take_until(room.held, now, &taken);
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct place *place = room.buckets[i].first, *next; place; place = next) {
+            next = place->next;
+            take_until(place->first, now, &taken);
+        }
     return taken;
 }
 
@@ -133,14 +170,59 @@ static void wake_all(struct waiter *waiter)
     }
 }
 
-void waiting_over(void)
+/* ---- waiters ---- */
+
+static struct place *place_for(struct bucket *bucket, const struct waiting_key *key)
 {
-    struct waiter *taken = NULL;
+    struct place **at = place_at(bucket, key);
+
+    if (!*at) {
+        *at = xcalloc(1, sizeof **at);
+        (*at)->key = *key;
+    }
+    return *at;
+}
+
+enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant until,
+                           struct waiter *waiter)
+{
+    struct bucket *bucket = bucket_of(key);
+    enum waiting result;
 
     lock_take(&room.lock);
-    room.turn++;
-    take_until(&room.first, INSTANT_MAX, &taken);
-    room.count = 0;
+    result = room.ends ? WAITING_ENDS : bucket->turn > turn ? WAITING_OVER : WAITING_KEPT;
+    if (result == WAITING_KEPT) {
+        struct place *place = place_for(bucket, key);
+
+        list(&place->first, place, until, waiter);
+    }
+    lock_give(&room.lock);
+    return result;
+}
+
+bool waiting_leave(struct waiter *waiter)
+{
+    bool found;
+
+    lock_take(&room.lock);
+    found = waiter->link != NULL;
+    if (found)
+        unlist(waiter);
+    lock_give(&room.lock);
+    return found;
+}
+
+void waiting_over(const struct waiting_key *key)
+{
+    struct bucket *bucket = bucket_of(key);
+    struct waiter *taken = NULL;
+    struct place *place;
+
+    lock_take(&room.lock);
+    bucket->turn = ++room.turn;
+    place = *place_at(bucket, key);
+    if (place)
+        take_until(place->first, INSTANT_MAX, &taken);
     lock_give(&room.lock);
     wake_all(taken);
 }
@@ -151,15 +233,8 @@ bool waiting_hold(instant until, struct waiter *waiter)
 
     lock_take(&room.lock);
     kept = !room.ends;
-    if (kept) {
-        waiter->sequence = until;
-        waiter->next = room.held;
-        room.held = waiter;
-    }
-    if (kept && until < room.next_end) {
-        room.next_end = until;
-        pthread_cond_signal(&room.changed);
-    }
+    if (kept)
+        list(&room.held, NULL, until, waiter);
     lock_give(&room.lock);
     return kept;
 }
@@ -171,20 +246,17 @@ void waiting_look(void)
     lock_give(&room.lock);
 }
 
-/* ---- those whose time is over ---- */
+/* ---- deadlines ---- */
 
-/* Until somebody's time is over; -1: nobody waits. Under the lock. */
+/* Returns the time to the earliest deadline; -1 if there is no deadline. The caller holds the lock. */
 static int next_look_ms(instant now)
 {
     uint64_t ticks = LOOK_MS_MAX * TICKS_PER_MS;
 
-    if (!room.first && !room.held)
+    if (room.next_end == INSTANT_MAX)
         return -1;
-    if (room.held && room.next_end < now + ticks)
+    if (room.next_end < now + ticks)
         ticks = room.next_end > now ? room.next_end - now : 0;
-    for (const struct waiter *waiter = room.first; waiter; waiter = waiter->next)
-        if (waiter->sequence - now < ticks)
-            ticks = waiter->sequence - now;
     return (int)(ticks / TICKS_PER_MS) + 1;
 }
 
@@ -217,15 +289,13 @@ bool waiting_start(void)
 
 void waiting_stop(void)
 {
-    struct waiter *held = NULL;
+    struct waiter *taken;
 
     lock_take(&room.lock);
     room.ends = true;
-    take_until(&room.held, INSTANT_MAX, &held);
-    room.next_end = INSTANT_MAX;
+    taken = take_all_until(INSTANT_MAX);
     pthread_cond_signal(&room.changed);
     lock_give(&room.lock);
     thread_join(&room.thread);
-    wake_all(held);
-    waiting_over();
+    wake_all(taken);
 }

@@ -1,20 +1,30 @@
-/* Decisions that wait for others: for a client that is to give up what it caches of a file, say. They wait
- * without a thread, until somebody has committed what may let them go on, or their time is over, and
- * are decided again then.
+/* Decisions that wait for other clients, for example for one that must give up an oplock. They wait without a thread,
+ * until a commit may allow them to continue or their time has expired, and are then decided again.
  *
- *     turn = waiting_turn()            before the attempt
- *     DECIDE_WAITS                     commit what it asks of the others, if anything, close its parts
- *     waiting_begin(turn, until, w)    WAITING_OVER: something has happened meanwhile: decide again
+ *     turn = waiting_turn()                 before the attempt
+ *     DECIDE_WAITS                          commit what it asks of the others, if anything, close its parts
+ *     waiting_begin(key, turn, until, w)    WAITING_OVER: something has happened meanwhile: decide again
  *
- * All that wait are woken by whatever happens, and look for themselves: few wait at any time, and a look
- * is an attempt. What another server commits wakes nobody here. Any thread. */
+ * Each waits for one node of a space, and only commits that concern this node wake it. They wake all waiters for the node,
+ * each of which makes an attempt; a node has few waiters. Commits of other servers wake no waiter here. Thread-safe. */
 #ifndef LAGRA_SERVICE_WAITING_H
 #define LAGRA_SERVICE_WAITING_H
 
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "base/ids.h"
 #include "base/waiter.h"
+
+/* The file or directory that is waited for. */
+struct waiting_key {
+    struct guid space;
+    uint64_t node;
+};
+static inline bool waiting_key_equal(const struct waiting_key *a, const struct waiting_key *b)
+{
+    return a->node == b->node && guid_equal(&a->space, &b->space);
+}
 
 enum waiting {
     WAITING_KEPT, /* the waiter will be woken */
@@ -22,19 +32,20 @@ enum waiting {
     WAITING_ENDS, /* nor here: the server stops, and nothing is to be waited for */
 };
 
-/* A number that is another one after waiting_over(). */
+/* Returns a number that waiting_over() increases. */
 uint64_t waiting_turn(void);
-/* Keeps the waiter until waiting_over(), or until the instant has come. */
-enum waiting waiting_begin(uint64_t turn, instant until, struct waiter *waiter);
-/* The waiter does not wait any longer. False: it has been woken, or is being woken, and wake() is called all
- * the same. */
+/* Keeps the waiter until waiting_over() of the key, or until the instant has come. */
+enum waiting waiting_begin(const struct waiting_key *key, uint64_t turn, instant until,
+                           struct waiter *waiter);
+/* Ends the wait of waiting_begin() or waiting_hold(). Returns false if the waiter has been woken, or is being woken; wake() is
+ * called then nevertheless. */
 bool waiting_leave(struct waiter *waiter);
-/* Something was committed that others may wait for: wakes them all. */
-void waiting_over(void);
+/* Wakes the waiters for the key, after a commit that concerns it. */
+void waiting_over(const struct waiting_key *key);
 /* Keeps the waiter until the instant has come, whatever happens meanwhile: for those who are held up. False: it is
  * not kept, since the server stops. */
 bool waiting_hold(instant until, struct waiter *waiter);
-/* How many wait for others. */
+/* Returns the number of waiters, without those of waiting_hold(). */
 unsigned waiting_count(void);
 
 /* Starts the thread that wakes those whose time is over; without it they wait for waiting_over() alone.

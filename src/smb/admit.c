@@ -256,7 +256,7 @@ static enum nt_status check_form(const struct smb_request *request)
 
 static enum nt_status check_compounding(const struct smb_request *request)
 {
-    bool is_alone = !request->next && !request->message->has_before;
+    bool is_alone = request->message->rest.len == 0 && !request->message->has_before;
 
     return request->row->compounding == ALONE && !is_alone ? STATUS_INVALID_PARAMETER
                                                            : STATUS_SUCCESS;
@@ -311,8 +311,8 @@ static bool is_in_order(const struct smb_request *request)
     return is_agreed != (request->header.command == SMB_NEGOTIATE);
 }
 
-/* A tree of 3.1.1 that is connected by a request that is neither signed nor sealed: the client has not proved that the
- * negotiation which it saw is the server's. No session is a guest's or anonymous. ms-smb2: 3.3.5.7 */
+/* Returns true for an unprotected TREE_CONNECT of 3.1.1, which does not prove that both sides saw the same negotiation. There
+ * are no guest or anonymous sessions. ms-smb2: 3.3.5.7 */
 static bool connects_unprotected(const struct smb_request *request)
 {
     return request->header.command == SMB_TREE_CONNECT &&

@@ -60,11 +60,31 @@ static void send(struct smb_connection *connection, struct arena *arena, struct 
     connection->host->send(connection->host, packet);
 }
 
+void message_holds_breaks(struct smb_message *message)
+{
+    message->connection->unflushed += !message->holds_breaks;
+    message->holds_breaks = true;
+}
+
+/* Ends the delay of message_holds_breaks(). */
+static void let_breaks_go(struct smb_message *message)
+{
+    struct smb_connection *connection = message->connection;
+
+    if (!message->holds_breaks)
+        return;
+    message->holds_breaks = false;
+    assert(connection->unflushed > 0);
+    if (--connection->unflushed == 0 && atomic_load(&connection->breaks_come))
+        smb_post(connection, NULL);
+}
+
 void message_flush(struct smb_message *message)
 {
     struct smb_connection *connection = message->connection;
     struct arena *arena = message->answer_arena;
 
+    let_breaks_go(message);
     if (!arena)
         return;
     seal_last(message);

@@ -53,17 +53,11 @@ struct overdue {
     struct handle_acknowledge acknowledge;
 };
 
+/* Waits until the break is overdue, or until end_overdue(). */
 static enum smb_step wait_on(struct smb_request *request, const struct overdue *overdue)
 {
-    switch (waiting_begin(waiting_turn(), overdue->until, request_arm(request))) {
-    case WAITING_KEPT:
-        return STEP_WAIT;
-    case WAITING_OVER:
-        return STEP_GO_ON;
-    case WAITING_ENDS:
-        break;
-    }
-    return smb_refuse(request, STATUS_SUCCESS);
+    return waiting_hold(overdue->until, request_arm(request)) ? STEP_WAIT
+                                                              : smb_refuse(request, STATUS_SUCCESS);
 }
 
 static enum smb_step overdue_begin(struct smb_request *request, struct wire_reader *r)
@@ -78,7 +72,6 @@ static enum smb_step overdue_begin(struct smb_request *request, struct wire_read
     return wait_on(request, overdue);
 }
 
-/* Whatever somebody commits wakes it: it looks. */
 static enum smb_step overdue_go_on(struct smb_request *request)
 {
     struct overdue *overdue = request->parameters;
@@ -104,6 +97,7 @@ static enum smb_step overdue_decided(struct smb_request *request)
     if (request->open->caching && caching->overdue == request) {
         caching->overdue = NULL;
         caching->is_breaking = false;
+        caching->left = 0;
     }
     return smb_refuse(request, STATUS_SUCCESS);
 }
@@ -128,52 +122,51 @@ static void end_overdue(struct smb_caching *caching)
 
 /* ---- breaks come: any thread ---- */
 
-/* A break, and whether this connection sends it. */
-struct pending_break {
-    uint8_t holds, to; /* CACHING_* */
-    uint16_t epoch;
-    bool sends;
-};
-
-#define PENDING       (UINT32_C(1) << 31)
-#define PENDING_SENDS (UINT32_C(1) << 30)
-
-static uint32_t pack(const struct pending_break *pending)
+/* Schedules caching_send_breaks() on the connection, for this lease or oplock. */
+static void queue(struct smb_caching *caching)
 {
-    return PENDING | (pending->sends ? PENDING_SENDS : 0) | (uint32_t)pending->epoch << 8 |
-           (uint32_t)pending->holds << 4 | pending->to;
-}
+    struct smb_connection *connection = caching->connection;
+    struct smb_caching *first = atomic_load(&connection->asked);
 
-static struct pending_break unpack(uint32_t packed)
-{
-    return (struct pending_break){ .holds = packed >> 4 & CACHING_ALL,
-                                   .to = packed & CACHING_ALL,
-                                   .epoch = (uint16_t)(packed >> 8),
-                                   .sends = packed & PENDING_SENDS };
-}
-
-/* Has the connection call caching_send_breaks(). */
-static void look(struct smb_connection *connection)
-{
+    if (!atomic_exchange(&caching->is_queued, true)) {
+        do
+            caching->next_asked = first;
+        while (!atomic_compare_exchange_weak(&connection->asked, &first, caching));
+    }
     atomic_store(&connection->breaks_come, true);
     smb_post_news(connection);
 }
 
-/* Called by who has committed the break: notes it, and has the connection look. Where the one before was not
- * sent yet, they are sent as one. */
+/* Combines two breaks into the newer one, which leaves only the caching that both leave. */
+static void combine(struct pending_break *pending, const struct pending_break *other)
+{
+    uint8_t to = pending->to & other->to;
+    bool sends = pending->sends || other->sends;
+
+    if (other->at > pending->at)
+        *pending = *other;
+    pending->to = to;
+    pending->sends = sends;
+}
+
+/* Records a break, and schedules caching_send_breaks(). Called by the thread that has committed it, perhaps after a newer one was
+ * reported. If another break was not sent yet, they are sent as one; an open was granted more caching between them. */
 static void asked(struct break_listener *listener, const struct break_news *news, bool is_first)
 {
     struct smb_caching *caching = (struct smb_caching *)(void *)listener;
-    struct pending_break pending = {
-        .holds = news->holds, .to = news->to, .epoch = news->epoch, .sends = is_first
-    };
-    uint32_t before = atomic_load(&caching->pending);
+    struct pending_break pending = { .holds = news->holds,
+                                     .to = news->to,
+                                     .epoch = news->epoch,
+                                     .at = news->at,
+                                     .sends = is_first };
 
-    do {
-        pending.holds = before ? unpack(before).holds : news->holds;
-        pending.sends = is_first || unpack(before).sends;
-    } while (!atomic_compare_exchange_weak(&caching->pending, &before, pack(&pending)));
-    look(caching->connection);
+    lock_take(&caching->lock);
+    if (caching->is_pending)
+        combine(&pending, &caching->pending);
+    caching->pending = pending;
+    caching->is_pending = true;
+    lock_give(&caching->lock);
+    queue(caching);
 }
 
 /* ---- who has it ---- */
@@ -206,31 +199,18 @@ struct smb_caching *caching_find(struct smb_connection *connection, const struct
     return caching;
 }
 
-static void list(struct smb_caching *caching)
+static void list_lease(struct smb_caching *caching)
 {
-    struct smb_connection *connection = caching->connection;
-    struct smb_caching **bucket = lease_bucket(connection, &caching->lease.key);
+    struct smb_caching **bucket = lease_bucket(caching->connection, &caching->lease.key);
 
-    caching->next = connection->cachings;
-    caching->link = &connection->cachings;
-    if (caching->next)
-        caching->next->link = &caching->next;
-    connection->cachings = caching;
-    if (!caching->lease.is_lease)
-        return;
     caching->next_lease = *bucket;
     *bucket = caching;
 }
 
-static void unlist(struct smb_caching *caching)
+static void unlist_lease(struct smb_caching *caching)
 {
     struct smb_caching **at = lease_bucket(caching->connection, &caching->lease.key);
 
-    *caching->link = caching->next;
-    if (caching->next)
-        caching->next->link = caching->link;
-    if (!caching->lease.is_lease)
-        return;
     while (*at != caching)
         at = &(*at)->next_lease;
     *at = caching->next_lease;
@@ -251,6 +231,47 @@ static void remove_open(struct smb_caching *caching, const struct smb_open *open
     *(next ? &next->before_of_caching : &caching->newest) = before;
 }
 
+/* ---- the queue of breaks: owner's thread ---- */
+
+static void add_due(struct smb_connection *connection, struct smb_caching *caching)
+{
+    caching->next_asked = connection->due;
+    caching->asked_link = &connection->due;
+    if (caching->next_asked)
+        caching->next_asked->asked_link = &caching->next_asked;
+    connection->due = caching;
+}
+
+static void remove_due(struct smb_caching *caching)
+{
+    *caching->asked_link = caching->next_asked;
+    if (caching->next_asked)
+        caching->next_asked->asked_link = caching->asked_link;
+    caching->asked_link = NULL;
+}
+
+/* Moves the queue to the front of connection->due, oldest first. */
+static void take_asked(struct smb_connection *connection)
+{
+    struct smb_caching *caching = atomic_exchange(&connection->asked, NULL);
+
+    while (caching) {
+        struct smb_caching *next = caching->next_asked;
+
+        add_due(connection, caching);
+        caching = next;
+    }
+}
+
+/* Removes it from the queue. The listener is gone, so that no thread adds it again. */
+static void unqueue(struct smb_caching *caching)
+{
+    if (!atomic_load(&caching->is_queued))
+        return;
+    take_asked(caching->connection);
+    remove_due(caching);
+}
+
 static void leave(struct smb_open *open)
 {
     struct smb_caching *caching = open->caching;
@@ -267,7 +288,10 @@ static void leave(struct smb_open *open)
         return;
     }
     break_listener_remove(&caching->listener);
-    unlist(caching);
+    unqueue(caching);
+    if (caching->lease.is_lease)
+        unlist_lease(caching);
+    lock_release(&caching->lock);
     free(caching);
 }
 
@@ -286,8 +310,9 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *lease,
             .key = *key,
             .asked = asked,
         };
-        atomic_init(&caching->pending, 0);
-        list(caching);
+        lock_init(&caching->lock, RANK_BREAK);
+        if (lease->is_lease)
+            list_lease(caching);
         break_listener_add(&caching->listener);
     }
     add_open(caching, open);
@@ -314,13 +339,31 @@ bool caching_granted(struct smb_open *open)
     return true;
 }
 
-void caching_known(struct smb_caching *caching)
+/* Corrects a grant by a newer break that was sent already. */
+static void apply_sent_break(const struct smb_caching *caching, struct caching_given *given)
 {
-    if (caching->is_known)
+    if (caching->broken <= given->at)
         return;
+    if ((int16_t)(caching->epoch - given->epoch) > 0)
+        given->epoch = caching->epoch;
+    given->breaks |= caching->is_breaking;
+    if (!caching->is_breaking)
+        given->holds &= caching->left;
+}
+
+void caching_answer(struct smb_caching *caching, struct smb_message *message,
+                    struct caching_given *given)
+{
+    bool is_pending;
+
+    apply_sent_break(caching, given);
     caching->is_known = true;
-    if (atomic_load(&caching->pending))
-        look(caching->connection);
+    message_holds_breaks(message);
+    lock_take(&caching->lock);
+    is_pending = caching->is_pending;
+    lock_give(&caching->lock);
+    if (is_pending)
+        queue(caching);
 }
 
 /* ---- breaks ---- */
@@ -367,42 +410,73 @@ static void send_break(const struct smb_caching *caching, const struct smb_open 
     arena_free(arena);
 }
 
+/* Removes the pending break. Returns false if there is none, or if the client knows of no open at the moment; then the break
+ * waits for the response to the next one. */
+static bool take_pending(struct smb_caching *caching, struct pending_break *ret_pending)
+{
+    bool is_taken;
+
+    if (!caching->is_known || !caching_open(caching))
+        return false;
+    lock_take(&caching->lock);
+    is_taken = caching->is_pending;
+    *ret_pending = caching->pending;
+    caching->is_pending = false;
+    lock_give(&caching->lock);
+    return is_taken;
+}
+
 /* The client is asked for its answer unless it only read. */
 static void begin_break(struct smb_caching *caching, const struct pending_break *pending)
 {
     bool is_answered = pending->holds & (CACHING_WRITE | CACHING_HANDLE);
     struct smb_open *open = caching_open(caching);
 
-    if (!open)
+    if (pending->at < caching->broken) { /* a newer one was sent, after another grant */
+        if (pending->sends && !is_answered)
+            send_break(caching, open, pending, is_answered);
         return;
+    }
     end_overdue(caching);
     caching->breaks++;
     caching->is_breaking = is_answered;
     caching->epoch = pending->epoch;
+    caching->left = pending->to;
+    caching->broken = pending->at;
     if (pending->sends)
         send_break(caching, open, pending, is_answered);
     if (is_answered)
         smb_run(request_of_own(open, &overdue));
 }
 
-void caching_acknowledged(struct smb_caching *caching, unsigned number)
+void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t keeps)
 {
     if (!caching->is_breaking || caching->breaks != number)
         return;
     end_overdue(caching);
     caching->is_breaking = false;
+    caching->left = keeps;
 }
 
-void caching_send_breaks(struct smb_connection *connection)
+/* Sends its break. A break that arrives after `is_queued` is cleared queues it again. */
+static void send_due(struct smb_caching *caching)
 {
-    struct smb_caching *caching = connection->cachings;
+    struct pending_break pending;
 
-    while (caching) {
-        uint32_t packed = caching->is_known ? atomic_exchange(&caching->pending, 0) : 0;
-        struct pending_break pending = unpack(packed);
+    remove_due(caching);
+    atomic_store(&caching->is_queued, false);
+    if (take_pending(caching, &pending))
+        begin_break(caching, &pending);
+}
 
-        if (packed)
-            begin_break(caching, &pending);
-        caching = packed ? connection->cachings : caching->next; /* the list may have changed */
+unsigned caching_send_breaks(struct smb_connection *connection)
+{
+    unsigned count = 0;
+
+    take_asked(connection);
+    while (connection->due) {
+        send_due(connection->due);
+        count++;
     }
+    return count;
 }

@@ -13,6 +13,7 @@
 #ifndef LAGRA_SMB_CACHING_H
 #define LAGRA_SMB_CACHING_H
 
+#include "base/lock.h"
 #include "file/break_news.h"
 #include "file/handle_locks.h"
 #include "smb/message.h"
@@ -40,21 +41,35 @@ struct lease_asked {
     uint16_t epoch;
 };
 
+/* A break, and whether this connection sends it. */
+struct pending_break {
+    uint8_t holds, to; /* CACHING_* */
+    uint16_t epoch;
+    instant at; /* instant of the commit */
+    bool sends;
+};
+
 struct smb_caching {
-    struct break_listener listener;   /* first: asked() is called with it */
-    struct smb_caching *next, **link; /* what points to it */
+    struct break_listener listener; /* first: asked() is called with it */
     struct smb_caching *next_lease;
     struct smb_connection *connection;
     uint64_t node; /* once an open has it */
     bool is_known; /* to the client: an open with it was answered. No break is sent before */
     struct lease_asked lease;
-    bool is_breaking;            /* until the client acknowledges it here, or it is overdue */
-    uint16_t epoch;              /* of that break */
+    bool is_breaking; /* until the client acknowledges it here, or it is overdue */
+    /* The newest break that was sent. */
+    uint16_t epoch;
+    uint8_t left;                /* CACHING_* after it */
+    instant broken;              /* instant of its commit, or 0 */
     struct smb_request *overdue; /* while is_breaking: answers in the client's place in the end */
     unsigned breaks;             /* how many there were */
     struct smb_open *opens;      /* that have it, or are being opened; the oldest first */
     struct smb_open *newest;     /* of them */
-    _Atomic uint32_t pending;    /* 0: nothing; else struct pending_break */
+    atomic_bool is_queued;       /* in connection->asked or connection->due */
+    struct smb_caching *next_asked, **asked_link; /* link: only in connection->due */
+    struct lock lock; /* protects the fields below, which any thread writes */
+    bool is_pending;
+    struct pending_break pending;
 };
 
 /* For an open that is being opened: that of its lease, which may be there already, or a new one. Held by the
@@ -65,15 +80,17 @@ void caching_join_again(struct smb_open *open, const struct lease_asked *asked,
                         const struct guid *key);
 /* It was opened, or has come back. returns false: the lease is of another file. ms-smb2: 3.3.5.9.8 */
 bool caching_granted(struct smb_open *open);
-/* Such an open is being answered. */
-void caching_known(struct smb_caching *caching);
+/* Called when the message writes the response to such an open. Breaks may be sent afterwards. Corrects *given, the grant of the
+ * commit, by a newer break that was sent before the response. */
+void caching_answer(struct smb_caching *caching, struct smb_message *message,
+                    struct caching_given *given);
 /* That of a lease key on this connection; NULL: none. */
 struct smb_caching *caching_find(struct smb_connection *connection, const struct guid *lease_key);
 /* The key of all clients' keys that the gate knows a lease by. */
 struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key);
-/* The client's acknowledgement of break number `number` was taken. */
-void caching_acknowledged(struct smb_caching *caching, unsigned number);
-/* Sends pending breaks. Owner's thread. */
-void caching_send_breaks(struct smb_connection *connection);
+/* The client's acknowledgement of break number `number` was committed, and leaves it `keeps`. */
+void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t keeps);
+/* Sends pending breaks. Returns the number of leases and oplocks it checked. Owner's thread. */
+unsigned caching_send_breaks(struct smb_connection *connection);
 
 #endif

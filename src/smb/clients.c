@@ -15,20 +15,35 @@ struct client_break {
     uint64_t place;    /* of the session that is asked to send it */
     uint64_t of_lease; /* that of the one that has the lease */
     unsigned refused;  /* so many could not */
+    bool is_last;      /* all others refused: sent in spite of unsent bytes */
     uint8_t body[LEASE_BREAK_SIZE];
 };
 
 /* ---- whose turn it is ---- */
 
-/* NULL: nobody. */
+/* Returns the session that has the lease, or NULL if it has ended. */
+static struct smb_session *last_session(struct smb_service *service,
+                                        const struct client_break *news)
+{
+    struct smb_session *session = service_next_session(service, &news->of, news->of_lease - 1);
+
+    return session && session->place == news->of_lease ? session : NULL;
+}
+
+/* Returns the next session to ask, or NULL if all have refused. */
 static struct smb_session *next_session(struct smb_service *service, struct client_break *news)
 {
-    if (news->refused >= CLIENT_REFUSALS_MAX) {
-        if (news->place >= news->of_lease)
-            return NULL;
-        news->place = news->of_lease - 1;
-    }
-    return service_next_session(service, &news->of, news->place);
+    bool is_soon = news->refused >= CLIENT_REFUSALS_MAX;
+    struct smb_session *session = NULL;
+
+    if (news->is_last)
+        return NULL;
+    if (is_soon && news->place < news->of_lease)
+        session = last_session(service, news);
+    else if (!is_soon)
+        session = service_next_session(service, &news->of, news->place);
+    news->is_last = !session;
+    return session ? session : last_session(service, news);
 }
 
 /* returns false: it cannot. Owner's thread */
@@ -37,7 +52,8 @@ static bool send_it(struct smb_session *session, struct client_break *news)
     struct smb_connection *way = session_way(session);
 
     if (session->state != SESSION_VALID || way->ends || way->is_broken ||
-        way->unsent_bytes >= SMB_UNSENT_BYTES_MAX || (news->is_sealed && !session->has_sealed))
+        (way->unsent_bytes >= SMB_UNSENT_BYTES_MAX && !news->is_last) ||
+        (news->is_sealed && !session->has_sealed))
         return false;
     smb_tell(way, session, SMB_OPLOCK_BREAK, bytes_of((const char *)news->body, sizeof news->body));
     free(news);

@@ -1,5 +1,6 @@
 /* Breaks of leases are sent to a client (struct smb_client) on any of its connections: by the oldest of its sessions that
- * can send it. The session that has the lease open can, unless it ends.
+ * can send it. If none can, the session that has the lease open sends it, even if its client does not read,
+ * unless it has ended.
  * ms-smb2: 3.3.4.7; decision: 626
  *
  *     client_break_lease() -> the oldest session -> on its thread: can it send? -> sent

@@ -16,9 +16,8 @@ enum smb_step {
     STEP_HOLD,   /* parked until request_wake() or request_cancel(): then row->go_on */
     STEP_AWAIT,  /* the same, but it comes soon, so no interim answer is sent */
     STEP_WAIT,   /* until the waiter of request_arm() is woken: then row->go_on */
-    STEP_FETCH, /* until the store has fetched what is missing, or row->load has run in the pool: then
-                  * row->go_on */
-    STEP_GO_ON, /* row->go_on */
+    STEP_LOAD,   /* until row->load has run in the pool: then row->go_on */
+    STEP_GO_ON,  /* row->go_on */
 };
 
 /* What a command needs before it begins. */
@@ -62,7 +61,7 @@ struct smb_row {
     enum smb_step (*begin)(struct smb_request *request, struct wire_reader *r);
     /* After a decision: request->error. NULL: nt_status_of() of it. */
     enum smb_step (*decided)(struct smb_request *request);
-    /* After STEP_HOLD, STEP_AWAIT, STEP_WAIT, STEP_FETCH, STEP_GO_ON. */
+    /* After STEP_HOLD, STEP_AWAIT, STEP_WAIT, STEP_LOAD, STEP_GO_ON. */
     enum smb_step (*go_on)(struct smb_request *request);
     /* On a thread that may block. */
     void (*load)(struct smb_request *request);

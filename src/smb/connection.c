@@ -23,6 +23,7 @@ struct smb_connection *smb_connection_new(struct smb_service *service, struct sm
     credits_init(&connection->window);
     atomic_init(&connection->woken, NULL);
     atomic_init(&connection->breaks_come, false);
+    atomic_init(&connection->asked, NULL);
     atomic_init(&connection->client_breaks_come, false);
     atomic_init(&connection->sessions_end, false);
     atomic_init(&connection->posters, 0);
@@ -135,7 +136,7 @@ void smb_connection_end(struct smb_connection *connection)
 /* Handles what has come from its own messages and from others, before the next message is looked at. */
 static void send_news(struct smb_connection *connection)
 {
-    if (atomic_exchange(&connection->breaks_come, false))
+    if (connection->unflushed == 0 && atomic_exchange(&connection->breaks_come, false))
         caching_send_breaks(connection);
     client_breaks_send(connection);
     watches_answer(connection);
@@ -187,6 +188,7 @@ bool smb_connection_run(struct smb_connection *connection)
 
     connection->depth++;
     answer_call(connection);
+    connection_close_some(connection);
     if (atomic_exchange(&connection->sessions_end, false))
         end_sessions(connection);
     while ((request = take_woken(connection))) {

@@ -199,30 +199,24 @@ static enum smb_step begin_staging(struct smb_request *request, struct copy_chun
     end_chunk(copy);
     copy->phase = CHUNK_STAGES;
     copy->is_staging = true;
-    write_staging_begin(request->message->connection->service->store, &request->tree->mount,
-                        &request->open->handle, bytes_of(copy->bytes, chunk->size), &copy->staging);
+    write_staging_begin(request->message->connection->service->store,
+                        bytes_of(copy->bytes, chunk->size), &copy->staging);
     return STEP_GO_ON;
 }
 
 static enum smb_step read_on(struct smb_request *request, struct ioctl *ioctl)
 {
     struct copy_chunk *copy = ioctl->parameters;
-    enum error e = OK;
+    enum error e;
 
-    if (!copy->is_reading) {
-        e = handle_reading_begin(&request->decision, &copy->read, copy->bytes, &copy->reading);
-        copy->is_reading = !e;
-    }
-    if (!e)
-        e = handle_reading_go_on(&copy->reading, request_arm(request));
+    if (!copy->is_reading)
+        handle_reading_begin(&request->decision, &copy->read, copy->bytes, &copy->reading);
+    copy->is_reading = true;
+    e = handle_reading_go_on(&copy->reading, request_arm(request));
     if (e == DECIDE_WAITS)
         return STEP_WAIT;
     if (e == DECIDE_BLOCKING)
-        return STEP_FETCH;
-    if (e == DECIDE_AGAIN) {
-        end_chunk(copy);
-        return next_chunk(request, ioctl);
-    }
+        return STEP_LOAD;
     return e ? stop(request, ioctl, nt_status_of_handle(e)) : begin_staging(request, copy);
 }
 

@@ -224,12 +224,12 @@ static uint8_t level_given(const struct create *create)
 
 void smb_create_answer(struct smb_request *request, struct wire_writer *w)
 {
-    const struct create *create = request->parameters;
+    struct create *create = request->parameters;
     const struct handle_info *info = &create->open.info;
     size_t contexts_at;
 
     if (request->open->caching)
-        caching_known(request->open->caching);
+        caching_answer(request->open->caching, request->message, &create->open.given);
     wire_put_u16(w, 89); /* StructureSize */
     wire_put_u8(w, level_given(create));
     wire_put_u8(w, 0);

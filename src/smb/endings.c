@@ -29,24 +29,54 @@ static void cancel_parked(const struct smb_session *session, const struct smb_tr
         cancel_in(channel->connection, session, tree);
 }
 
+/* ---- their handles: no request finds them any more, and they are closed in slices ---- */
+
+static void add_leaving(struct smb_connection *connection, struct smb_open *open)
+{
+    open->is_open = false;
+    open->next_leaving = NULL;
+    *(connection->leaving ? &connection->last_leaving->next_leaving : &connection->leaving) = open;
+    connection->last_leaving = open;
+}
+
 static void leave_opens(const struct smb_session *session)
 {
-    const struct open_table *table = session->connection->opens;
+    struct smb_connection *connection = session->connection;
     struct smb_open *open;
 
-    for (uint32_t slot = 0; (open = opens_next(table, &slot));)
+    /* Durable handles first, since their client may be reconnecting already. */
+    for (uint32_t slot = 0; (open = opens_next(connection->opens, &slot));)
+        if (open->tree->session == session && open->durable.kind != DURABLE_NONE)
+            add_leaving(connection, open);
+    for (uint32_t slot = 0; (open = opens_next(connection->opens, &slot));)
         if (open->tree->session == session)
-            open_leave(open);
+            add_leaving(connection, open);
+    connection_close_some(connection);
 }
 
 static void close_opens(const struct smb_tree *tree)
 {
-    const struct open_table *table = tree->session->connection->opens;
+    struct smb_connection *connection = tree->session->connection;
     struct smb_open *open;
 
-    for (uint32_t slot = 0; (open = opens_next(table, &slot));)
-        if (open->tree == tree)
-            open_close(open);
+    for (uint32_t slot = 0; (open = opens_next(connection->opens, &slot));)
+        if (open->tree == tree) {
+            open->durable.kind = DURABLE_NONE;
+            add_leaving(connection, open);
+        }
+    connection_close_some(connection);
+}
+
+void connection_close_some(struct smb_connection *connection)
+{
+    struct smb_open *open;
+
+    for (unsigned i = 0; i < SMB_CLOSED_AT_ONCE && (open = connection->leaving); i++) {
+        connection->leaving = open->next_leaving;
+        open_leave_unfound(open);
+    }
+    if (connection->leaving)
+        smb_post(connection, NULL);
 }
 
 void session_end(struct smb_session *session)

@@ -76,15 +76,20 @@ static const struct smb_row leaving = {
     .decided = leaving_decided,
 };
 
-void open_leave(struct smb_open *open)
+void open_leave_unfound(struct smb_open *open)
 {
     struct kept_handles *kept = open->tree->session->connection->service->kept;
 
-    if (open->durable.kind == DURABLE_NONE || !kept_reserve(kept, open->tree->mount.account)) {
-        open_close(open);
-        return;
-    }
+    assert(!open->is_open);
+    if (open->durable.kind == DURABLE_NONE || !kept_reserve(kept, open->tree->mount.account))
+        open_close_unfound(open);
+    else
+        smb_run(request_of_own(open, &leaving));
+}
+
+void open_leave(struct smb_open *open)
+{
     assert(open->is_open);
     open->is_open = false;
-    smb_run(request_of_own(open, &leaving));
+    open_leave_unfound(open);
 }

@@ -21,6 +21,9 @@
  * closed. ms-smb2: 3.3.7.1 */
 #define SMB_KEPT_OF_ACCOUNT_MAX 16384u
 #define SMB_KEPT_MAX            65536u
+/* Handles that a connection, session or tree closes at a time when it ends. Other connections of the thread run in
+ * between. */
+#define SMB_CLOSED_AT_ONCE      64u
 /* Requests of a connection that are parked: STATUS_INSUFFICIENT_RESOURCES. ms-smb2: 3.3.4.2 */
 #define SMB_PARKED_MAX          512u
 /* Bytes of messages in work, with what they read, list and copy, and of frames that wait to be sent: no further

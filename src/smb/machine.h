@@ -40,6 +40,7 @@ struct smb_connection {
     unsigned session_count;
     struct smb_channel *channels; /* to sessions of others; linked by next_of_connection */
     struct open_table *opens;
+    struct smb_open *leaving, *last_leaving; /* handles for connection_close_some() */
     /* What the parts below the machine go up by. */
     void (*run_message)(struct smb_message *message);
     const struct smb_row *(*find_row)(uint16_t command);
@@ -50,15 +51,16 @@ struct smb_connection {
     uint64_t next_async_id;
     struct bytes peer; /* owned */
     bool is_authenticated;
-    bool holds_logon;             /* one waits, since too many have failed */
-    bool ends;                    /* smb_connection_end() was called */
-    bool has_ended;               /* host->ended() was called */
-    bool is_broken;               /* a step found that it has to be closed */
-    unsigned depth;               /* of calls into the machine: the outermost reports the end */
-    struct smb_caching *cachings; /* linked by next */
-    struct smb_caching
-        *leases[LEASE_BUCKETS]; /* those of leases, by their keys; linked by next_lease */
-    atomic_bool breaks_come;    /* one of them has a break to send */
+    bool holds_logon; /* one waits, since too many have failed */
+    bool ends;        /* smb_connection_end() was called */
+    bool has_ended;   /* host->ended() was called */
+    bool is_broken;   /* a step found that it has to be closed */
+    unsigned depth;   /* of calls into the machine: the outermost reports the end */
+    struct smb_caching *leases[LEASE_BUCKETS]; /* by their keys; linked by next_lease */
+    atomic_bool breaks_come;                   /* the queue below is not empty */
+    unsigned unflushed; /* number of messages that delay breaks: message_holds_breaks() */
+    _Atomic(struct smb_caching *) asked; /* leases and oplocks with a break, newest first */
+    struct smb_caching *due;             /* removed from there by the owner; linked by next_asked */
     struct client_break *first_break, *last_break; /* under the service's lock: clients.h */
     atomic_bool client_breaks_come;                /* there are such */
     struct smb_watch *watches;                     /* linked by next */

@@ -1,4 +1,4 @@
-/* Messages: what came in a frame, split into its requests, one after the other. ms-smb2: 3.3.5.2 */
+/* Messages: frames that were received, and their requests, one after the other. ms-smb2: 3.3.5.2 */
 #include "smb/message.h"
 
 #include <assert.h>
@@ -12,13 +12,11 @@ static void message_free(struct smb_message *message)
     struct smb_connection *connection = message->connection;
     struct smb_message **at = &connection->messages;
 
-    assert(!message->answer_arena && !message->last_signs);
+    assert(!message->answer_arena && !message->last_signs && !message->current);
     while (*at != message)
         at = &(*at)->next;
     *at = message->next;
     connection->work_bytes -= message->size;
-    for (struct smb_request *request = message->first; request; request = request->next)
-        request_over(request);
     if (message->open)
         open_release(message->open);
     if (message->sealed_for)
@@ -45,29 +43,47 @@ static struct bytes unseal(struct smb_message *message, struct bytes frame)
     return smb_frame_kind(frame) == SMB_FRAME_PLAIN ? frame : nothing;
 }
 
-/* A list of requests of a compound. ms-smb2: 3.3.5.2.7 */
-static bool split(struct smb_message *message, struct bytes rest)
+/* Reads the header of the first request of a compound. *ret_next: offset of the next request, or 0.
+ * Returns false if it is malformed. */
+static bool read_header(struct bytes compound, struct smb_header *ret_header, uint32_t *ret_next)
 {
-    struct smb_request *request = NULL;
+    struct wire_reader r;
+
+    wire_reader_init(&r, compound);
+    if (!smb_header_read(&r, ret_header) || ret_header->flags & SMB_FLAG_RESPONSE)
+        return false;
+    *ret_next = ret_header->next_command;
+    return *ret_next == 0 ||
+           (*ret_next >= SMB_HEADER_SIZE && *ret_next % 8 == 0 && *ret_next < compound.len);
+}
+
+/* Checks the headers of all requests before the first one starts. ms-smb2: 3.3.5.2.7 */
+static bool check_compound(struct bytes rest)
+{
+    struct smb_header header;
+    uint32_t next;
 
     for (;;) {
-        struct wire_reader r;
-        uint32_t next;
-
-        request = message_add(message, request);
-        wire_reader_init(&r, rest);
-        if (!smb_header_read(&r, &request->header))
+        if (!read_header(rest, &header, &next))
             return false;
-        next = request->header.next_command;
-        if (request->header.flags & SMB_FLAG_RESPONSE)
-            return false;
-        if (next > 0 && (next < SMB_HEADER_SIZE || next % 8 || next >= rest.len))
-            return false;
-        request->bytes = next > 0 ? bytes_of(rest.ptr, next) : rest;
         if (next == 0)
             return true;
         rest = bytes_from(rest, next);
     }
+}
+
+/* Creates the next request, from a header that check_compound() has accepted. */
+static void next_request(struct smb_message *message)
+{
+    struct smb_request *request = message_add(message);
+    struct bytes rest = message->rest;
+    uint32_t next = 0;
+    bool is_checked = read_header(rest, &request->header, &next);
+
+    assert(is_checked);
+    (void)is_checked;
+    request->bytes = next > 0 ? bytes_of(rest.ptr, next) : rest;
+    message->rest = next > 0 ? bytes_from(rest, next) : bytes_of(NULL, 0);
 }
 
 bool message_take(struct smb_connection *connection, struct bytes bytes, struct arena *arena)
@@ -92,10 +108,12 @@ bool message_take(struct smb_connection *connection, struct bytes bytes, struct 
     } else {
         if (kind == SMB_FRAME_SEALED)
             bytes = unseal(message, bytes);
-        if (!bytes.ptr || !split(message, bytes)) {
+        if (!bytes.ptr || !check_compound(bytes)) {
             message_free(message);
             return smb_break(connection, "a message that is malformed, or sealed by nobody");
         }
+        message->rest = bytes;
+        next_request(message);
     }
     message_run(message);
     return !connection->is_broken;
@@ -108,8 +126,6 @@ void message_run(struct smb_message *message)
     while (message->current) {
         struct smb_request *request = message->current;
 
-        if (request->state == ADMIT || request->state == BEGIN)
-            message->before = arena_mark(message->arena);
         if (!message->connection->is_broken || message->is_own || request->state != ADMIT)
             request_run(request);
         else
@@ -121,7 +137,9 @@ void message_run(struct smb_message *message)
         request_over(request);
         arena_rewind(message->arena, message->before);
         message->has_before = true;
-        message->current = request->next;
+        message->current = NULL;
+        if (message->rest.len > 0)
+            next_request(message);
     }
     message_flush(message);
     message_free(message);

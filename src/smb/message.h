@@ -10,9 +10,11 @@ struct smb_open;
 struct smb_message {
     struct smb_message *next; /* of the connection */
     struct smb_connection *connection;
-    struct arena *arena; /* for all of it, but for the answer */
-    size_t size;         /* counted in work_bytes: its own bytes, and message_charge() */
-    struct smb_request *first, *current;
+    struct arena *arena;         /* for all of it, but for the answer */
+    size_t size;                 /* counted in work_bytes: its own bytes, and message_charge() */
+    struct smb_request *current; /* NULL before the first and after the last request */
+    struct bytes rest;           /* the requests after it, whose headers were checked */
+    uint64_t began_ns;           /* time of arrival */
     bool runs;
     /* The answer that grows: several of a compound. */
     struct arena *answer_arena; /* NULL: nothing is written yet, and no room asked for */
@@ -30,8 +32,9 @@ struct smb_message {
     struct smb_open *open; /* held; NULL: none */
     enum nt_status failed; /* the newest that was refused with an error; STATUS_SUCCESS: none */
     bool has_before;
+    bool holds_breaks;        /* message_holds_breaks() */
     uint32_t bytes_asked;     /* by its requests, as their credits pay for */
-    struct arena_mark before; /* of the arena, when its current request began */
+    struct arena_mark before; /* of the arena, before the current request */
 };
 
 /* arena: see smb_connection_take()
@@ -42,8 +45,11 @@ struct smb_message *message_new(struct smb_connection *connection, struct arena 
                                 size_t size);
 /* One of its requests is about to hold so much, for its data or its answer: counted until the message is done. */
 void message_charge(struct smb_message *message, size_t size);
-/* One more request of it, behind the last one; NULL: its first. */
-struct smb_request *message_add(struct smb_message *message, struct smb_request *last);
+/* Delays breaks on the connection until the message, which has written the response to an open with caching, is flushed. */
+void message_holds_breaks(struct smb_message *message);
+/* Creates the current request, after the one before is done. A compound has one request structure at a time, so that requests
+ * that wait for their turn cost only the bytes received. */
+struct smb_request *message_add(struct smb_message *message);
 /* Related requests that follow are about this open. */
 void message_set_open(struct smb_message *message, struct smb_open *open);
 /* Goes on with its current request, and those after it; frees it after the last one. */

@@ -307,7 +307,7 @@ bool negotiate_smb1(struct smb_message *message, struct bytes bytes)
     if (connection->agreed.dialect != SMB_NO_DIALECT || !offers_wildcard(bytes) ||
         !credits_take(&connection->window, 0, 1))
         return false;
-    request = message_add(message, NULL);
+    request = message_add(message);
     request->header = (struct smb_header){ .command = SMB_NEGOTIATE, .credits = 1 };
     request->row = &row;
     request->state = BEGIN;

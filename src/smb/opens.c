@@ -258,7 +258,7 @@ struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *
 {
     struct smb_message *message =
         message_new(open->tree->session->connection, arena_new(SMB_MESSAGE_ARENA_MAX), 0);
-    struct smb_request *request = message_add(message, NULL);
+    struct smb_request *request = message_add(message);
 
     message->is_own = true;
     request->row = row;
@@ -269,11 +269,17 @@ struct smb_request *request_of_own(struct smb_open *open, const struct smb_row *
     return request;
 }
 
+void open_close_unfound(struct smb_open *open)
+{
+    assert(!open->is_open);
+    smb_run(request_of_own(open, &closing));
+}
+
 void open_close(struct smb_open *open)
 {
     assert(open->is_open);
     open->is_open = false;
-    smb_run(request_of_own(open, &closing));
+    open_close_unfound(open);
 }
 
 struct smb_open *opens_next(const struct open_table *table, uint32_t *slot)

@@ -24,6 +24,7 @@ struct smb_open {
     unsigned in_work;              /* requests by it that are in work, but for parked ones */
     struct smb_request *closed_by; /* its CLOSE, which waits for them; NULL: not */
     bool is_open;                  /* false: it is being opened, or closed: nobody finds it */
+    struct smb_open *next_leaving; /* in connection->leaving */
     uint64_t volatile_id;
     struct held_handle handle;
     struct smb_durable durable;
@@ -86,6 +87,9 @@ void open_gone(struct smb_open *open);
 void open_close(struct smb_open *open);
 /* The same, but it is kept for its client where it can be. */
 void open_leave(struct smb_open *open);
+/* Like open_close() and open_leave(), for a handle whose is_open is false. */
+void open_close_unfound(struct smb_open *open);
+void open_leave_unfound(struct smb_open *open);
 /* The request that closes it has been decided: it is gone. */
 enum smb_step open_closed(struct smb_request *request);
 /* Has the server close a handle whose close the store refused (kept_close_later()). Called once the close was

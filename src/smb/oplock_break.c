@@ -107,7 +107,7 @@ enum smb_step smb_oplock_break_decided(struct smb_request *request)
     if (request->error == E_InvalidInput)
         return smb_refuse(request, STATUS_REQUEST_NOT_ACCEPTED);
     if (!request->error && caching)
-        caching_acknowledged(caching, a->number);
+        caching_acknowledged(caching, a->number, a->acknowledge.answer.keeps);
     return smb_refuse(request, nt_status_of(request->error));
 }
 

@@ -54,30 +54,6 @@ static void end_reading(struct read *read)
     read->is_reading = false;
 }
 
-static enum smb_step again(struct smb_request *request)
-{
-    struct read *read = request->parameters;
-
-    end_reading(read);
-    return smb_decide(request, handle_read_attempt, &read->read);
-}
-
-static enum smb_step begin_reading(struct smb_request *request)
-{
-    struct read *read = request->parameters;
-    enum error e;
-
-    e = handle_reading_begin(&request->decision, &read->read, read->bytes, &read->reading);
-    if (e == DECIDE_AGAIN)
-        return again(request);
-    if (e == DECIDE_BLOCKING)
-        return STEP_FETCH;
-    if (e)
-        return smb_refuse(request, nt_status_of_handle(e));
-    read->is_reading = true;
-    return STEP_GO_ON;
-}
-
 enum smb_step smb_read_decided(struct smb_request *request)
 {
     struct read *read = request->parameters;
@@ -92,23 +68,20 @@ enum smb_step smb_read_decided(struct smb_request *request)
     read->bytes = message_room(request, ANSWER_FIXED, (size_t)readable);
     if (!read->bytes)
         return smb_refuse(request, STATUS_INSUFF_SERVER_RESOURCES);
-    return begin_reading(request);
+    handle_reading_begin(&request->decision, &read->read, read->bytes, &read->reading);
+    read->is_reading = true;
+    return STEP_GO_ON;
 }
 
 enum smb_step smb_read_go_on(struct smb_request *request)
 {
     struct read *read = request->parameters;
-    enum error e;
+    enum error e = handle_reading_go_on(&read->reading, request_arm(request));
 
-    if (!read->is_reading) /* it could not begin yet */
-        return begin_reading(request);
-    e = handle_reading_go_on(&read->reading, request_arm(request));
     if (e == DECIDE_WAITS)
         return STEP_WAIT;
     if (e == DECIDE_BLOCKING)
-        return STEP_FETCH;
-    if (e == DECIDE_AGAIN)
-        return again(request);
+        return STEP_LOAD;
     if (!e)
         request->open->position = read->read.offset + read->read.readable;
     return smb_refuse(request, nt_status_of_handle(e));

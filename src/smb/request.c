@@ -28,12 +28,10 @@ static void prepare(struct smb_request *request)
     uint64_t seen = d->seen;
 
     if (d->store) { /* another step of the same command: what it has seen before counts on */
-        /* Where that may be lost it has settled (SETTLES): a later sequence says nothing of it. decision: 647 */
-        assert(!service->settles_later || store_settled(d->store, seen) != STORE_WAIT);
         deciding_end(d);
         d->seen_before = seen;
         d->attempts = 0;
-        d->drawn = d->waits_until = 0;
+        d->waits_until = 0;
         d->attempt = arena_mark(d->arena);
         return;
     }
@@ -52,7 +50,6 @@ static void prepare(struct smb_request *request)
         .problem = &request->problem,
         .now = clock_now(),
     };
-    d->access.fetches = fetch_set_open(service->store);
     d->attempt = arena_mark(d->arena);
 }
 
@@ -69,8 +66,8 @@ static enum request_state after(struct smb_request *request, enum smb_step step)
         return AWAITS;
     case STEP_WAIT:
         return GOING_ON_LATER;
-    case STEP_FETCH:
-        return FETCHES;
+    case STEP_LOAD:
+        return LOADS;
     case STEP_GO_ON:
         return GOING_ON;
     case STEP_ANSWER:
@@ -148,7 +145,7 @@ static enum request_state decided(struct smb_request *request, enum error e)
 {
     assert(!decision_is_unfinished(e));
     request->error = e;
-    return connection_of(request)->service->settles_later ? SETTLES : DECIDED;
+    return DECIDED;
 }
 
 static enum request_state commit(struct smb_request *request);
@@ -165,17 +162,11 @@ static enum request_state decide(struct smb_request *request)
     if (e == DECIDE_WAITS)
         return deciding_is_empty(d) ? OTHERS : ASK;
     if (e == DECIDE_BLOCKING)
-        return request_fetch_or(request, DECIDE_IN_POOL);
+        return DECIDE_IN_POOL;
     request->seen = d->seen; /* without what it changes itself */
     if (e || deciding_is_empty(d))
         return decided(request, e);
     return commit(request);
-}
-
-static enum request_state cut(struct smb_request *request)
-{
-    smb_break(connection_of(request), "the outcome of a command cannot be known");
-    return ANSWERED;
 }
 
 static enum request_state commit(struct smb_request *request)
@@ -188,44 +179,8 @@ static enum request_state commit(struct smb_request *request)
     if (e == DECIDE_AGAIN || e == DECIDE_GONE)
         return DECIDE;
     if (e == DECIDE_BLOCKING)
-        return request_fetch_or(request, COMMIT_IN_POOL);
-    if (e == DECIDE_UNKNOWN)
-        return CUT;
+        return COMMIT_IN_POOL;
     return decided(request, e);
-}
-
-/* ---- SETTLES: what was committed may turn out never to have come to be ---- */
-
-/* Once everything up to `sequence` is settled: durable, unless it is to be decided again. */
-static enum request_state settle(struct smb_request *request, uint64_t sequence,
-                                 enum request_state next, enum request_state failed)
-{
-    struct decision *d = &request->decision;
-    enum error e = deciding_outcome(d, store_settled(d->store, sequence));
-
-    if (!e)
-        return next;
-    if (e == DECIDE_BLOCKING) {
-        store_wait_durable(d->store, sequence, request_arm(request));
-        return request_wait(request);
-    }
-    if (e == DECIDE_AGAIN)
-        return DECIDE;
-    if (e == DECIDE_UNKNOWN)
-        return CUT;
-    request->error = e;
-    request->status = nt_status_of(e);
-    return failed;
-}
-
-/* The command has acted on nothing of the decision yet, so that it can be decided again. */
-static enum request_state when_settled(struct smb_request *request, enum request_state next)
-{
-    enum request_state then = settle(request, request->decision.seen, next, DECIDED);
-
-    if (then == next)
-        deciding_settled(&request->decision);
-    return then;
 }
 
 /* ---- ASK, OTHERS: the command waits for somebody else's change ---- */
@@ -237,9 +192,7 @@ static enum request_state ask_others(struct smb_request *request)
     if (e == DECIDE_AGAIN || e == DECIDE_GONE)
         return DECIDE;
     if (e == DECIDE_BLOCKING)
-        return request_fetch_or(request, ASK_IN_POOL);
-    if (e == DECIDE_UNKNOWN)
-        return CUT;
+        return ASK_IN_POOL;
     return e ? decided(request, e) : OTHERS;
 }
 
@@ -251,7 +204,7 @@ static enum nt_status park(struct smb_request *request)
 
     if (request->is_parked || request->message->is_own)
         return STATUS_SUCCESS;
-    if (request->next && request->row->compounding == LAST)
+    if (request->message->rest.len > 0 && request->row->compounding == LAST)
         return STATUS_INTERNAL_ERROR;
     if (connection->parked_count >= SMB_PARKED_MAX)
         return STATUS_INSUFFICIENT_RESOURCES;
@@ -269,12 +222,6 @@ static enum request_state await_others(struct smb_request *request)
     struct decision *d = &request->decision;
     enum nt_status status;
 
-    if (connection_of(request)->service->settles_later) {
-        enum request_state next = when_settled(request, OTHERS);
-
-        if (next != OTHERS)
-            return next;
-    }
     deciding_end(d);
     if (request->is_cancelled)
         return refuse(request, request->cancelled_with);
@@ -283,7 +230,7 @@ static enum request_state await_others(struct smb_request *request)
     status = park(request);
     if (status)
         return refuse(request, status);
-    switch (waiting_begin(request->turn, d->waits_until, request_arm(request))) {
+    switch (waiting_begin(&d->waits_for, request->turn, d->waits_until, request_arm(request))) {
     case WAITING_KEPT:
         return request_wait(request);
     case WAITING_OVER:
@@ -338,9 +285,19 @@ static enum request_state hold(struct smb_request *request)
 
 static enum request_state become_durable(struct smb_request *request)
 {
-    uint64_t awaited = request->lasting == LASTING ? request->decision.seen : request->seen;
+    struct decision *d = &request->decision;
+    uint64_t awaited = request->lasting == LASTING ? d->seen : request->seen;
+    enum store_result result = store_durable(d->store, awaited);
 
-    return settle(request, awaited, ANSWER, ANSWER);
+    if (result == STORE_WAIT) {
+        store_wait_durable(d->store, awaited, request_arm(request));
+        return request_wait(request);
+    }
+    if (result) {
+        request->error = decision_fail_store(d, result);
+        request->status = nt_status_of(request->error);
+    }
+    return ANSWER;
 }
 
 /* ---- ANSWER ---- */
@@ -404,8 +361,6 @@ static enum request_state enter(struct smb_request *request)
         return request_to_pool(request, ask_others);
     case OTHERS:
         return await_others(request);
-    case SETTLES:
-        return when_settled(request, DECIDED);
     case DECIDED:
         return conclude(request);
     case GOING_ON:
@@ -413,9 +368,6 @@ static enum request_state enter(struct smb_request *request)
     case GOING_ON_LATER:
         request->state = GOING_ON;
         return request_wait(request);
-    case FETCHES:
-        request->state = GOING_ON;
-        return request_fetch_or(request, LOADS);
     case LOADS:
         return request_to_pool(request, load);
     case HELD:
@@ -427,8 +379,6 @@ static enum request_state enter(struct smb_request *request)
         return answer(request);
     case POOLED:
         return request->pooled_next;
-    case CUT:
-        return cut(request);
     case ANSWERED:
     case WAITING:
         break;
@@ -459,10 +409,7 @@ void request_over(struct smb_request *request)
     if (request->parameters && request->row->over)
         request->row->over(request);
     request->parameters = NULL;
-    deciding_settled(&request->decision); /* nobody waits for it any more */
     deciding_end(&request->decision);
-    if (request->decision.store)
-        fetch_set_close(request->decision.access.fetches);
     request->decision.store = NULL;
     open_ends_work(request);
     if (request->has_sequence)

@@ -27,20 +27,17 @@ enum request_state {
     ASK, /* what it asks of others is committed, then it waits for them */
     ASK_IN_POOL,
     OTHERS,         /* it waits for others (service/waiting.h) */
-    SETTLES,        /* on a store that settles later: nothing goes on before it has */
     DECIDED,        /* or committed: the command goes on, or is done */
     DURABLE,        /* wait until what was seen and done is on disk */
     ANSWER,         /* write the body */
     GOING_ON,       /* the command has a step of its own */
     GOING_ON_LATER, /* the same, once the waiter that it has armed is woken */
-    FETCHES,        /* the same, once something is in memory */
-    LOADS,
-    HELD,     /* it waits for something in this process, which wakes it: parked */
-    AWAITS,   /* the same, for so short a time that it is not parked */
-    POOLED,   /* a step runs in the pool, or has run there */
-    CUT,      /* nobody knows what became of it: the connection is closed */
-    ANSWERED, /* it is over */
-    WAITING,  /* only as a step's result: woken by a post; the same state is entered again */
+    LOADS,          /* the same, once what it reads has been loaded in the pool */
+    HELD,           /* it waits for something in this process, which wakes it: parked */
+    AWAITS,         /* the same, for so short a time that it is not parked */
+    POOLED,         /* a step runs in the pool, or has run there */
+    ANSWERED,       /* it is over */
+    WAITING,        /* only as a step's result: woken by a post; the same state is entered again */
 };
 
 /* As struct pause of service/: arming may wake before the request is left to wait. */
@@ -51,7 +48,6 @@ struct request_pause {
 
 struct smb_request {
     struct smb_message *message;
-    struct smb_request *next; /* of the compound */
     struct smb_request *next_woken;
     struct request_pause pause;
     struct pool_job job;
@@ -106,8 +102,6 @@ enum request_state request_wait(struct smb_request *request);
 /* Runs the step in the pool, and what it returns is next. returns WAITING */
 enum request_state request_to_pool(struct smb_request *request,
                                    enum request_state (*step)(struct smb_request *request));
-/* Something is not in memory: waits for it where the store fetches it, else goes on with `in_pool`. */
-enum request_state request_fetch_or(struct smb_request *request, enum request_state in_pool);
 /* The waiter for whatever wakes it: before STEP_WAIT. */
 struct waiter *request_arm(struct smb_request *request);
 /* Wakes one after STEP_HOLD or STEP_AWAIT. Owner's thread. */

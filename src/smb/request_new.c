@@ -1,12 +1,7 @@
 /* Messages and their requests, as they begin. */
 #include "smb/message.h"
 
-static void request_init(struct smb_request *request)
-{
-    request_init_pause(request);
-    request->state = ADMIT;
-    request->began_ns = clock_monotonic_ns();
-}
+#include <assert.h>
 
 struct smb_message *message_new(struct smb_connection *connection, struct arena *arena, size_t size)
 {
@@ -14,6 +9,7 @@ struct smb_message *message_new(struct smb_connection *connection, struct arena 
 
     message->arena = arena;
     message->connection = connection;
+    message->began_ns = clock_monotonic_ns();
     message->next = connection->messages;
     connection->messages = message;
     message_charge(message, size);
@@ -30,16 +26,18 @@ _Static_assert(offsetof(struct smb_request, decision) + sizeof(struct decision) 
                    sizeof(struct smb_request),
                "what message_add() does not zero is at the end");
 
-struct smb_request *message_add(struct smb_message *message, struct smb_request *last)
+struct smb_request *message_add(struct smb_message *message)
 {
-    struct smb_request *request = arena_alloc_head(message->arena, sizeof *request,
-                                                   offsetof(struct smb_request, decision.parts));
+    struct smb_request *request;
 
+    assert(!message->current);
+    message->before = arena_mark(message->arena);
+    request = arena_alloc_head(message->arena, sizeof *request,
+                               offsetof(struct smb_request, decision.parts));
     request->message = message;
-    request_init(request);
-    if (last)
-        last->next = request;
-    else
-        message->first = message->current = request;
+    request->began_ns = message->began_ns;
+    request->state = ADMIT;
+    request_init_pause(request);
+    message->current = request;
     return request;
 }

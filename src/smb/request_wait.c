@@ -79,15 +79,6 @@ enum request_state request_to_pool(struct smb_request *request,
     return request_wait(request);
 }
 
-/* Something is not in memory: waits for it where the store fetches it, else goes to the pool. */
-enum request_state request_fetch_or(struct smb_request *request, enum request_state in_pool)
-{
-    if (!request->decision.access.may_block &&
-        fetch_set_wait(request->decision.access.fetches, request_arm(request)))
-        return request_wait(request);
-    return in_pool;
-}
-
 /* ---- woken by name ---- */
 
 void request_wake(struct smb_request *request)

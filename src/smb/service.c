@@ -17,7 +17,6 @@ struct smb_service *smb_service_new(const struct smb_options *options, struct st
 
     service->options = *options;
     service->store = store;
-    service->settles_later = store_limits(store).settles_later;
     service->accounts = accounts;
     service->pool = pool;
     service->guid = guid_new();

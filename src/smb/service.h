@@ -27,7 +27,6 @@ struct smb_client_sessions {
 struct smb_service {
     struct smb_options options;
     struct store *store;
-    bool settles_later; /* of its limits */
     const struct accounts *accounts;
     struct decide_pool *pool;
     struct guid guid; /* ServerGuid: of the process */

@@ -54,6 +54,8 @@ struct smb_session *session_hold(struct smb_session *session);
 void session_release(struct smb_session *session);
 /* Nobody finds it from now on; its trees and opens are closed by and by. */
 void session_end(struct smb_session *session);
+/* Closes up to SMB_CLOSED_AT_ONCE handles of sessions and trees that have ended, and posts the connection if more remain. */
+void connection_close_some(struct smb_connection *connection);
 
 /* ---- trees: tree_connect.c ---- */
 

@@ -53,8 +53,7 @@ enum smb_step smb_write_begin(struct smb_request *request, struct wire_reader *r
     if (flags & (WRITE_THROUGH | WRITE_UNBUFFERED))
         request->lasting = LASTING;
     request->parameters = write;
-    write_staging_begin(request->message->connection->service->store, &request->tree->mount,
-                        &open->handle, data, &write->staging);
+    write_staging_begin(request->message->connection->service->store, data, &write->staging);
     return STEP_GO_ON;
 }
 
@@ -75,7 +74,6 @@ enum smb_step smb_write_go_on(struct smb_request *request)
     case STORE_IO:
     case STORE_SHORTAGE:
     case STORE_BUSY:
-    case STORE_UNKNOWN:
         break;
     }
     return smb_refuse(request, STATUS_UNEXPECTED_IO_ERROR);

@@ -70,27 +70,22 @@ static enum error commit_once(struct decision *d, struct attempt *of)
 
     pass_last_gate(of->verdict, !e);
     deciding_end(d);
-    if (e == DECIDE_GONE)
-        return E_NoPendingCopyOperation;
-    return e == DECIDE_UNKNOWN ? E_ServerBusy : e;
+    return e == DECIDE_GONE ? E_NoPendingCopyOperation : e;
 }
 
 enum error copy_commit(struct copying *c, const struct copy_verdict *verdict)
 {
     struct decision d = decision_of(c);
     struct attempt of = { .c = c, .verdict = verdict };
-    enum store_result result = STORE_CONFLICT;
-    enum error e = OK;
+    enum error e;
 
     if (store_await(d.store, c->seen))
         return E_ServerBusy; /* the task comes again */
-    while (!e && result == STORE_CONFLICT) {
-        e = commit_once(&d, &of);
-        result = e ? STORE_OK : store_await(d.store, d.seen);
-    }
-    if (!e)
-        arena_rewind(c->arena, d.attempt); /* a slow source sees a hundred thousand of these */
-    return result ? E_ServerBusy : e;
+    e = commit_once(&d, &of);
+    if (e)
+        return e;
+    arena_rewind(c->arena, d.attempt); /* a slow source sees a hundred thousand of these */
+    return store_await(d.store, d.seen) ? E_ServerBusy : OK;
 }
 
 static enum error find_first(struct decision *d, void *of)

@@ -70,7 +70,7 @@ static void make_call(struct copying *c, struct request *request, struct copy_so
         request->authority = source->url.authority;
     *call = (struct call){ .endpoint = endpoint_of(c),
                            .arena = c->arena,
-                           .inline_max = store_limits(c->job->endpoint->store).inline_bytes,
+                           .inline_max = STORE_INLINE_BYTES,
                            .problem = &c->problem,
                            .version = bytes_from_string("2026-10-06") };
     call_set_request(call, request);
@@ -185,7 +185,6 @@ static enum error copy(struct copying *c)
     struct gathering g = { .endpoint = c->job->endpoint,
                            .call = &call,
                            .decision = &d,
-                           .partition = c->partition,
                            .stage = &stage,
                            .seen = &c->seen };
     enum error e;

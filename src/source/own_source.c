@@ -99,25 +99,16 @@ void own_close(struct open_source *open)
         inner_end(open->inner);
 }
 
-/* Reads its properties, again until the snapshot that they were read from can be kept. */
+/* Reads its properties, and keeps the snapshot that they were read from. */
 static enum error read_head(struct gathering *g, const struct endpoint *endpoint,
                             const struct inner_request *asked, struct open_source *open)
 {
-    for (int i = 0; i < DECIDING_ATTEMPTS_MAX; i++) {
-        enum error e = inner_read(endpoint, g->call->arena, asked, &open->inner);
-        enum store_result result;
+    enum error e = inner_read(endpoint, g->call->arena, asked, &open->inner);
 
-        gather_saw(g, inner_seen(open->inner));
-        if (e)
-            return e;
+    gather_saw(g, inner_seen(open->inner));
+    if (!e)
         open->snapshot = inner_take_snapshot(open->inner);
-        result = snapshot_hold(open->snapshot);
-        if (result != STORE_CONFLICT)
-            return result ? decision_fail_store(g->decision, result) : OK;
-        own_close(open);
-        *open = (struct open_source){ .inner = NULL };
-    }
-    return E_ServerBusy;
+    return e;
 }
 
 /* A file's path as the service reads it: "%5C" separates names, too (recorded). Blobs' names have '/'

@@ -19,9 +19,8 @@ typedef void inspect_visit(void *context, const struct record_place *place,
 typedef void inspect_say(void *context, const char *sentence);
 
 /* Visits every record of every space, and holds the index of pieces against what the records refer
- * to: each difference is said. A store on a cluster is not inspected while a front end
- * has served it within the last minute: logged.
- * returns STORE_OK, STORE_BUSY (that), STORE_CORRUPT (a record cannot be read: said; what follows it was not visited),
+ * to: each difference is said.
+ * returns STORE_OK, STORE_CORRUPT (a record cannot be read: said; what follows it was not visited),
  * STORE_IO */
 enum store_result store_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
                                 void *context);

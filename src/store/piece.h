@@ -12,11 +12,8 @@
  * Bytes are copied into bounded buffers and written by the store's I/O threads. */
 struct stage;
 /* Never waits: the first stage_write() does what has to be waited for.
- * partition    of the record that will refer to the pieces: where a remote engine puts them. When
- *              another one refers to them in the end (a container was replaced meanwhile) such an
- *              engine has to move them
  * length_hint  how many bytes will come; UINT64_MAX unknown */
-struct stage *stage_open(struct store *store, struct partition partition, uint64_t length_hint);
+struct stage *stage_open(struct store *store, uint64_t length_hint);
 /* Before the first stage_write(): the MD5 of all bytes will be asked for. It is computed on the way,
  * by a thread of the store, together with those of other stages (base/md5.h). */
 void stage_want_md5(struct stage *stage);
@@ -48,7 +45,7 @@ void stage_close(struct stage *stage);
  * read and their CRCs checked). The snapshot that returned the piece must still be open. With waiter
  * NULL the call waits for the disk itself.
  * returns STORE_OK, STORE_CORRUPT, STORE_IO
- *         STORE_WAIT  not in memory: it is being fetched; call again when woken */
+ *         STORE_WAIT  not in memory: it is being read; call again when woken */
 enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
                              uint32_t length, void *to, struct waiter *waiter);
 

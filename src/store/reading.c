@@ -166,7 +166,7 @@ uint64_t space_iterator_sequence(const struct space_iterator *iterator)
 
 bool space_iterator_is_gone(const struct space_iterator *iterator)
 {
-    return !iterator->cursor || iterator->cursor->is_gone;
+    return !iterator->cursor;
 }
 
 static void assert_space_iterator(const struct space_iterator *iterator)

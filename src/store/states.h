@@ -1,4 +1,4 @@
-/* States of a store other than the newest, of local engines: those that are kept, and gone back to; and the one of a while
+/* States of a store other than the newest: those that are kept, and gone back to; and the one of a while
  * ago. */
 #ifndef LAGRA_STORE_STATES_H
 #define LAGRA_STORE_STATES_H
@@ -33,7 +33,7 @@ uint64_t store_returns(const struct store *store);
 /* ---- of a while ago ---- */
 
 /* A store for reading alone, which shows what that one showed so long ago, or a sixteenth more: for the secondary endpoint.
- * To be closed before that one, of a local engine. lag_ticks: 16 or more. Start-up. */
+ * To be closed before that one. lag_ticks: 16 or more. Start-up. */
 struct store *store_open_lagging(struct store *store, uint64_t lag_ticks);
 /* What was committed before that instant is shown by snapshots that are opened from now on. now: returned by a store
  * that shows all that there is. Any thread. */

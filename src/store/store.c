@@ -5,7 +5,6 @@
 
 #include "base/sleeper.h"
 #include "store/record_key.h"
-#include "store/space.h"
 
 const char *store_result_text(enum store_result result)
 {
@@ -19,21 +18,10 @@ const char *store_result_text(enum store_result result)
         [STORE_SHORTAGE] = "descriptors or memory ran out",
         [STORE_BUSY] = "another process uses this data folder",
         [STORE_WAIT] = "not yet",
-        [STORE_UNKNOWN] = "the outcome is unknown",
     };
 
     assert((size_t)result < sizeof texts / sizeof texts[0]);
     return texts[result];
-}
-
-/* What is committed to one place meanwhile goes together in one op, which costs as much as ten commits. The logarithm of how
- * many there are is in the id (store/rados/row_key.h). */
-struct guid space_new(void)
-{
-    struct guid id = guid_new();
-
-    id.b[sizeof id.b - 1] &= (uint8_t)~7u;
-    return id;
 }
 
 /* Asserts what store.h promises of the result of a read or a commit: STORE_WAIT only where it may not
@@ -41,7 +29,7 @@ struct guid space_new(void)
 static void assert_result(enum store_result result, struct store_access access)
 {
     assert(result != STORE_WAIT || !access.may_block);
-    assert(result != STORE_BUSY && result != STORE_UNKNOWN);
+    assert(result != STORE_BUSY);
 }
 
 static void assert_snapshot(const struct snapshot *snapshot)
@@ -66,11 +54,6 @@ bool store_healthy(struct store *store)
     return store->operations->healthy(store);
 }
 
-const char *store_trouble(struct store *store)
-{
-    return store->operations->trouble ? store->operations->trouble(store) : NULL;
-}
-
 bool store_wants_reopening(struct store *store)
 {
     return store->operations->wants_reopening && store->operations->wants_reopening(store);
@@ -86,53 +69,6 @@ bool store_is_full(struct store *store)
     return store->operations->is_full && store->operations->is_full(store);
 }
 
-struct store_limits store_limits(const struct store *store)
-{
-    struct store_limits limits = store->operations->limits(store);
-
-    assert(limits.inline_bytes > 0 &&
-           limits.record_bytes >= limits.inline_bytes + STORE_RECORD_BYTES_LEAST &&
-           limits.commit_bytes >= limits.record_bytes && limits.group_parts > 0 &&
-           limits.group_parts <= COMMIT_PARTS_MAX);
-    return limits;
-}
-
-struct fetch_set *fetch_set_open(struct store *store)
-{
-    struct fetch_set *set = NULL;
-
-    if (store->operations->fetch_set_open)
-        set = store->operations->fetch_set_open(store);
-    assert(!set || (set->store == store && !set->is_repeated));
-    return set;
-}
-
-void fetch_set_close(struct fetch_set *set)
-{
-    if (set)
-        set->store->operations->fetch_set_close(set);
-}
-
-void fetch_set_begin(struct fetch_set *set)
-{
-    bool is_repetition = set && set->is_repeated;
-
-    if (!set)
-        return;
-    set->is_repeated = false;
-    set->store->operations->fetch_set_begin(set, is_repetition);
-}
-
-bool fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
-{
-    if (!set)
-        return false;
-    if (!set->store->operations->fetch_set_wait(set, waiter))
-        return false;
-    set->is_repeated = true; /* perhaps again: a commit may wait several times */
-    return true;
-}
-
 struct snapshot *snapshot_open(struct store *store, struct partition partition,
                                struct store_access access)
 {
@@ -143,13 +79,6 @@ struct snapshot *snapshot_open(struct store *store, struct partition partition,
     assert(guid_equal(&snapshot->space, &partition.space));
     snapshot->access = access;
     return snapshot;
-}
-
-void snapshot_show_pending(struct snapshot *snapshot)
-{
-    assert(snapshot->access.shows_pending);
-    if (snapshot->store->operations->snapshot_show_pending)
-        snapshot->store->operations->snapshot_show_pending(snapshot);
 }
 
 void snapshot_close(struct snapshot *snapshot)
@@ -164,20 +93,6 @@ bool snapshot_is_newest(const struct snapshot *snapshot)
 
     assert_snapshot(snapshot);
     return operations->snapshot_is_newest && operations->snapshot_is_newest(snapshot);
-}
-
-enum store_result snapshot_confirm(struct snapshot *snapshot, struct snapshot *now)
-{
-    const struct store_operations *operations = snapshot->store->operations;
-    enum store_result result;
-
-    assert_snapshot(snapshot);
-    assert_snapshot(now);
-    if (!operations->snapshot_confirm)
-        return snapshot_instant(now) == snapshot_instant(snapshot) ? STORE_OK : STORE_CONFLICT;
-    result = operations->snapshot_confirm(snapshot, now);
-    assert_result(result, now->access);
-    return result;
 }
 
 struct store_access snapshot_access(const struct snapshot *snapshot)
@@ -198,24 +113,12 @@ uint64_t snapshot_sequence(const struct snapshot *snapshot)
 
 instant snapshot_instant(const struct snapshot *snapshot)
 {
-    const struct store_operations *operations = snapshot->store->operations;
-
-    if (operations->snapshot_instant)
-        return operations->snapshot_instant(snapshot);
     return snapshot->newest;
 }
 
 bool snapshot_is_gone(const struct snapshot *snapshot)
 {
     return snapshot->gone;
-}
-
-enum store_result snapshot_hold(struct snapshot *snapshot)
-{
-    enum store_result result = snapshot->store->operations->snapshot_hold(snapshot);
-
-    assert_result(result, snapshot->access);
-    return result;
 }
 
 /* prefix: of what may be read ahead; NULL: nothing. */
@@ -298,14 +201,14 @@ void store_checkpoint_clock(struct store *store)
 
 instant store_time_passed(struct store *store, instant t)
 {
-    return store->operations->time_passed ? store->operations->time_passed(store, t)
-                                          : clock_without_steps(t);
+    (void)store;
+    return clock_without_steps(t);
 }
 
 instant store_time_shown(struct store *store, instant passed)
 {
-    return store->operations->time_shown ? store->operations->time_shown(store, passed)
-                                         : clock_with_steps(passed);
+    (void)store;
+    return clock_with_steps(passed);
 }
 
 void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
@@ -313,19 +216,17 @@ void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *w
     store->operations->wait_durable(store, sequence, waiter);
 }
 
-enum store_result store_settled(struct store *store, uint64_t sequence)
+enum store_result store_durable(struct store *store, uint64_t sequence)
 {
-    enum store_result result = store->operations->settled(store, sequence);
+    enum store_result result = store->operations->durable(store, sequence);
 
-    assert(result == STORE_OK || result == STORE_WAIT || result == STORE_CONFLICT ||
-           result == STORE_IO || result == STORE_FULL || result == STORE_SHORTAGE ||
-           result == STORE_UNKNOWN);
+    assert(result == STORE_OK || result == STORE_WAIT || result == STORE_IO);
     return result;
 }
 
 enum store_result store_await(struct store *store, uint64_t sequence)
 {
-    enum store_result result = store_settled(store, sequence);
+    enum store_result result = store_durable(store, sequence);
     struct sleeper sleeper;
 
     if (result != STORE_WAIT)
@@ -334,7 +235,7 @@ enum store_result store_await(struct store *store, uint64_t sequence)
     do {
         store_wait_durable(store, sequence, sleeper_arm(&sleeper));
         sleeper_wait(&sleeper);
-        result = store_settled(store, sequence);
+        result = store_durable(store, sequence);
     } while (result == STORE_WAIT);
     sleeper_release(&sleeper);
     assert(result != STORE_WAIT);
@@ -356,9 +257,9 @@ enum store_result store_count(struct store *store, struct guid space, struct byt
     return result;
 }
 
-struct stage *stage_open(struct store *store, struct partition partition, uint64_t length_hint)
+struct stage *stage_open(struct store *store, uint64_t length_hint)
 {
-    return store->operations->stage_open(store, partition, length_hint);
+    return store->operations->stage_open(store, length_hint);
 }
 
 void stage_want_md5(struct stage *stage)
@@ -463,14 +364,6 @@ void store_drop_caches(struct store *store)
         store->operations->drop_caches(store);
 }
 #endif
-
-/* ---- what local engines have in common ---- */
-
-enum store_result local_snapshot_hold(struct snapshot *snapshot)
-{
-    (void)snapshot;
-    return STORE_OK;
-}
 
 enum store_result store_inspect(struct store *store, inspect_visit *visit, inspect_say *say,
                                 void *context)

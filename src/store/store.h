@@ -12,42 +12,29 @@
  * The commit applies all changes or none, and only if no partition has changed since its snapshot.
  * Otherwise it returns STORE_CONFLICT, and the caller decides again on newer snapshots.
  *
- * There are two kinds of engine. A local one (embedded, memory) has all records on this machine, and
- * knows the outcome of a commit when store_commit() returns. A remote one (records on other machines)
- * fetches records, and learns the outcome later. Callers are written for both:
+ * Reads, commits and durability:
  *  - Any function that takes an access, or reads through an object that was opened with one, may
  *    return STORE_WAIT if the access does not allow it to block: the record is not in memory. Nothing
- *    has been returned and nothing has changed. A remote engine then fetches the record
- *    asynchronously: the caller asks to be woken (fetch_set_wait()), and repeats the whole decision. If
- *    nothing is being fetched, the caller repeats the decision on a thread that may block
- *    (STORE_MAY_BLOCK), where a local engine reads from its disk. With STORE_MAY_BLOCK these functions
- *    never return STORE_WAIT.
- *  - Reads may return STORE_CONFLICT: the state of the snapshot is gone. Decide again on a new one.
- *    Never after snapshot_hold() returned STORE_OK, and never from a local engine.
+ *    has been returned and nothing has changed. The caller repeats the whole decision on a thread that
+ *    may block (STORE_MAY_BLOCK), where these functions never return STORE_WAIT.
  *  - A decision that is repeated on the same state must have the same result.
- *  - A snapshot may show commits that are not settled yet. Nothing that was read or committed is
- *    reported to a client before store_wait_durable() has woken its waiter and store_settled() has
- *    returned STORE_OK. If that returns STORE_CONFLICT, the caller decides again, as if store_commit()
- *    had returned it.
+ *  - A commit is final when store_commit() has returned STORE_OK, but it is not durable yet, and snapshots
+ *    show it at once. Nothing that was read or committed is reported to a client before it is durable:
+ *    store_wait_durable() has woken its waiter and store_durable() has returned STORE_OK.
  *
  * Store invariants, cited as "store invariant N":
  *  (1) A commit is atomic, in memory and after a crash, over all its partitions. Snapshots of
  *      different partitions are not of the same moment: a reader of two may see one before and the
  *      other after a commit to both. A decision that rests on both commits both, one perhaps as a guard.
  *  (2) A record never refers to a piece that is not durable.
- *  (3) Every snapshot and commit has a sequence. Once store_wait_durable() has woken the waiter of
- *      that sequence and store_settled() returns STORE_OK, everything that the snapshot showed or the
- *      commit wrote survives a crash.
- *  (4) A piece that an open snapshot refers to keeps its bytes until that snapshot is closed. In a
- *      remote engine this holds for snapshots that are held (snapshot_hold()), and for five minutes for
- *      others.
+ *  (3) Every snapshot and commit has a sequence. Once store_durable() returns STORE_OK for it, everything
+ *      that the snapshot showed or the commit wrote survives a crash, and so does all up to that sequence.
+ *  (4) A piece that an open snapshot refers to keeps its bytes until that snapshot is closed.
  *  (5) Bytes whose CRC does not match are never returned: STORE_CORRUPT.
- *  (6) What is not durable is never acknowledged. In a local engine a failed write or sync is final:
- *      the store stops accepting commits (STORE_IO). In a remote engine a commit whose outcome cannot
- *      be learned is neither acknowledged nor repeated: store_settled() returns STORE_UNKNOWN.
+ *  (6) What is not durable is never acknowledged. A failed write or sync is final: the store stops
+ *      accepting commits (STORE_IO).
  *
- * No function here waits for a disk write. Reads wait for the disk, or for other machines, only where
- * they may block. */
+ * No function here waits for a disk write. Reads wait for the disk only where they may block. */
 #ifndef LAGRA_STORE_STORE_H
 #define LAGRA_STORE_STORE_H
 
@@ -59,17 +46,15 @@
 enum store_result {
     STORE_OK = 0,
     STORE_NOT_FOUND, /* no such record; the space was dropped; the iterator is at its end */
-    STORE_CONFLICT, /* a partition changed since its snapshot, or its state is gone: decide again */
-    STORE_CORRUPT,  /* a checksum or the form of stored data is wrong; logged where it was found */
-    STORE_IO,       /* the disk failed, or had failed before; logged */
-    STORE_FULL,     /* too little space is left for what grows; nothing was changed */
+    STORE_CONFLICT,  /* of a commit: a partition has changed since its snapshot: decide again */
+    STORE_CORRUPT,   /* a checksum or the form of stored data is wrong; logged where it was found */
+    STORE_IO,        /* the disk failed, or had failed before; logged */
+    STORE_FULL,      /* too little space is left for what grows; nothing was changed */
     STORE_SHORTAGE, /* out of descriptors or memory for now, or the caller's arena is exhausted; nothing was
                      * changed: try later. Any function that returns STORE_IO may return it */
-    STORE_BUSY,    /* another process has this data folder (open only) */
-    STORE_WAIT,    /* with a waiter: it will be woken, then call again. With STORE_NO_WAIT: not in
-                      * memory; decide again with STORE_MAY_BLOCK */
-    STORE_UNKNOWN, /* store_settled() only: the outcome cannot be learned; close the connection
-                      * without an answer. Never from a local engine */
+    STORE_BUSY, /* another process has this data folder (open only) */
+    STORE_WAIT, /* with a waiter: it will be woken, then call again. With STORE_NO_WAIT: not in
+                 * memory; decide again with STORE_MAY_BLOCK */
 };
 const char *store_result_text(enum store_result result);
 
@@ -77,11 +62,7 @@ struct store;
 
 /* What a function does if a record is not in memory. */
 struct store_access {
-    bool may_block;            /* waits for it; only on threads that may block */
-    bool shows_pending;        /* the reader may call snapshot_show_pending() */
-    struct fetch_set *fetches; /* else: where it is fetched to, beside STORE_WAIT; NULL: nowhere */
-    /* Of a snapshot: not the state that was fetched for this reader before, which it is shown else. */
-    bool afresh;
+    bool may_block; /* waits for it; only on threads that may block */
     /* Of commits: store_returns() before anything was read; 0: it rests on nothing but its parts. */
     uint64_t returns;
     /* Of commits: nobody waits for it yet. It is durable within STORE_LEISURE_MS, and as soon as any other
@@ -142,11 +123,8 @@ struct store *store_open_memory(void);
 void store_close(struct store *store);
 /* The most file descriptors that the store will have open until it has grown by 128 GiB. Any thread. */
 unsigned store_descriptors(struct store *store);
-/* False after a write or sync has failed (store invariant 6). A local engine stays so; a remote one may recover. Any thread. */
+/* False after a write or sync has failed, for ever (store invariant 6). Any thread. */
 bool store_healthy(struct store *store);
-/* What keeps a remote engine from its work for now, as a sentence's beginning (static); NULL: nothing. Its cluster does
- * not answer: requests wait for it. Or its clock is wrong: every commit returns STORE_SHORTAGE. Any thread. */
-const char *store_trouble(struct store *store);
 /* True after the engine ran out of descriptors or memory: every commit then returns STORE_SHORTAGE, until the store has been
  * closed and opened again. Nothing is lost: reads continue, and what was committed becomes durable. Any thread. */
 bool store_wants_reopening(struct store *store);
@@ -169,59 +147,23 @@ struct store_figures {
 /* False: the engine has no such figures. Any thread; may wait for a lock, not for the disk. */
 bool store_figures(struct store *store, struct store_figures *ret_figures);
 
-/* The record size that every engine accepts beside inline content. */
-#define STORE_RECORD_BYTES_LEAST (64u << 10)
-/* The most parts of one commit. */
-#define COMMIT_PARTS_MAX         16
-
-/* What a caller may put into one record and one commit. Partitions' keys do not count. */
-struct store_limits {
-    uint32_t
-        inline_bytes; /* content up to this size is better stored in a record than as a piece */
-    uint32_t record_bytes; /* most bytes of key and value of one record, together: at least
-                            * inline_bytes + STORE_RECORD_BYTES_LEAST */
-    uint64_t commit_bytes; /* most bytes of all keys and values of one commit (changes_bytes()): at
-                            * least record_bytes */
-    uint32_t group_parts;  /* up to so many independent partitions cost less in one commit than in
-                            * one each: 1..COMMIT_PARTS_MAX */
-    bool settles_later; /* of a remote engine: what was committed or read may turn out not to exist
-                         * (store_settled()), though this process goes on */
-};
-struct store_limits store_limits(const struct store *store);
-
-/* ---- fetching, without a thread that waits ---- */
-
-/* The records being fetched for a reader that may not block (struct store_access): a decision, a read of
- * service properties, a part of a content's map. One set serves the readers of one exchange, one after
- * another. A repeated reader reads in the same order as before. Records that have arrived by then are
- * returned at once, from the state of the first read. A commit may fetch too, and is repeated by itself. */
-struct fetch_set;
-/* Returns NULL for a local engine, which fetches nothing. The functions below accept NULL. */
-struct fetch_set *fetch_set_open(struct store *store);
-/* Drops what is still being fetched. No waiter may be waiting. */
-void fetch_set_close(struct fetch_set *set);
-/* Begins a reader: forgets what was fetched for the one before, unless this is the repetition that
- * fetch_set_wait() was called for. */
-void fetch_set_begin(struct fetch_set *set);
-/* After STORE_WAIT: wakes the waiter, once, when the reader is to be repeated. The records have arrived
- * then, or the repetition returns why not. False: nothing is being fetched, and the waiter is not kept. */
-bool fetch_set_wait(struct fetch_set *set, struct waiter *waiter);
+/* Content up to this size is better stored in a record than as a piece. */
+#define STORE_INLINE_BYTES (16u << 10)
+/* The most bytes of key and value of one record, together, but for the partition's key: larger ones make commits
+ * and compactions slow for all. */
+#define STORE_RECORD_BYTES (4u << 20)
+/* The most parts of one commit. Independent partitions cost less in one commit than in one each. */
+#define COMMIT_PARTS_MAX   16
 
 /* ---- snapshots ---- */
 
-/* One committed state of one partition, from open to close: in a local engine that of the opening, in a remote one that
- * of the first read (or of snapshot_hold(), or a commit). Belongs to one thread at a time. */
+/* One committed state of one partition: that of the opening. Belongs to one thread at a time. */
 struct snapshot;
 
 /* Never waits. The access applies to all reads through the snapshot. */
 struct snapshot *snapshot_open(struct store *store, struct partition partition,
                                struct store_access access);
 void snapshot_close(struct snapshot *snapshot);
-/* Before the first read, and only where all that comes of it waits for the sequence of this snapshot, or for that of the
- * next commit with the same access, and for no older one of another reader: what is shown may be what commits of this
- * process will leave that are not applied yet, so that the next need not wait for them. The sequence may be another one
- * then, above those of all snapshots that are settled. Nothing changes in a local engine. Never waits. */
-void snapshot_show_pending(struct snapshot *snapshot);
 struct store_access snapshot_access(const struct snapshot *snapshot);
 /* Changes the access of reads that begin after this call. */
 void snapshot_set_access(struct snapshot *snapshot, struct store_access access);
@@ -234,17 +176,8 @@ instant snapshot_instant(const struct snapshot *snapshot);
  * compare with. False: it may have changed, or its engine cannot tell; look again. That the partition's space has
  * been dropped is not seen here. Not of a snapshot that a commit has spent. Never waits. */
 bool snapshot_is_newest(const struct snapshot *snapshot);
-/* Is it in another snapshot, opened later (afresh) and not read yet, as in this one? returns STORE_OK; STORE_CONFLICT: it may have
- * changed, or its space was dropped; STORE_WAIT, STORE_IO, STORE_CORRUPT */
-enum store_result snapshot_confirm(struct snapshot *snapshot, struct snapshot *now);
 /* After a read that returned STORE_NOT_FOUND: true if that is because the space had been dropped before the snapshot was opened. */
 bool snapshot_is_gone(const struct snapshot *snapshot);
-/* Keeps the state of the snapshot readable until it is closed: reads no longer return
- * STORE_CONFLICT, and pieces keep their bytes (store invariant 4). For long readers: a streaming
- * answer, a long scan.
- * returns STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_IO */
-enum store_result snapshot_hold(struct snapshot *snapshot);
-
 struct record {
     struct bytes key;
     struct bytes value;         /* in the arena given */
@@ -252,7 +185,7 @@ struct record {
     size_t piece_count;
 };
 
-/* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO, STORE_SHORTAGE */
+/* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CORRUPT, STORE_IO, STORE_SHORTAGE */
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
                                struct bytes key, struct arena *arena, struct record *ret_record);
 /* As snapshot_get(), for records that are read one after another in the order of their keys: an engine that has to read this one
@@ -271,7 +204,7 @@ struct scan *scan_open(struct snapshot *snapshot, enum record_family family, str
 struct scan *scan_open_front(struct snapshot *snapshot, enum record_family family,
                              struct bytes prefix, struct bytes from);
 /* Next record; its memory is valid until the next call or close unless an arena is given. After
- * STORE_WAIT or STORE_CONFLICT the scan can only be closed.
+ * STORE_WAIT the scan can only be closed.
  * returns as snapshot_get(); STORE_NOT_FOUND at the end */
 enum store_result scan_next(struct scan *scan, struct arena *arena, struct record *ret_record);
 void scan_close(struct scan *scan);
@@ -284,7 +217,7 @@ struct changes *changes_new(struct arena *arena);
 /* The arena of the list: for values that are built for it. */
 struct arena *changes_arena(const struct changes *changes);
 bool changes_empty(const struct changes *changes);
-/* Bytes of all keys and values, as store_limits() counts them; pieces count as their records name them. */
+/* Bytes of all keys and values; pieces count as their records name them. */
 uint64_t changes_bytes(const struct changes *changes);
 /* Moves all changes of `more`, of the same arena and partition, to the end of the list: for decisions
  * that are made one after another and committed as one. */
@@ -327,9 +260,8 @@ struct commit_part {
 };
 
 /* Applies the changes of all parts atomically, if no partition has changed since its snapshot. Each
- * partition is in at most one part, and at least one part has changes. A guard costs a remote engine a
- * message: use one where a rule spans two partitions (a rename, a create in a directory, a quota), not
- * on every write.
+ * partition is in at most one part, and at least one part has changes. Use a guard where a rule
+ * spans two partitions (a rename, a create in a directory, a quota), not on every write.
  *
  * To move a piece to another partition, one commit releases it in one part and puts it in another.
  *
@@ -338,7 +270,7 @@ struct commit_part {
  *
  * now           the instant the changes were decided at, above snapshot_instant() of every part
  * ret_sequence  must be durable before the success is reported
- * returns       STORE_OK         see store_settled()
+ * returns       STORE_OK         final, and durable later
  *               STORE_CONFLICT   a partition has changed; rarely also when only another one has
  *               STORE_NOT_FOUND  the space of a part is dropped
  *               STORE_WAIT       only under STORE_NO_WAIT
@@ -356,9 +288,7 @@ void store_checkpoint_clock(struct store *store);
 /* Converts an instant to one without the steps of the wall clock that this store has followed until
  * then: for ends of durations that may be long (a message that is hidden for a week). The result may be
  * stored: it means the same in every process that opens the store, now and after a restart. The order of
- * instants is kept. A local engine uses the steps of its one process, and keeps them in its clock rows
- * (store_checkpoint_clock()). In a remote engine the steps are a record of the store, the same for all; a
- * process whose own wall clock is set does not follow it there. decision: 294 */
+ * instants is kept. The steps are in the store's clock rows (store_checkpoint_clock()). decision: 294 */
 instant store_time_passed(struct store *store, instant t);
 /* Converts such a time back, by the clock as it is now: for clients, and for the due instants of
  * deferred tasks. */
@@ -366,25 +296,19 @@ instant store_time_shown(struct store *store, instant passed);
 
 /* ---- durability ---- */
 
-/* Calls waiter->wake once everything up to `sequence` is durable or settled otherwise, or the store has
+/* Calls waiter->wake once everything up to `sequence` is durable, or the store has
  * failed; immediately, in this call, if that is so already. Any thread. */
 void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter);
-/* The outcome of everything that was read or committed up to `sequence`, after its waiter was woken.
- * returns STORE_OK        durable
- *         STORE_WAIT      not settled yet
- *         STORE_CONFLICT  lost: what was read or committed does not exist; decide again
- *         STORE_IO        the store has failed
- *         STORE_FULL, STORE_SHORTAGE   of a remote engine's commit: nothing was changed
- *         STORE_UNKNOWN   see there */
-enum store_result store_settled(struct store *store, uint64_t sequence);
-/* Waits until it is settled; for threads that may block. returns as store_settled(), never STORE_WAIT */
+/* Is everything that was read or committed up to `sequence` durable? Any thread.
+ * returns STORE_OK, STORE_WAIT: not yet; STORE_IO: it is not, and the store has failed */
+enum store_result store_durable(struct store *store, uint64_t sequence);
+/* Waits until it is; for threads that may block. returns STORE_OK, STORE_IO */
 enum store_result store_await(struct store *store, uint64_t sequence);
 
 /* ---- iterating over the partitions of a space ---- */
 
-/* The LISTED records of a space in order of (partition key, record key). Each partition is read in one
- * committed state, which has everything that was acknowledged before the iterator was opened; states of
- * different partitions may be of different moments. (Local engines show one state of all.) */
+/* The LISTED records of a space in order of (partition key, record key), as they were when the iterator was
+ * opened. */
 struct space_iterator;
 /* Starts at the first record at or after (from_partition, from_record). Never waits. */
 struct space_iterator *space_iterator_open(struct store *store, struct guid space,
@@ -397,9 +321,8 @@ struct space_record {
     struct bytes record_key;
     struct bytes value;
 };
-/* After STORE_WAIT or STORE_CONFLICT the iterator can only be closed.
- * returns STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,
- *         STORE_IO */
+/* After STORE_WAIT the iterator can only be closed.
+ * returns STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CORRUPT, STORE_IO */
 enum store_result space_iterator_next(struct space_iterator *iterator,
                                       struct space_record *ret_record);
 /* As snapshot_is_gone(), after space_iterator_next() has returned STORE_NOT_FOUND. */
@@ -430,15 +353,14 @@ enum store_result index_iterator_next(struct index_iterator *iterator,
 void index_iterator_close(struct index_iterator *iterator);
 
 /* The sum of all additions to a counter of the space by commits up to now; 0 if there were none, or the space is dropped.
- * *ret_sequence: as snapshot_sequence(). returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO, or
- *         STORE_CONFLICT  the reader has been shown what is pending, which no counter has; the next time it is not */
+ * *ret_sequence: as snapshot_sequence(). returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,
                               struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
 
 /* ---- deferred tasks ---- */
 
 /* A durable list of tasks, ordered by when they are due. A task is added by the commit that makes it necessary, and removed by the
- * commit that does it. So it runs at least once: again after a crash or a conflict, perhaps in two processes. Its handler first
+ * commit that does it. So it runs at least once: again after a crash or a conflict. Its handler first
  * checks what there is still to do.
  *
  * How a runner (one thread) uses it:
@@ -474,8 +396,8 @@ enum store_result store_task_peek(struct store *store, const struct deferred_tas
 void store_task_wait(struct store *store, instant due, struct waiter *waiter);
 /* Removes the waiter. False: it has been woken, or is being woken. */
 bool store_task_forget(struct store *store, struct waiter *waiter);
-/* Moves a task to later, as another kind, once, whoever else moves it. May wait for a disk. returns STORE_OK, also where it was moved
- * already; STORE_NOT_FOUND: its space is dropped; others: it is where it was */
+/* Moves a task to later, as another kind. May wait for a disk. returns STORE_OK; STORE_NOT_FOUND: its space is dropped; others: it
+ * is where it was */
 enum store_result store_task_move(struct store *store, const struct deferred_task *task,
                                   instant due, uint32_t kind, struct bytes payload,
                                   struct arena *arena);

@@ -24,14 +24,7 @@ struct store {
     _Atomic uint64_t returns;  /* to states that were kept; changed where no commit is under way */
 };
 
-/* The first member of an engine's set of what is fetched. */
-struct fetch_set {
-    struct store *store;
-    bool is_repeated; /* fetch_set_wait() has been called since the reader began */
-};
-
-/* The first member of an engine's snapshot; but for `access` immutable once open, or snapshot_show_pending() was
- * called. */
+/* The first member of an engine's snapshot; but for `access` immutable once open. */
 struct snapshot {
     struct store *store;
     uint64_t sequence; /* at least that of the newest change to the partition, or of the dropping of
@@ -49,8 +42,6 @@ struct cursor {
     struct store *store;
     struct bytes key;
     struct bytes value;
-    bool
-        is_gone; /* an iterator's, at its end: that the space is dropped was only seen when it was read */
 };
 
 /* The first member of an engine's stage. */
@@ -70,32 +61,16 @@ enum scan_kind { SCAN_PLAIN, SCAN_FRONT, SCAN_AHEAD };
 struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
-    const char *(*trouble)(struct store *store);  /* NULL: none */
     bool (*wants_reopening)(struct store *store); /* NULL: never */
     /* NULL: has none */
     bool (*figures)(struct store *store, struct store_figures *ret_figures);
     bool (*is_full)(struct store *store);         /* NULL: never */
     unsigned (*descriptors)(struct store *store); /* NULL: none */
 
-    struct store_limits (*limits)(const struct store *store);
-
-    /* NULL: nothing is fetched; the others are not called then. */
-    struct fetch_set *(*fetch_set_open)(struct store *store);
-    void (*fetch_set_close)(struct fetch_set *set);
-    /* A reader begins, or is repeated. */
-    void (*fetch_set_begin)(struct fetch_set *set, bool is_repetition);
-    bool (*fetch_set_wait)(struct fetch_set *set, struct waiter *waiter);
-
     /* The caller sets the access. */
     struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
-    void (*snapshot_show_pending)(struct snapshot *snapshot); /* NULL: nothing is pending */
     void (*snapshot_close)(struct snapshot *snapshot);
-    /* What was known when it was opened may be less than what it will read. NULL: it is not. */
-    instant (*snapshot_instant)(const struct snapshot *snapshot);
     bool (*snapshot_is_newest)(const struct snapshot *snapshot); /* NULL: it cannot tell */
-    /* NULL: by instants. */
-    enum store_result (*snapshot_confirm)(struct snapshot *snapshot, struct snapshot *now);
-    enum store_result (*snapshot_hold)(struct snapshot *snapshot);
     /* The record under a full key, decoded into the arena; ret_record->key is left alone. */
     enum store_result (*get)(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                              struct record *ret_record);
@@ -107,7 +82,7 @@ struct store_operations {
                                 instant now, struct store_access access, uint64_t *ret_sequence);
 
     void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
-    enum store_result (*settled)(struct store *store, uint64_t sequence);
+    enum store_result (*durable)(struct store *store, uint64_t sequence);
 
     /* Cursors see keys below `end` only (copied). The one of a scan sees the snapshot's state and
      * is closed before it; the one of a space iterator sees the newest state and returns its sequence, and
@@ -115,8 +90,7 @@ struct store_operations {
     struct cursor *(*scan_cursor)(struct snapshot *snapshot, struct bytes end, enum scan_kind kind);
     struct cursor *(*space_cursor)(struct store *store, const struct guid *space, struct bytes end,
                                    struct store_access access, uint64_t *ret_sequence);
-    /* Both: STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,
-     * STORE_IO. */
+    /* Both: STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CORRUPT, STORE_IO. */
     enum store_result (*cursor_seek)(struct cursor *cursor, struct bytes key);
     enum store_result (*cursor_next)(struct cursor *cursor);
     void (*cursor_close)(struct cursor *cursor);
@@ -126,20 +100,13 @@ struct store_operations {
     /* Deletes such a row, which is of this space, if that is dropped. */
     enum store_result (*delete_row)(struct store *store, const struct guid *space,
                                     struct bytes key);
-    /* NULL: no other process moves it. */
-    enum store_result (*task_move)(struct store *store, const struct deferred_task *task,
-                                   instant due, uint32_t kind, struct bytes payload);
     void (*checkpoint_clock)(struct store *store); /* NULL: it forgets */
-    /* NULL: this process alone follows steps (base/clock.h). */
-    instant (*time_passed)(struct store *store, instant t);
-    instant (*time_shown)(struct store *store, instant passed);
     /* full key of the counter */
     enum store_result (*count)(struct store *store, const struct guid *space, struct bytes key,
                                struct store_access access, int64_t *ret_sum,
                                uint64_t *ret_sequence);
 
-    struct stage *(*stage_open)(struct store *store, struct partition partition,
-                                uint64_t length_hint);
+    struct stage *(*stage_open)(struct store *store, uint64_t length_hint);
     enum store_result (*stage_write)(struct stage *stage, struct bytes data, struct waiter *waiter,
                                      size_t *ret_taken);
     enum store_result (*stage_finish)(struct stage *stage, struct waiter *waiter);
@@ -180,15 +147,6 @@ static inline bool store_has_returned(const struct store *store, struct store_ac
 {
     return access.returns > 0 && access.returns != atomic_load(&store->returns) + 1;
 }
-
-/* ---- what local engines have in common ---- */
-
-/* Larger records make commits and compactions slow for all. */
-#define LOCAL_INLINE_BYTES (16u << 10)
-#define LOCAL_RECORD_BYTES (4u << 20)
-
-/* Every snapshot is held. */
-enum store_result local_snapshot_hold(struct snapshot *snapshot);
 
 /* ---- what a list of changes holds, for the engines ---- */
 

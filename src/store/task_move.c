@@ -1,4 +1,4 @@
-/* A task that is to be done later: by the engine's own op, where other processes run tasks too, else by a commit. */
+/* A task that is to be done later. */
 #include "base/clock.h"
 #include "store/store_private.h"
 
@@ -27,8 +27,6 @@ enum store_result store_task_move(struct store *store, const struct deferred_tas
 {
     enum store_result result = STORE_CONFLICT;
 
-    if (store->operations->task_move)
-        return store->operations->task_move(store, task, due, kind, payload);
     for (int i = 0; i < MOVES_MAX && result == STORE_CONFLICT; i++)
         result = move(store, task, due, kind, payload, arena);
     return result;

@@ -46,7 +46,7 @@ static enum error write_entity(struct decision *d, const struct entity *entity)
     if (e)
         return e;
     value = entity_encode(d->arena, entity);
-    if (key.len + value.len > store_limits(d->store).record_bytes)
+    if (key.len + value.len > STORE_RECORD_BYTES)
         return decision_fail(d, E_EntityTooLarge, "The server's store takes smaller entities.");
     changes_put(d->changes, RECORD_LISTED, key, value, NULL, 0);
     return OK;

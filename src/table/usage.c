@@ -15,4 +15,11 @@ static bool is_table(const struct space_record *record, struct guid *ret_space,
     return true;
 }
 
-const struct usage_functions table_usage = { .container = is_table };
+static struct bytes name_of(const struct space_record *record)
+{
+    struct table table;
+
+    return table_decode(record->value, &table) ? table.name : record->partition_key;
+}
+
+const struct usage_functions table_usage = { .container = is_table, .name = name_of };

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/encode.h"
+#include "base/url.h"
 #include "transfer/server.h"
 #include "transfer/sides.h"
 
@@ -102,6 +103,42 @@ static struct bytes path_of(struct arena *arena, const struct item *item)
                         BYTES_ARG(percent_encode(arena, item->name, "/")));
 }
 
+/* Returns false if the source may normalize the blob's path to that of another one. decision: 39 */
+static bool is_reached(struct worker *worker, const struct item *item)
+{
+    return item->kind != ITEM_BLOB ||
+           bytes_equal(url_normalize_path(worker->arena, item->name), item->name);
+}
+
+static bool fail_unreached(struct worker *worker, const struct item *item)
+{
+    return worker_problem(worker, "%.*s/%.*s: no URL reaches it, since its URL means %.*s",
+                          BYTES_ARG(item->parent), BYTES_ARG(item->name),
+                          BYTES_ARG(url_normalize_path(worker->arena, item->name)));
+}
+
+/* Requires the ETag that was listed: of a blob whose URL may mean another one, and, while bytes are read, of every
+ * blob that may change. Returns false if it is required and was not listed. */
+static bool require_listed(struct worker *worker, const struct item *item, bool reads_bytes,
+                           struct asking *asking, struct fetch_header *headers)
+{
+    bool reached = is_reached(worker, item);
+    bool may_change = reads_bytes && item->kind == ITEM_BLOB && !item->state.ptr;
+
+    if (item->version.len > 0 && (!reached || may_change))
+        headers[asking->header_count++] = (struct fetch_header){ BYTES("If-Match"), item->version };
+    return reached || item->version.len > 0 || fail_unreached(worker, item);
+}
+
+static bool read_problem(struct worker *worker, const struct item *item, const struct asker *asker,
+                         int status)
+{
+    if ((status == 404 || status == 412) && !is_reached(worker, item))
+        return fail_unreached(worker, item);
+    return worker_problem(worker, "%s%s", asker_problem(asker),
+                          status == 412 ? ": it was changed while it was copied" : "");
+}
+
 /* Both begin and end of what is read belong to the state that was listed. */
 static bool read_bytes(struct source *source, struct worker *worker, const struct item *item,
                        uint64_t at, uint64_t length, struct bytes *ret_bytes)
@@ -122,11 +159,10 @@ static bool read_bytes(struct source *source, struct worker *worker, const struc
             (struct fetch_header){ BYTES("x-ms-range"),
                                    arena_printf(worker->arena, "bytes=%" PRIu64 "-%" PRIu64, at,
                                                 at + length - 1) };
-    if (item->kind == ITEM_BLOB && item->version.len > 0 && !item->state.ptr)
-        headers[asking.header_count++] = (struct fetch_header){ BYTES("If-Match"), item->version };
+    if (!require_listed(worker, item, true, &asking, headers))
+        return false;
     if (!asker_ask(asker, worker->arena, &asking, &answer))
-        return worker_problem(worker, "%s%s", asker_problem(asker),
-                              answer.status == 412 ? ": it was changed while it was copied" : "");
+        return read_problem(worker, item, asker, answer.status);
     *ret_bytes = answer.body;
     return answer.body.len == length ||
            worker_problem(worker, "%.*s: %zu bytes came instead of %" PRIu64,
@@ -149,8 +185,10 @@ static bool read_ranges(struct source *source, struct worker *worker, const stru
     const struct server_source *server = (const struct server_source *)(const void *)source;
     struct asker *asker = server->is_target ? worker->to : worker->from;
     bool is_file = item->kind == ITEM_FILE;
-    const struct asking asking = {
+    struct fetch_header headers[1];
+    struct asking asking = {
         .method = "GET",
+        .headers = headers,
         .service = is_file ? ENDPOINT_FILE : ENDPOINT_BLOB,
         .path = path_of(worker->arena, item),
         .query = arena_printf(worker->arena, "comp=%s%s%.*s", is_file ? "rangelist" : "pagelist",
@@ -162,8 +200,10 @@ static bool read_ranges(struct source *source, struct worker *worker, const stru
     struct xml_error error;
 
     *ret_ranges = (struct item_ranges){ .count = 0 };
+    if (!require_listed(worker, item, false, &asking, headers))
+        return false;
     if (!asker_ask(asker, worker->arena, &asking, &answer))
-        return worker_problem(worker, "%s", asker_problem(asker));
+        return read_problem(worker, item, asker, answer.status);
     root = xml_parse(worker->arena, answer.body, RANGES_LIMITS, &error);
     for (const struct xml_node *node = root ? root->first_child : NULL; node; node = node->next) {
         if ((bytes_is(node->name, "PageRange") || bytes_is(node->name, "Range")) &&

@@ -15,11 +15,11 @@
  * chance alone. */
 #define ID_TRIES_MAX   64
 
-static uint64_t first_id(uint64_t parent, instant drawn)
+static uint64_t first_id(uint64_t parent, instant now)
 {
     uint64_t spread = parent * UINT64_C(0x9E3779B97F4A7C15) >> (64 - ID_PARENT_BITS);
 
-    return spread << ID_TIME_BITS | (drawn & ((UINT64_C(1) << ID_TIME_BITS) - 1));
+    return spread << ID_TIME_BITS | (now & ((UINT64_C(1) << ID_TIME_BITS) - 1));
 }
 
 /* Is the partition free of records of any node, whether it is there now or seen by snapshots?
@@ -36,8 +36,7 @@ static enum store_result is_unused(struct tree *tree, const struct decision_part
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Does the decision look at a node of that id already? It may: one front end draws what another has just drawn, whose clock
- * differs, and meets it in the place of the node that it is about to replace. */
+/* Does the decision look at a node of that id already? Such a one would be given up with the part that it has. */
 static bool is_looked_at(const struct tree *tree, uint64_t id)
 {
     return decision_find_part(tree->d, tree_partition(tree->d->arena, tree->space, id)) != NULL;
@@ -46,7 +45,7 @@ static bool is_looked_at(const struct tree *tree, uint64_t id)
 /* Opens a partition that has no node. NULL: tree->failed says why. */
 static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64_t *ret_id)
 {
-    uint64_t id = first_id(parent, decision_draw(tree->d));
+    uint64_t id = first_id(parent, tree->d->now);
 
     for (unsigned i = 0; i < ID_TRIES_MAX; i++, id++) {
         struct decision_part *part;

@@ -22,8 +22,7 @@ struct step {
     struct tree_kept kept;
     tree_forget_fn *forget;
     uint64_t until;
-    uint64_t bytes_max; /* of changes */
-    unsigned count;     /* of versions that it has looked at */
+    unsigned count; /* of versions that it has looked at */
     /* The partition whose versions it collects now; NULL: none yet. */
     struct decision_part *part;
     struct bytes *gone; /* keys of versions that it has deleted there, in order */
@@ -106,27 +105,16 @@ static enum store_result end_partition(struct step *step)
     return result;
 }
 
-static enum store_result begin_partition(struct step *step, uint64_t id)
+static void begin_partition(struct step *step, uint64_t id)
 {
     step->part = tree_part(&step->tree, id);
     decision_read_clock(step->tree.d);
     step->gone = arena_array(step->tree.d->arena, VERSIONS_AT_ONCE, sizeof step->gone[0]);
     step->gone_count = 0;
     step->has_others = false;
-    return snapshot_hold(step->part->before);
 }
 
 /* ---- one step ---- */
-
-static bool is_enough(const struct step *step)
-{
-    const struct decision *d = step->tree.d;
-    uint64_t bytes = 0;
-
-    for (unsigned i = 0; i < d->part_count; i++)
-        bytes += d->parts[i].changes ? changes_bytes(d->parts[i].changes) : 0;
-    return step->count >= VERSIONS_AT_ONCE || bytes >= step->bytes_max;
-}
 
 /* Collects the version that a row of the index names. returns STORE_OK: go on; STORE_NOT_FOUND: the step is
  * full, the row was not processed */
@@ -142,12 +130,11 @@ static enum store_result take_row(struct step *step, struct bytes row)
         result = end_partition(step);
     if (result)
         return result;
-    if (is_enough(step) || (!step->part && step->tree.d->part_count == DECISION_PARTS_MAX))
+    if (step->count >= VERSIONS_AT_ONCE ||
+        (!step->part && step->tree.d->part_count == DECISION_PARTS_MAX))
         return STORE_NOT_FOUND;
     if (!step->part)
-        result = begin_partition(step, id);
-    if (result)
-        return result;
+        begin_partition(step, id);
     step->count++;
     return collect_version(step, bytes_from(row, UNTIL_SIZE + ID_SIZE));
 }
@@ -171,7 +158,7 @@ static enum store_result take_rows(struct step *step, struct bytes from, struct 
     if (taken && taken != STORE_NOT_FOUND)
         return taken;
     *ret_next = row;
-    if (taken || (result == STORE_CONFLICT && step->count > 0)) /* an iterator cannot be held */
+    if (taken)
         return STORE_OK;
     *ret_next = bytes_of(NULL, 0);
     return result == STORE_NOT_FOUND ? end_partition(step) : result;
@@ -180,7 +167,7 @@ static enum store_result take_rows(struct step *step, struct bytes from, struct 
 enum store_result tree_collect(struct decision *d, const struct deferred_task *task,
                                enum tree_case rule, tree_forget_fn *forget)
 {
-    struct step step = { .forget = forget, .bytes_max = store_limits(d->store).commit_bytes / 4 };
+    struct step step = { .forget = forget };
     struct bytes next;
     enum store_result result;
 
@@ -194,7 +181,7 @@ enum store_result tree_collect(struct decision *d, const struct deferred_task *t
     result = tree_kept_read(step.tree.stamp->before, d->arena, &step.kept);
     if (!result &&
         task->payload.len > UNTIL_SIZE + ID_SIZE) /* the partition that the last was in */
-        result = begin_partition(&step, be64_get(task->payload.ptr + UNTIL_SIZE));
+        begin_partition(&step, be64_get(task->payload.ptr + UNTIL_SIZE));
     if (!result)
         result = take_rows(&step, task->payload, &next);
     if (!result && next.ptr)

@@ -121,7 +121,7 @@ static enum tree_result confirm(struct tree *tree)
 
     if (tree->at == 0 && (!tree->stamp || snapshot_is_newest(tree->stamp->before)))
         return TREE_OK;
-    now = decision_open_afresh(tree->d, tree_stamp_partition(tree->space));
+    now = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
     result = tree->at ? is_still_kept(tree, now->before) : has_not_moved(tree, now->before);
     decision_leave(tree->d, now);
     return result ? tree_fail(tree, result) : TREE_OK;
@@ -162,7 +162,7 @@ static enum store_result why_other(struct tree *tree, uint64_t directory,
 {
     struct decision *d = tree->d;
     struct decision_part *again =
-        decision_open_afresh(d, tree_partition(d->arena, tree->space, directory));
+        decision_open(d, tree_partition(d->arena, tree->space, directory), NULL);
     struct tree_entry entry;
     enum store_result result = tree_entry_read(again->before, d->arena, tree->rule, name, &entry);
 

@@ -54,7 +54,8 @@ for (const service of ['blob', 'queue', 'table', 'file']) {
                 for (const version of [row.since, NEWEST]) {
                     const what = `${row.name} ${method} ${row.variant} ${version}`;
                     const answer = await ask(row, method, version, { 'Content-Length': '4' }, 'body');
-                    assert.deepEqual([answer.status, answer.code], [400, 'InvalidHeaderValue'], `${what}: ${answer.text}`);
+                    const code = method === 'HEAD' && version < '2017-07-29' ? undefined : 'InvalidHeaderValue'; // nowhere
+                    assert.deepEqual([answer.status, answer.code], [400, code], `${what}: ${answer.text}`);
                     if (method !== 'HEAD' && service !== 'table')
                         assert.match(answer.text, /<HeaderName>Content-Length<\/HeaderName><HeaderValue>4<\/HeaderValue>/, what);
                 }

@@ -110,7 +110,6 @@ test('what is wrong in the environment: the variable, and the nearest one', asyn
 test('config check refuses what a start would refuse', async () => {
     for (const [args, message] of [[['config'], /config takes check/], [['config', 'chekc'], /config takes check/],
         [['config', 'check', '--cert', 'x'], /--cert goes together/],
-        [['config', 'check', '--store', 'rados:x:y', '--keepReading'], /--store and --keepReading exclude each other/],
         [['config', 'check', '--allowCopyFrom', '10.0.0.1', '--allowCopyFrom', '10.0.0.2'], /--allowCopyFrom is given twice/]]) {
         const { code, errors } = await run(args);
         assert.equal(code, 2);

@@ -119,11 +119,14 @@ test('Set File Properties: a length that changes moves the last write time, even
     assert.ok(second > first);
     assert.equal(await resize(5, 'preserve'), second);
     assert.ok(await resize(4) > second);
-    const early = await rawFile('PUT', `/${share.name}/f?comp=properties`, { 'x-ms-content-length': '9' }, '', { version: '2021-04-10' });
+    const required = { 'x-ms-file-permission': 'preserve', 'x-ms-file-attributes': 'preserve',
+        'x-ms-file-creation-time': 'preserve', 'x-ms-file-last-write-time': 'preserve' };
+    const early = await rawFile('PUT', `/${share.name}/f?comp=properties`, { 'x-ms-content-length': '9', ...required }, '',
+        { version: '2021-04-10' });
     assert.equal(early.status, 200);
     const kept = await written();
     await new Promise((resolve) => setTimeout(resolve, 2));
-    await rawFile('PUT', `/${share.name}/f?comp=properties`, { 'x-ms-content-length': '10', 'x-ms-file-last-write-time': 'preserve' }, '',
+    await rawFile('PUT', `/${share.name}/f?comp=properties`, { 'x-ms-content-length': '10', ...required }, '',
         { version: '2019-02-02' });
     assert.equal(await written(), kept);
     assert.equal(await resize(6, at(0)), at(0).getTime());

@@ -64,6 +64,16 @@ const PUT_RANGE = file('PUT', '/sha/f?comp=range', { 'x-ms-write': 'update', 'x-
 const TOO_LARGE = (mib) => ({ 'Content-Length': `${mib << 20}`, Expect: '100-continue', 'x-ms-lease-id': '11111111-2222-3333-4444-555555555555' });
 const CONTENT_MD5 = { 'Content-MD5': createHash('md5').update('text').digest('base64') };
 
+/** A blob of which only an uncommitted block exists is committed with If-Match: *. */
+async function commitUncommitted(version, world) {
+    const path = `/box/uncommitted-${version}`;
+    await blob('PUT', `${path}?comp=block&blockid=MDAw`, {}, 'text')(NEWEST, world);
+    const answer = await blob('PUT', `${path}?comp=blocklist`, { 'If-Match': '*' },
+        '<BlockList><Latest>MDAw</Latest></BlockList>')(version, world);
+    await blob('DELETE', path)(NEWEST, world);
+    return answer;
+}
+
 /** Does another length move the last write time? */
 async function resize(version, world) {
     const time = async () => (await file('HEAD', '/sha/f')(NEWEST, world)).headers.get('x-ms-file-last-write-time');
@@ -83,13 +93,13 @@ const WITHOUT = null;
 /** Rows: where, date, evidence, then a request and what its answer shows, or the name of the test that has both sides. */
 const GATES = [
     ['blob/rest/account_information.c', '2019-07-07', 'rest: Get-Account-Information "x-ms-is-hns-enabled"', blob('GET', '/?restype=account&comp=properties'), header('x-ms-is-hns-enabled')],
-    ['blob/rest/append_blob.c', '2022-11-02', 'rest: Append-Block, 4 MiB before, 100 MiB since', 'clients/append.test.mjs'],
+    ['blob/rest/append_blob.c', '2022-11-02', 'rest: Append-Block, and Azure.Storage.Blobs (Pre_2022_11_02_MaxAppendBlockBytes); decision 884', 'clients/append.test.mjs'],
     ['blob/rest/blob_properties.c', '2015-12-11', 'rest: Get-Blob-Properties "x-ms-server-encrypted"', HEAD_BLOB, header('x-ms-server-encrypted')],
     ['blob/rest/blob_properties.c', '2016-05-31', 'rest: Incremental-Copy-Blob, new in this version', blob('HEAD', '/box/incremental'), header('x-ms-incremental-copy')],
     ['blob/rest/blob_properties.c', '2017-04-17', 'rest: Version-2017-04-17 (Set Blob Tier)', HEAD_BLOB, header('x-ms-access-tier')],
     ['blob/rest/blob_properties.c', '2017-11-09', 'rest: Version-2017-11-09 "creation time of the blob"', HEAD_BLOB, header('x-ms-creation-time')],
     ['blob/rest/blob_properties.c', '2018-11-09', 'recorded: in this version alone; decision 32', 'clients/wire.test.mjs'],
-    ['blob/rest/blob_properties.c', '2019-12-12', 'rest: Get-Blob-Properties "x-ms-tag-count", "x-ms-is-current-version", "x-ms-blob-sealed"; recorded', HEAD_BLOB, header('x-ms-tag-count')],
+    ['blob/rest/blob_properties.c', '2019-12-12', 'rest: Version-2019-12-12; Get-Blob-Properties "x-ms-tag-count"', HEAD_BLOB, header('x-ms-tag-count')],
     ['blob/rest/blob_properties.c', '2019-12-12', 'recorded (versions before have none)', HEAD_BLOB, header('x-ms-is-current-version')],
     ['blob/rest/blob_properties.c', '2019-12-12', 'rest: Append-Blob-Seal, new in this version', blob('HEAD', '/box/sealed'), header('x-ms-blob-sealed')],
     ['blob/rest/blob_properties.c', '2019-12-12', 'recorded (snapshots of 2018-11-09 have no tier)', HEAD_SNAPSHOT, header('x-ms-access-tier')],
@@ -97,14 +107,18 @@ const GATES = [
     ['blob/rest/blob_properties.c', '2019-02-02', 'recorded; decision 76', blob('HEAD', '/box/pages'), not(header('x-ms-access-tier'))],
     ['blob/rest/block.c', '2016-05-31', 'rest: Put-Block, 4 MiB before, 100 MiB since', 'unit/blob/test_block.c'],
     ['blob/rest/block.c', '2019-12-12', 'rest: Put-Block, 100 MiB before, 4000 MiB since', blob('PUT', '/box/blocks?comp=block&blockid=MDAw', TOO_LARGE(101)), not(code('RequestBodyTooLarge'))],
-    ['blob/rest/container_operations.c', '2016-05-31', 'rest: Get-Container-Properties "x-ms-blob-public-access"', HEAD_CONTAINER, header('x-ms-blob-public-access')],
+    ['blob/rest/container_operations.c', '2016-05-31', 'rest: Version-2016-05-31 "public access level"', HEAD_CONTAINER, header('x-ms-blob-public-access')],
     ['blob/rest/container_operations.c', '2017-11-09', 'rest: Version-2017-11-09 "immutability policy or a legal hold"', HEAD_CONTAINER, header('x-ms-has-legal-hold')],
-    ['blob/rest/container_operations.c', '2019-07-07', 'rest: Get-Container-Properties "x-ms-default-encryption-scope"; recorded', HEAD_CONTAINER, header('x-ms-default-encryption-scope')],
+    ['blob/rest/container_operations.c', '2019-02-02', 'recorded (4 of 4; none of 24 before); rest: Version-2019-02-02 "Encryption Scope"', HEAD_CONTAINER, header('x-ms-default-encryption-scope')],
     ['blob/rest/container_operations.c', '2020-10-02', 'recorded; definition of 2020-10-02 is the first that has it', HEAD_CONTAINER, header('x-ms-immutable-storage-with-versioning-enabled')],
+    ['blob/rest/copy_blob.c', '2020-12-06', 'recorded without at 2018-11-09 and 2020-02-10, with at 2021-04-10; decision 880', blob('PUT', '/box/sync', { 'x-ms-copy-source': '{source}', 'x-ms-requires-sync': 'true' }), header('x-ms-request-server-encrypted')],
     ['blob/rest/delete_blob.c', '2017-07-29', 'rest: Delete-Blob "x-ms-delete-type-permanent"', deleteBlob, header('x-ms-delete-type-permanent')],
     ['blob/rest/find_blobs.c', '2020-04-08', 'recorded; decision 78', blob('GET', "/?comp=blobs&where=%22k%22%3D'v'"), element('Tags')],
-    ['blob/rest/get_blob.c', '2016-05-31', 'rest: Get-Blob "x-ms-blob-content-md5"', blob('GET', '/box/b', { 'x-ms-range': 'bytes=0-1' }), header('x-ms-blob-content-md5')],
+    ['blob/rest/get_blob.c', '2016-05-31', 'rest: Version-2016-05-31 "Content-MD5"; Get-Blob "x-ms-blob-content-md5"', blob('GET', '/box/b', { 'x-ms-range': 'bytes=0-1' }), header('x-ms-blob-content-md5')],
     ['blob/rest/get_blob.c', NEWEST, 'azure-storage-blob 12.31.0b1, Azure.Storage.Blobs 12.30.0-beta.1: tier in downloads with 2026-10-06', blob('GET', '/box/b'), header('x-ms-access-tier')],
+    ['blob/rest/list_blobs.c', '2015-12-11', 'rest: List-Blobs "ServerEncrypted"', LIST('&prefix=b'), element('ServerEncrypted')],
+    ['blob/rest/list_blobs.c', '2016-05-31', 'rest: List-Blobs "IncrementalCopy"', LIST('&prefix=incremental'), element('IncrementalCopy')],
+    ['blob/rest/list_blobs.c', '2021-06-08', 'rest: Version-2021-06-08 "delimiter and include snapshots"', LIST('&include=snapshots&delimiter=%2F'), succeeds],
     ['blob/rest/list_blobs.c', '2017-04-17', 'rest: List-Blobs "AccessTier"', LIST(), element('AccessTier')],
     ['blob/rest/list_blobs.c', '2017-11-09', 'rest: Version-2017-11-09 "creation time of the blob"', LIST(), element('Creation-Time')],
     ['blob/rest/list_blobs.c', '2019-02-02', 'recorded; decision 43', LIST(), element('Content-CRC64')],
@@ -112,46 +126,66 @@ const GATES = [
     ['blob/rest/list_blobs.c', '2019-12-12', 'recorded; decision 43', LIST('&include=tags'), element('TagCount')],
     ['blob/rest/list_blobs.c', '2019-12-12', 'recorded; decision 43', LIST(), element('OrMetadata')],
     ['blob/rest/list_blobs.c', '2019-12-12', 'rest: List-Blobs "VersionId"', LIST('&include=versions'), element('VersionId')],
-    ['blob/rest/list_containers.c', '2016-05-31', 'rest: List-Containers2 "PublicAccess"', LIST_CONTAINERS, element('PublicAccess')],
+    ['blob/rest/lease.c', '2017-07-29', 'rest: Version-2017-07-29 "permission to break leases"', 'clients/sas.test.mjs'],
+    ['blob/rest/list_containers.c', '2016-05-31', 'rest: Version-2016-05-31 "public access level"', LIST_CONTAINERS, element('PublicAccess')],
     ['blob/rest/list_containers.c', '2017-11-09', 'rest: Version-2017-11-09', LIST_CONTAINERS, element('HasLegalHold')],
-    ['blob/rest/list_containers.c', '2019-07-07', 'recorded', LIST_CONTAINERS, element('DefaultEncryptionScope')],
+    ['blob/rest/list_containers.c', '2019-02-02', 'recorded (3 of 3; none of 10 before); rest: Version-2019-02-02 "Encryption Scope"', LIST_CONTAINERS, element('DefaultEncryptionScope')],
     ['blob/rest/list_containers.c', '2020-10-02', 'recorded; definition of 2020-10-02 is the first that has it', LIST_CONTAINERS, element('ImmutableStorageWithVersioningEnabled')],
     ['blob/rest/put_blob.c', '2016-05-31', 'rest: Put-Blob, 64 MiB before, 256 MiB since', blob('PUT', '/box/large', { 'x-ms-blob-type': 'BlockBlob', ...TOO_LARGE(65) }), not(code('RequestBodyTooLarge'))],
     ['blob/rest/put_blob.c', '2019-12-12', 'rest: Put-Blob, 256 MiB before, 5000 MiB since', blob('PUT', '/box/large', { 'x-ms-blob-type': 'BlockBlob', ...TOO_LARGE(257) }), not(code('RequestBodyTooLarge'))],
     ['blob/rest/request.c', '2015-12-11', 'rest: Put-Blob "x-ms-request-server-encrypted"', PUT_BLOCK(), header('x-ms-request-server-encrypted')],
     ['blob/rest/request.c', '2019-12-12', 'rest: Put-Blob "x-ms-version-id"', HEAD_BLOB, header('x-ms-version-id')],
-    ['blob/rest/request.c', '2021-12-02', 'rest: Set-Blob-Tier "Cold"', blob('PUT', '/box/b?comp=tier', { 'x-ms-access-tier': 'Cold' }), succeeds],
+    ['blob/rest/request.c', '2021-12-02', 'rest: Version-2021-12-02 "Cold"', blob('PUT', '/box/b?comp=tier', { 'x-ms-access-tier': 'Cold' }), succeeds],
     ['blob/rest/snapshot_blob.c', '2018-11-09', 'recorded', blob('PUT', '/box/b?comp=snapshot'), header('x-ms-request-server-encrypted')],
     ['file/rest/create_file.c', '2026-02-06', 'rest: Create-File; decision 875', file('PUT', '/sha/new', { 'x-ms-type': 'file', 'x-ms-content-length': '4' }, 'text'), succeeds],
     ['file/rest/file_operations.c', '2021-06-08', 'recorded; decision 877', resize, ({ moved }) => moved],
-    ['file/rest/handles.c', '2019-07-07', 'definition of 2019-07-07 is the first that has it', file('PUT', '/sha/f?comp=forceclosehandles', { 'x-ms-handle-id': '*' }), header('x-ms-number-of-handles-failed')],
-    ['file/rest/handles.c', '2023-01-03', 'Azure.Storage.Files.Shares 12.15.0-beta.1 (ShareFileHandle.AccessRights)', 'unit/file/test_passes.c'],
+    ['file/rest/handles.c', '2019-07-07', 'rest: Version-2019-07-07 "handles that failed to close"', file('PUT', '/sha/f?comp=forceclosehandles', { 'x-ms-handle-id': '*' }), header('x-ms-number-of-handles-failed')],
+    ['file/rest/handles.c', '2023-01-03', 'rest: Version-2023-01-03 "file handle access rights"', 'unit/file/test_passes.c'],
     ['file/rest/handles.c', '2024-02-04', 'Azure.Storage.Files.Shares 12.18.0-beta.1 (ShareFileHandle.ClientName)', 'unit/file/test_passes.c'],
-    ['file/rest/list_files.c', '2020-10-02', 'rest: List-Directories-and-Files "FileId", "DirectoryId"', file('GET', '/sha?restype=directory&comp=list'), element('FileId')],
+    ['file/rest/list_files.c', '2020-10-02', 'rest: Version-2020-10-02 "File-Id", "Directory-Id"; recorded (none of 5 at 2018-11-09 and earlier, 11 of 11 since 2021-06-08)', file('GET', '/sha?restype=directory&comp=list'), element('FileId')],
     ['file/rest/list_shares.c', '2019-12-12', 'rest: List-Shares "AccessTier"', file('GET', '/?comp=list'), element('AccessTier')],
     ['file/rest/list_shares.c', '2020-02-10', 'rest: Lease-Share, new in this version', file('GET', '/?comp=list'), element('LeaseState')],
-    ['file/rest/permission_operations.c', '2024-11-04', 'rest: Get-Permission "x-ms-file-permission-format"', file('GET', '/sha?restype=share&comp=filepermission', { 'x-ms-file-permission-key': '{permission}' }), (answer) => /"format"/.test(answer.text)],
-    ['file/rest/range_operations.c', '2016-05-31', 'rest: Get-File "x-ms-content-md5"', file('GET', '/sha/md5', { 'x-ms-range': 'bytes=0-1' }), header('x-ms-content-md5')],
+    ['file/rest/permission_operations.c', '2024-11-04', 'rest: Version-2024-11-04 "binary format"; Get-Permission "x-ms-file-permission-format"', file('GET', '/sha?restype=share&comp=filepermission', { 'x-ms-file-permission-key': '{permission}' }), (answer) => /"format"/.test(answer.text)],
+    ['file/rest/range_operations.c', '2016-05-31', 'rest: Version-2016-05-31 "Content-MD5"; Get-File "x-ms-content-md5"', file('GET', '/sha/md5', { 'x-ms-range': 'bytes=0-1' }), header('x-ms-content-md5')],
     ['file/rest/range_operations.c', '2021-06-08', 'rest: Version-2021-06-08 "x-ms-file-last-write-time"; decision 878', PUT_RANGE, header('x-ms-file-last-write-time')],
     ['file/rest/share_operations.c', '2017-11-09', 'recorded', HEAD_SHARE, header('x-ms-has-legal-hold')],
-    ['file/rest/share_operations.c', '2018-03-28', 'rest: Get-Share-Stats "ShareUsageBytes"', file('GET', '/sha?restype=share&comp=stats'), element('ShareUsageBytes')],
+    ['file/rest/share_operations.c', '2018-11-09', 'rest: Get-Share-Stats "beginning with version 2018-11-09"', file('GET', '/sha?restype=share&comp=stats'), element('ShareUsageBytes')],
     ['file/rest/share_operations.c', '2019-12-12', 'rest: Get-Share-Properties "x-ms-access-tier"', HEAD_SHARE, header('x-ms-access-tier')],
     ['file/rest/share_operations.c', '2020-02-10', 'rest: Get-Share-Properties "x-ms-lease-state"', HEAD_SHARE, header('x-ms-lease-state')],
+    ['file/rest/smb_headers.c', '2016-10-16', 'recorded in this version, and none at 2016-05-31; rest: Version-2017-04-17; decision 880', file('HEAD', '/sha/f'), header('x-ms-server-encrypted')],
+    ['file/rest/smb_headers.c', '2016-10-16', 'recorded in this version, and none at 2016-05-31; rest: Version-2017-04-17; decision 880', PUT_RANGE, header('x-ms-request-server-encrypted')],
+    ['file/rest/smb_headers.c', '2021-06-08', 'rest: Version-2021-06-08 "now optional"', file('PUT', '/sha/d?comp=properties&restype=directory'), succeeds],
+    ['file/rest/smb_headers.c', '2021-06-08', 'rest: Version-2021-06-08 "now optional"', file('PUT', '/sha/new2', { 'x-ms-type': 'file', 'x-ms-content-length': '4' }), succeeds],
     ['file/rest/smb_headers.c', '2019-02-02', 'rest: Version-2019-02-02 "These headers are also returned"', file('HEAD', '/sha/f'), header('x-ms-file-attributes')],
     ['file/rest/smb_headers.c', '2019-02-02', 'recorded in December 2019 (test_resize_file); the reference has 2019-07-07', file('HEAD', '/sha/f'), header('x-ms-lease-state')],
-    ['queue/rest/message_operations.c', '2016-05-31', 'rest: Put-Message "Response Body"', queue('POST', '/que/messages', {}, '<QueueMessage><MessageText>x</MessageText></QueueMessage>'), element('PopReceipt')],
-    ['queue/rest/message_operations.c', '2017-07-29', 'rest: Put-Message "messagettl"', queue('POST', '/que/messages?messagettl=604801', {}, '<QueueMessage><MessageText>x</MessageText></QueueMessage>'), succeeds],
+    ['queue/rest/message_operations.c', '2016-05-31', 'rest: Version-2016-05-31 "Put Message", recorded', queue('POST', '/que/messages', {}, '<QueueMessage><MessageText>x</MessageText></QueueMessage>'), element('PopReceipt')],
+    ['queue/rest/message_operations.c', '2017-07-29', 'rest: Version-2017-07-29 "messagettl"', queue('POST', '/que/messages?messagettl=604801', {}, '<QueueMessage><MessageText>x</MessageText></QueueMessage>'), succeeds],
+    ['service/answer.c', '2017-07-29', 'recorded (none of 132 errors at 2017-04-17 and earlier, all since 2017-11-09); rest: Version-2017-07-29', blob('GET', '/box/none'), header('x-ms-error-code')],
     ['service/analytics_event.c', '2017-04-17', 'rest: Version-2017-04-17 "more detailed request-status"', WITHOUT],
+    ['service/authenticate.c', '2014-02-14', 'rest: Previous-Azure-Storage-service-versions "If the x-ms-version header is passed on the request, it\'s ignored"', 'clients/sas.test.mjs'],
     ['service/authenticate.c', '2019-12-12', 'recorded; decision 11', anonymous('/?comp=list'), code('NoAuthenticationInformation')],
+    ['service/condition_headers.c', '2013-08-15', 'rest: Version-2013-08-15 "multiple conditional headers"', blob('GET', '/box/b', { 'If-Match': '*', 'If-None-Match': '"0x1"' }), succeeds],
+    ['service/condition_headers.c', '2016-05-31', 'rest: Version-2016-05-31 "If-None-Match: *"', blob('GET', '/box/b', { 'If-None-Match': '*' }), not(succeeds)],
+    ['service/condition_headers.c', '2017-04-17', 'rest: Version-2017-04-17 "If-Match: *"', commitUncommitted, not(succeeds)],
     ['service/copy_answer.c', '2012-02-12', 'rest: Copy-Blob, "x-ms-copy-status" new in this version', blob('HEAD', '/box/copy'), header('x-ms-copy-status')],
+    ['service/control.c', '2017-07-29', 'as service/answer.c, for the check of all replies', WITHOUT],
+    ['service/error_answer.c', '2019-02-02', 'recorded (none of 2,091 responses at 2018-11-09 and earlier whose requests have one, all 277 at 2019-02-02); rest: Version-2019-02-02', blob('HEAD', '/box/b', { 'x-ms-client-request-id': 'me' }), header('x-ms-client-request-id')],
     ['service/error_answer.c', '2020-10-02', 'recorded: a 304 of Get Page Ranges has no type', 'clients/copy.test.mjs'],
     ['service/error_answer.c', '2024-08-04', 'definitions; decision 52', 'clients/copy.test.mjs'],
+    ['service/listing_xml.c', '2013-08-15', 'rest: Version-2013-08-15 "no longer return the URL"', LIST_CONTAINERS, not(element('Url'))],
+    ['service/listing_xml.c', '2013-08-15', 'rest: Version-2013-08-15 "no longer return the URL"', LIST('&prefix=b'), not(element('Url'))],
+    ['service/listing_xml.c', '2013-08-15', 'rest: Version-2013-08-15 "no longer return the URL"', queue('GET', '/?comp=list'), not(element('Url'))],
+    ['service/prepare.c', '2015-02-21', 'rest: List-Blobs "FeatureVersionMismatch"', LIST(), not(code('FeatureVersionMismatch'))],
+    ['service/prepare.c', '2015-02-21', 'rest: Blob-Service-Error-Codes "requires at least version 2015-02-21"', blob('GET', '/box/sealed'), not(code('FeatureVersionMismatch'))],
     ['service/request_body.c', '2019-02-02', 'rest: Version-2019-02-02 "CRC64"', PUT_BLOCK(), header('x-ms-content-crc64')],
     ['service/request_body.c', NEWEST, 'azure-storage-blob 12.31.0b1, Azure.Storage.Blobs 12.30.0-beta.1: both sums with 2026-10-06', PUT_BLOCK(CONTENT_MD5), header('x-ms-content-crc64')],
     ['service/route.c', '2018-03-28', 'rest: static websites are of no version; recorded', 'clients/website.test.mjs'],
     ['service/route.c', NEWEST, 'decision 9', 'unit/service/test_route.c'],
     ['service/service_properties_xml.c', '2011-08-18', 'rest: Get-Blob-Service-Properties "DefaultServiceVersion"', PROPERTIES('blob'), element('DefaultServiceVersion')],
     ['service/service_properties_xml.c', '2017-07-29', 'rest: Get-Blob-Service-Properties "DeleteRetentionPolicy"', PROPERTIES('blob'), element('DeleteRetentionPolicy')],
+    ['service/service_properties_xml.c', '2013-08-15', 'rest: Version-2013-08-15 "changed to HourMetrics", "CORS"', PROPERTIES('queue'), element('HourMetrics')],
+    ['service/service_properties_xml.c', '2013-08-15', 'rest: Version-2013-08-15 "changed to HourMetrics", "CORS"', PROPERTIES('queue'), not(element('Metrics'))],
+    ['service/service_properties_xml.c', '2019-12-12', 'rest: Version-2019-12-12 "absolute path for the index document"', PROPERTIES('blob'), element('DefaultIndexDocumentPath')],
     ['service/service_properties_xml.c', '2018-03-28', 'rest: Get-Blob-Service-Properties "StaticWebsite"', PROPERTIES('blob'), element('StaticWebsite')],
     ['service/service_properties_xml.c', '2019-12-12', 'rest: Set-Blob-Service-Properties; recorded', PROPERTIES('blob'), element('ContainerDeleteRetentionPolicy')],
     ['service/service_properties_xml.c', '2019-12-12', 'recorded', PROPERTIES('blob'), element('IsVersioningEnabled')],
@@ -189,7 +223,7 @@ const OWN = new Set(['program/administer_sas.c 2026-10-06', 'seed/seed_make.c 20
 
 const KEEP = '<Enabled>true</Enabled><Days>7</Days>';
 const BLOB_PROPERTIES = '<StorageServiceProperties><DefaultServiceVersion>2020-10-02</DefaultServiceVersion>' +
-    `<DeleteRetentionPolicy>${KEEP}</DeleteRetentionPolicy><StaticWebsite><Enabled>false</Enabled></StaticWebsite>` +
+    `<DeleteRetentionPolicy>${KEEP}</DeleteRetentionPolicy><StaticWebsite><Enabled>true</Enabled><DefaultIndexDocumentPath>index.html</DefaultIndexDocumentPath></StaticWebsite>` +
     `<ContainerDeleteRetentionPolicy>${KEEP}</ContainerDeleteRetentionPolicy><IsVersioningEnabled>true</IsVersioningEnabled></StorageServiceProperties>`;
 const FILE_PROPERTIES = `<StorageServiceProperties><ShareDeleteRetentionPolicy>${KEEP}</ShareDeleteRetentionPolicy></StorageServiceProperties>`;
 
@@ -217,6 +251,7 @@ async function worldOf(t) {
     world.source = `http://${server.host}:${server.ports.blob}/devstoreaccount1/box/b`;
     await put('blob', '/box/copy', { 'x-ms-copy-source': world.source });
     await put('file', '/sha?restype=share');
+    await put('file', '/sha/d?restype=directory');
     await put('file', '/sha/f', { 'x-ms-type': 'file', 'x-ms-content-length': '4' });
     await put('file', '/sha/md5', { 'x-ms-type': 'file', 'x-ms-content-length': '4', 'x-ms-content-md5': CONTENT_MD5['Content-MD5'] });
     world.permission = (await put('file', '/sha?restype=share&comp=filepermission', {}, '{"permission":"O:SYG:SYD:(A;;FA;;;BA)"}'))

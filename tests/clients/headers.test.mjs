@@ -227,8 +227,10 @@ async function outcomes(world, service, name, word) {
     const found = [];
 
     for (const version of VERSIONS[service]) {
-        const answer = await world.ask(service, withWord(await prepared(world, service, name), word), version);
-        found.push(answer.status < 300 ? 'taken' : `refused ${answer.status} ${errorCode(answer)}`);
+        const request = withWord(await prepared(world, service, name), word);
+        const answer = await world.ask(service, request, version);
+        const code = request[0] === 'HEAD' ? '' : errorCode(answer); // before 2017-07-29 a HEAD does not say it
+        found.push(answer.status < 300 ? 'taken' : `refused ${answer.status} ${code}`);
     }
     return found;
 }

@@ -228,6 +228,26 @@ test('an import from a server that hides something at first fails, and names it'
     }
 });
 
+// Of an old data folder: the URL of `f.` means `f` there. decision: 39
+test('an export does not take the bytes of another blob for those of one that no URL reaches', async (t) => {
+    const from = await start(t);
+    const container = BlobServiceClient.fromConnectionString(from.connectionString).getContainerClient('ccc');
+    await container.create();
+    await container.getBlockBlobClient('f').upload('of f', 4);
+    await container.getPageBlobClient('p').create(512);
+    const folder = await mkdtemp(path.join(tmpdir(), 'lagra-sources-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const withDots = (body) => body.replace(/<Blob><Name>(\w)<\/Name>.*?<\/Blob>/gs, (blob) => `${blob}` +
+        blob.replace('</Name>', '.</Name>').replace(/<Etag>[^<]*/, '<Etag>0x8D0000000000000'));
+    const { code, errors } = await lagra(t, ['export', path.join(folder, 'out')], await through(t, from, withDots));
+    assert.equal(code, 1, errors);
+    for (const name of ['f', 'p'])
+        assert.match(errors, new RegExp(`ccc/${name}\\.: no URL reaches it, since its URL means ${name}\n`));
+    const lines = await readFile(path.join(folder, 'out', 'contents.jsonl'), 'utf8');
+    assert.doesNotMatch(lines, /"name": ?"[fp]\."/);
+    assert.match(lines, /"name": ?"f"/);
+});
+
 test('an export of a server that hides something at first fails, and names it', async (t) => {
     const from = await start(t);
     await fill(from);

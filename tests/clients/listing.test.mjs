@@ -211,6 +211,26 @@ test('names that XML cannot hold come percent-encoded, and the SDK decodes them'
     assert.match(answer.text, /<Name Encoded="true">a%EF%BF%BEb(\/|%2F)c<\/Name>/);
 });
 
+test('snapshots and a delimiter in one list: a prefix once, and the snapshots of blobs beside it', async (t) => {
+    // rest: Version-2021-06-08
+    const container = await newContainer(t);
+    const snapshots = [];
+    for (const name of ['a', 'dir/b', 'dir/c', 'e']) {
+        const blob = container.getBlockBlobClient(name);
+        await blob.upload('x', 1);
+        snapshots.push((await blob.createSnapshot()).snapshot);
+    }
+    const shown = [];
+    for await (const item of container.listBlobsByHierarchy('/', { includeSnapshots: true }))
+        shown.push(item.kind === 'prefix' ? item.name : [item.name, item.snapshot || '']);
+    assert.deepEqual(shown, ['dir/', ['a', snapshots[0]], ['a', ''], ['e', snapshots[3]], ['e', '']]); // as the client sorts a page
+    const paged = [];
+    for await (const page of container.listBlobsByHierarchy('/', { includeSnapshots: true }).byPage({ maxPageSize: 1 }))
+        paged.push(...page.segment.blobPrefixes?.map(({ name }) => name) ?? [],
+            ...page.segment.blobItems.map(({ name, snapshot }) => [name, snapshot || '']));
+    assert.deepEqual(paged, [['a', snapshots[0]], ['a', ''], 'dir/', ['e', snapshots[3]], ['e', '']]);
+});
+
 test('what is asked wrongly is refused', async (t) => {
     // rest: List-Blobs; semantics 10.2
     const container = await newContainer(t);
@@ -220,7 +240,7 @@ test('what is asked wrongly is refused', async (t) => {
         400, 'InvalidQueryParameterValue');
     await rawRefused(raw('GET', listPath(container, '&include=nothing')),
         400, 'InvalidQueryParameterValue');
-    await rawRefused(raw('GET', listPath(container, '&include=snapshots&delimiter=/')),
+    await rawRefused(raw('GET', listPath(container, '&include=snapshots&delimiter=/'), {}, '', { version: '2021-06-07' }),
         400, 'InvalidQueryParameterValue');
     await rawRefused(raw('GET', listPath(container, '&marker=nonsense')),
         400, 'InvalidQueryParameterValue');

@@ -77,6 +77,15 @@ test('the SAS of a container, of a blob and of a snapshot', async (t) => {
     await refused(seen.getBlobClient('blob').downloadToBuffer(), 403, 'AuthenticationFailed');
 });
 
+/** A SAS for reading the blob `blob`, of a version that the SDK does not make any more. rest: Create-service-SAS */
+function oldSas({ containerName: name }, version) {
+    const expiry = soon().toISOString().replace(/\.\d+/, '');
+    const text = ['r', '', expiry, `/${account.name}/${name}/blob`, '', version, '', '', '', '', ''].join('\n');
+    const signature = createHmac('sha256', Buffer.from(account.key, 'base64')).update(text).digest('base64');
+
+    return new URLSearchParams({ sp: 'r', se: expiry, sv: version, sr: 'b', sig: signature });
+}
+
 /** The SAS of a directory by hand: the SDK's permissions of blobs have no "l". */
 function directorySas(container, directory, permissions, fields = {}) {
     const sv = '2026-10-06', se = `${soon().toISOString().slice(0, 19)}Z`;
@@ -234,8 +243,24 @@ test('versions: of the request, of the query, of the SAS; one that nobody knows 
     assert.equal(await version(sas), '2020-12-06');
     assert.equal(await version(`${sas}&api-version=2021-08-06`), '2021-08-06');
     assert.equal(await version(sas, { 'x-ms-version': '2019-12-12' }), '2019-12-12');
+    // One of a version before api-version existed overrides both. rest: Previous-Azure-Storage-service-versions
+    const newer = { 'x-ms-version': '2019-12-12' };
+    assert.equal(await version(`${oldSas(container, '2013-08-15')}&api-version=2021-08-06`, newer), '2013-08-15');
+    assert.equal(await version(oldSas(container, '2014-02-14'), newer), '2019-12-12');
     for (const known of ['2015-04-05', '2018-11-09', '2020-02-10', '2026-10-06', '2040-01-01'])
         assert.equal(await version(blobSas(container, 'r', { version: known })), known);
+});
+
+test('breaking a lease: by the permission to delete since 2017-07-29', async (t) => {
+    // rest: Version-2017-07-29
+    for (const [version, letters, status] of [['2017-07-28', 'd', 403], ['2017-07-28', 'w', 202], ['2017-07-28', 'wd', 202],
+        ['2017-07-29', 'd', 202], ['2017-07-29', 'r', 403], ['2026-10-06', 'd', 202]]) {
+        const { container } = await newBlob(t);
+        await container.getBlobClient('blob').getBlobLeaseClient().acquireLease(15);
+        const answer = await raw('PUT', `/${container.containerName}/blob?comp=lease&${blobSas(container, letters, { version })}`,
+            { 'x-ms-lease-action': 'break', 'x-ms-version': '2026-10-06' }, '', { signed: false });
+        assert.equal(answer.status, status, `${version} ${letters}: ${answer.text}`);
+    }
 });
 
 test('nobody: what is public, and how the rest is refused', async (t) => {

@@ -185,8 +185,3 @@ test('what was there when a server starts is at its secondary endpoint at once',
     assert.ok(Buffer.alloc(5 * MIB, 'a').equals(await seen.downloadToBuffer()));
 });
 
-test('a lag takes a store of this machine', async () => {
-    const { code, errors } = await run(['--secondaryLag', '5s', '--store', 'rados:x', '--blobPort', '0']);
-    assert.equal(code, 2);
-    assert.match(errors, /--store and --secondaryLag exclude each other/);
-});

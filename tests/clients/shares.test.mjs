@@ -3,12 +3,14 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
     AccountSASPermissions, AccountSASResourceTypes, AccountSASServices, ShareClient, ShareServiceClient,
     generateAccountSASQueryParameters,
 } from '@azure/storage-file-share';
+import { Server } from '../lib/server.mjs';
 import { account, collect, refused } from './setup.mjs';
-import { rawRefused } from './raw.mjs';
+import { raw, rawRefused } from './raw.mjs';
 import { credential, newShare, once, rawFile, service, shareName, url } from './shares-setup.mjs';
 
 const inHours = (hours) => new Date(Date.now() + hours * 3600000);
@@ -47,6 +49,7 @@ test('names: 3..63 lower-case letters, digits, single dashes', async () => {
 test('Set Share Properties: what is not sent stays; a tier knows when it was changed', async (t) => {
     const share = await newShare(t, { quota: 3, metadata: { a: 'b' } });
     const before = await share.getProperties();
+    assert.equal(before.accessTierTransitionState, undefined);
     const set = await share.setProperties({ quotaInGB: 10 });
     assert.notEqual(set.etag, before.etag);
     let now = await share.getProperties();
@@ -56,10 +59,31 @@ test('Set Share Properties: what is not sent stays; a tier knows when it was cha
     now = await share.getProperties();
     assert.deepEqual([now.quota, now.accessTier], [10, 'Cool']);
     assert.equal(now.accessTierChangeTime.getTime(), now.lastModified.getTime());
+    assert.equal(now.accessTierTransitionState, 'pending-from-transactionOptimized');
+    await share.setProperties({ accessTier: 'Hot' });
+    assert.equal((await share.getProperties()).accessTierTransitionState, undefined, 'recorded: at once');
+    await share.setProperties({ accessTier: 'TransactionOptimized' });
+    assert.equal((await share.getProperties()).accessTierTransitionState, 'pending-from-hot');
+    for await (const { properties } of service.listShares({ prefix: share.name }))
+        assert.equal(properties.accessTierTransitionState, 'pending-from-hot');
     await share.setQuota(11);
     assert.equal((await share.getProperties()).quota, 11);
     await refused(share.setProperties({ accessTier: 'Premium' }), 400, 'InvalidHeaderValue');
     await refused(service.getShareClient(shareName()).setQuota(1), 404, 'ShareNotFound');
+});
+
+test('a share is in its new tier after --rehydrateSeconds', async (t) => {
+    const server = await Server.start({ args: ['--rehydrateSeconds', '1'] });
+    t.after(() => server.kill().then(() => server.remove()));
+    const base = { host: server.host, port: server.ports.file };
+    const ask = (method, query, headers) => raw(method, `/moves?restype=share${query}`, headers, '', { base });
+    await ask('PUT', '');
+    await ask('PUT', '&comp=properties', { 'x-ms-access-tier': 'Hot' });
+    const state = async () => (await ask('GET', '')).headers.get('x-ms-access-tier-transition-state');
+    assert.equal(await state(), 'pending-from-transactionOptimized');
+    for (let tries = 0; tries < 200 && await state(); tries++)
+        await delay(50);
+    assert.equal(await state(), undefined);
 });
 
 test('Set and Get Share Metadata replace all', async (t) => {

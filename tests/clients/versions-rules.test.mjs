@@ -144,6 +144,39 @@ test('soft-deleted versions of a blob that is gone are shown until they expire, 
     await at.container.getPageBlobClient('one').create(512); // nothing is left of the name
 });
 
+test('a soft-deleted blob above versions expires, and leaves them', async (t) => {
+    const at = await open(t);
+    await at.keep(1);
+    const { blob, id } = await at.put('one', 'first');
+    await at.switchTo(false);
+    await blob.upload('second', 6);
+    await blob.delete();
+    assert.equal(await at.all(), 'one. -one');
+    await at.forward(2 * DAY_S);
+    assert.equal(await at.all(), 'one. one!');
+    assert.equal(await textOf(blob.withVersion(id)), 'first');
+    await blob.upload('third', 5);
+    assert.deepEqual([await at.all(), await textOf(blob)], ['one. one', 'third']);
+});
+
+test('blocks in the place of a soft-deleted blob: its versions are known still, and of one type', async (t) => {
+    const at = await open(t);
+    await at.keep(7);
+    const { blob } = await at.put('one', 'first');
+    const page = at.container.getPageBlobClient('two');
+    await page.create(512);
+    await at.switchTo(false);
+    await blob.upload('second', 6);
+    await page.create(1024);
+    await blob.delete();
+    await page.delete();
+    await blob.stageBlock('AAAA', 'block', 5);
+    await refused(at.container.getBlockBlobClient('two').stageBlock('AAAA', 'block', 5), 409, 'InvalidBlobType');
+    assert.equal(await at.all(), 'one. -one@ one! two. -two');
+    await blob.commitBlockList(['AAAA']);
+    assert.equal(await at.all(), 'one. -one@ one two. -two');
+});
+
 test('switched on late: what was there has no id, and gets one when it is overwritten', async (t) => {
     const at = await open(t, { versions: false });
     const { blob } = await at.put('one', 'first');

@@ -1,5 +1,6 @@
-// A CephFS for tests: one monitor, three OSDs, two MDS (one waits) from Debian's packages, in one folder, on 127.0.0.1,
-// without keys or systemd; and machines, each a mount of its own by ceph-fuse, that can die, hang and be evicted.
+// A CephFS for tests: one monitor, three OSDs, two MDS (one waits) from Debian's packages, in one folder, at
+// one address, without systemd; and machines, each a mount of its own by ceph-fuse, that can die, hang and be evicted. Every daemon and
+// client has a key (cephx); those of machines and of the fence command have the capabilities that docs/cells.md gives.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -9,24 +10,27 @@ import { freemem, tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const PROGRAMS = ['ceph', 'ceph-mon', 'ceph-osd', 'ceph-mds', 'ceph-fuse', 'monmaptool'];
+const PROGRAMS = ['ceph', 'ceph-authtool', 'ceph-mon', 'ceph-osd', 'ceph-mds', 'ceph-fuse', 'monmaptool'];
 const OSDS = 3;
 const GROUPS = 8;
 const ROOT = 'shared';
 const QUOTA_BYTES = 20 * 2 ** 30;
 const DISK_BYTES = 8 * 2 ** 30;
+const FILE_SYSTEM = 'cells';
+/* docs/cells.md "Fencing": what the key of the fence command may do. */
+const FENCES = ['mon', 'allow r', 'mds', 'allow *'];
 const FREE_BYTES = 5 * 2 ** 30;
 const FREE_MEMORY = 2 * 2 ** 30;
 const PATIENCE_MS = 120_000;
 const COMMAND_MS = 60_000;
 const POLL_MS = 100;
 
-function freePort() {
+function freePort(address) {
     return new Promise((resolve, reject) => {
         const server = createServer();
 
         server.once('error', reject);
-        server.listen(0, '127.0.0.1', () => {
+        server.listen(0, address, () => {
             const { port } = server.address();
 
             server.close(() => resolve(port));
@@ -49,15 +53,15 @@ export function lacking() {
     return lacks;
 }
 
-const configuration = (folder, port, fsid) => `[global]
+const configuration = (folder, address, port, fsid) => `[global]
 fsid = ${fsid}
-mon_host = [v2:127.0.0.1:${port}]
+mon_host = [v2:${address}:${port}]
 ms_bind_ipv6 = false
-public_addr = 127.0.0.1
-cluster_addr = 127.0.0.1
-auth_cluster_required = none
-auth_service_required = none
-auth_client_required = none
+public_addr = ${address}
+cluster_addr = ${address}
+auth_cluster_required = cephx
+auth_service_required = cephx
+auth_client_required = cephx
 run_dir = ${folder}
 admin_socket = ${folder}/$name.asok
 log_file = ${folder}/$name.log
@@ -71,6 +75,7 @@ osd_pool_default_pg_autoscale_mode = off
 osd_pool_default_pg_num = ${GROUPS}
 mon_max_pg_per_osd = 1000
 [client]
+keyring = ${folder}/$name.keyring
 admin_socket =
 log_file =
 [mon]
@@ -87,6 +92,7 @@ mds_data = ${folder}/mds.$id
 keyring = ${folder}/mds.$id/keyring
 [osd]
 osd_data = ${folder}/osd.$id
+keyring = ${folder}/osd.$id/keyring
 osd_class_load_list = *
 osd_class_default_list = *
 osd_crush_update_on_start = true
@@ -100,16 +106,26 @@ bluestore_cache_autotune = false
 bluestore_cache_size = 67108864
 `;
 
+/** Where it is in the file system, for machines. */
+export const MOUNTED = `/${ROOT}`;
+
 export class CephFs {
     #folder = mkdtempSync(path.join(tmpdir(), 'lagra-cephfs-'));
     #daemons = new Map();
+    #address;
+    monitor = ''; // its address and port
+
+    constructor(address) {
+        this.#address = address;
+    }
 
     get configuration() {
         return path.join(this.#folder, 'ceph.conf');
     }
 
-    static async start() {
-        const fs = new CephFs();
+    /** address: of this machine, at which the daemons listen */
+    static async start(address = '127.0.0.1') {
+        const fs = new CephFs(address);
 
         try {
             await fs.#start();
@@ -145,18 +161,24 @@ export class CephFs {
     }
 
     async #start() {
-        const fsid = randomUUID(), port = await freePort(), map = path.join(this.#folder, 'monmap');
+        const fsid = randomUUID(), port = await freePort(this.#address), map = path.join(this.#folder, 'monmap');
+        const keys = path.join(this.#folder, 'mon.keyring');
 
-        writeFileSync(this.configuration, configuration(this.#folder, port, fsid));
-        this.#run('monmaptool', '--create', '--fsid', fsid, '--addv', 'a', `[v2:127.0.0.1:${port}]`, map);
+        writeFileSync(this.configuration, configuration(this.#folder, this.#address, port, fsid));
+        this.#makeKey(keys, 'mon.', 'mon', 'allow *');
+        this.#makeKey(this.#keyring('client.admin'), 'client.admin', 'mon', 'allow *', 'osd', 'allow *', 'mds', 'allow *', 'mgr', 'allow *');
+        this.#run('ceph-authtool', keys, '--import-keyring', this.#keyring('client.admin'));
+        this.#run('monmaptool', '--create', '--fsid', fsid, '--addv', 'a', `[v2:${this.#address}:${port}]`, map);
+        this.monitor = `${this.#address}:${port}`;
         mkdirSync(path.join(this.#folder, 'mon'));
-        this.#run('ceph-mon', '--mkfs', '-i', 'a', '--monmap', map);
+        this.#run('ceph-mon', '--mkfs', '-i', 'a', '--monmap', map, '--keyring', keys);
         this.#spawn('mon', 'ceph-mon', '-i', 'a');
         for (let i = 0; i < OSDS; i++) {
             const uuid = randomUUID();
 
             this.#run('ceph', 'osd', 'new', uuid);
             mkdirSync(path.join(this.#folder, `osd.${i}`));
+            this.#authorize(path.join(this.#folder, `osd.${i}`, 'keyring'), `osd.${i}`, 'mon', 'allow profile osd', 'osd', 'allow *');
             this.#run('ceph-osd', '-i', `${i}`, '--mkfs', '--osd-uuid', uuid);
             this.startDisk(i);
         }
@@ -164,18 +186,46 @@ export class CephFs {
             this.#run('ceph', 'osd', 'pool', 'create', pool, `${GROUPS}`, `${GROUPS}`, 'replicated');
         for (const id of ['a', 'b']) {
             mkdirSync(path.join(this.#folder, `mds.${id}`));
-            writeFileSync(path.join(this.#folder, `mds.${id}`, 'keyring'), '');
+            this.#authorize(path.join(this.#folder, `mds.${id}`, 'keyring'), `mds.${id}`, 'mon', 'allow profile mds', 'osd', 'allow *', 'mds', 'allow *');
             this.startMds(id);
         }
-        this.#run('ceph', 'fs', 'new', 'cells', 'meta', 'data');
+        this.#run('ceph', 'fs', 'new', FILE_SYSTEM, 'meta', 'data');
         await this.#until('an MDS is active', () => this.#run('ceph', 'mds', 'stat').includes('up:active'));
         await this.#makeRoot();
+        writeFileSync(this.#keyring('client.lagra'), this.#run('ceph', 'fs', 'authorize', FILE_SYSTEM, 'client.lagra', `/${ROOT}`, 'rw'));
+        this.#authorize(this.#keyring('client.lagra-fence'), 'client.lagra-fence', ...FENCES);
+    }
+
+    /* ---- keys ---- */
+
+    #keyring(name) {
+        return path.join(this.#folder, `${name}.keyring`);
+    }
+
+    /** A key that no monitor knows yet. */
+    #makeKey(file, name, ...capabilities) {
+        this.#run('ceph-authtool', '--create-keyring', file, '--gen-key', '-n', name,
+            ...capabilities.flatMap((text, i) => i % 2 === 0 ? ['--cap', text] : [text]));
+    }
+
+    #authorize(file, name, ...capabilities) {
+        writeFileSync(file, this.#run('ceph', 'auth', 'get-or-create', name, ...capabilities));
+    }
+
+    /** The secret of the machines' key, for a mount by the kernel. */
+    get secret() {
+        return this.#run('ceph', 'auth', 'get-key', 'client.lagra').trim();
+    }
+
+    /** The environment of a front end: its fence command has a key of its own. */
+    get environment() {
+        return { CEPH_CONF: this.configuration, CEPH_ARGS: '--id lagra-fence' };
     }
 
     /** The folder that machines mount, with a quota: without a manager CephFS does not know how much room it has, and
      *  statfs() says none, but for that of a quota. */
     async #makeRoot() {
-        const at = await this.#mountAt('admin', '/'), folder = path.join(at, ROOT);
+        const at = await this.#mountAt('admin', '/', 'admin'), folder = path.join(at, ROOT);
 
         mkdirSync(folder);
         const { status, stderr } = spawnSync('python3', ['-c', 'import os, sys; os.setxattr(sys.argv[1], "ceph.quota.max_bytes", sys.argv[2].encode())', folder, `${QUOTA_BYTES}`], { encoding: 'utf8' });
@@ -219,14 +269,14 @@ export class CephFs {
     }
 
     async mount(name) {
-        await this.#mountAt(name, `/${ROOT}`);
+        await this.#mountAt(name, MOUNTED, 'lagra');
     }
 
-    async #mountAt(name, folder) {
+    async #mountAt(name, folder, user) {
         const at = this.mountPoint(name);
 
         mkdirSync(at, { recursive: true });
-        this.#spawn(`machine.${name}`, 'ceph-fuse', '-r', folder, at);
+        this.#spawn(`machine.${name}`, 'ceph-fuse', '--id', user, '-r', folder, at);
         await this.#until(`machine ${name} has mounted`, () => readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${at} `));
         return at;
     }
@@ -243,10 +293,19 @@ export class CephFs {
 
     /** Evicts its client, as an administrator may. */
     evict(name) {
-        const sessions = JSON.parse(this.#run('ceph', 'tell', 'mds.0', 'session', 'ls', '--format=json'));
-        const found = sessions.find(({ client_metadata: { mount_point: at } }) => at?.replace(/\/$/, '') === this.mountPoint(name));
+        this.#evict(({ mount_point: at }) => at?.replace(/\/$/, '') === this.mountPoint(name));
+    }
 
-        this.#run('ceph', 'tell', 'mds.0', 'client', 'evict', `id=${found.id}`);
+    /** Evicts the client of a kernel, of which there is one. */
+    evictKernel() {
+        this.#evict(({ kernel_version: version }) => version !== undefined);
+    }
+
+    #evict(isIt) {
+        const sessions = JSON.parse(this.#run('ceph', 'tell', 'mds.0', 'session', 'ls', '--format=json'));
+        const { id } = sessions.find(({ client_metadata: metadata }) => isIt(metadata));
+
+        this.#run('ceph', 'tell', 'mds.0', 'client', 'evict', `id=${id}`);
     }
 
     async stop() {

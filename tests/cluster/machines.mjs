@@ -31,8 +31,9 @@ export class Machine {
             return;
         }
         this.member = await Member.start(this.folder, {
+            smb: true,
             args: this.#fences ? ['--fenceCommand', FENCE] : [],
-            env: { CEPH_CONF: this.#fs.configuration },
+            env: this.#fs.environment,
         });
     }
 

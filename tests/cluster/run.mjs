@@ -12,7 +12,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { CephFs, lacking } from './ceph.mjs';
+import { kernelClient, lacking as lackingKernel } from './kernel.mjs';
 import { Machine } from './machines.mjs';
+import { persistentHandle } from './persistent.mjs';
+import { whileServed, whileStopped } from './upkeep.mjs';
 import { Writers } from './writers.mjs';
 
 const { values: options, positionals: wanted } = parseArgs({
@@ -21,6 +24,7 @@ const { values: options, positionals: wanted } = parseArgs({
 });
 const BEFORE_MS = 1500, AFTER_MS = 1500;
 const SERVES_MS = 120_000;
+const KERNEL = 'kernel'; // the name of the test of kernel.mjs
 
 process.env.LAGRA_BINARY = path.resolve(options.program ?? path.join(options.build, 'lagra'));
 
@@ -114,6 +118,22 @@ const TESTS = {
         await owner.repair();
         return problems;
     },
+    /** A persistent SMB handle, whose machine dies. */
+    async persistent(world) {
+        const { owner } = world;
+        const problems = await persistentHandle(owner, async () => {
+            await owner.die();
+            await world.untilReplaced();
+            return world.owner;
+        });
+
+        await owner.repair();
+        return problems;
+    },
+    /** Scrub and backup of the cell, beside the writers. */
+    async upkeep(world) {
+        return whileServed(world.owner);
+    },
     async osd(world) {
         const number = below(3);
 
@@ -132,6 +152,9 @@ const TESTS = {
         return [];
     },
 };
+
+/* Tests whose owner keeps its lock: the other front end has to run the fence command. */
+const FENCED = ['die', 'hang', 'stop', 'cut-off', 'cut-off-idle', 'persistent'];
 
 /* What takes as long as a session's timeout. */
 const LONG = {
@@ -189,6 +212,12 @@ class World {
         await this.writers.readQuiet(old.member, this.quiet, AFTER_MS);
     }
 
+    /** Has a front end fenced the owner since then? By its log, whose lines begin with the time. */
+    hasFenced(since) {
+        return this.machines.some(({ member }) => member.stderr.split('\n')
+            .some((line) => line.includes('its owner is fenced') && Date.parse(line.split(' ')[0]) >= since));
+    }
+
     async untilReplaced() {
         const old = this.owner, other = this.machines.find((machine) => machine !== old);
 
@@ -215,6 +244,8 @@ async function runTest(world, name) {
     await world.untilOwned().catch((error) => problems.push(error.message));
     await sleep(AFTER_MS);
     problems.push(...world.writers.problems);
+    if (FENCED.includes(name) && !world.hasFenced(began))
+        problems.push('the fence command has not succeeded');
     total[problems.length === 0 ? 'passed' : 'failed']++;
     console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${name}, ${Math.round((Date.now() - began) / 1000)} s${world.took ? `: ${world.took}` : ''}`);
     problems.slice(0, 10).forEach((problem) => console.log(problem));
@@ -247,16 +278,33 @@ async function checkAll(world) {
     problems.slice(0, 20).forEach((problem) => console.log(problem));
 }
 
-async function main() {
-    const names = wanted.length > 0 ? wanted : Object.keys(TESTS);
-    const lacks = lacking();
+/** Nobody serves the cell any more. */
+async function checkStopped(world) {
+    for (const { member } of world.machines)
+        await member.end('SIGTERM');
+    const problems = await whileStopped(world.machines[0]).catch((error) => [error.stack]);
 
-    if (names.some((name) => !TESTS[name] && !LONG[name]))
-        throw new Error(`there are ${[...Object.keys(TESTS), ...Object.keys(LONG)].join(', ')}`);
+    total[problems.length === 0 ? 'passed' : 'failed']++;
+    console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: check and salvage`);
+    problems.forEach((problem) => console.log(problem));
+}
+
+/** On a file system of its own. */
+async function checkKernel() {
+    const lacks = lackingKernel(), began = Date.now();
+
     if (lacks.length > 0) {
-        console.log(`skipped: no CephFS can be started here: ${lacks.join('; ')}`);
+        console.log(`skipped: no guest with the kernel's CephFS client can be started here: ${lacks.join('; ')}`);
         return;
     }
+    const { problems, said } = await kernelClient();
+
+    total[problems.length === 0 ? 'passed' : 'failed']++;
+    console.log(`${problems.length === 0 ? 'ok' : 'not ok'}: ${KERNEL}, ${Math.round((Date.now() - began) / 1000)} s: ${said}`);
+    problems.slice(0, 20).forEach((problem) => console.log(problem));
+}
+
+async function testCephFuse(names) {
     const fs = await CephFs.start();
 
     for (const signal of ['SIGINT', 'SIGTERM'])
@@ -266,11 +314,28 @@ async function main() {
         world = await World.start(fs, !names.includes('unfenced'));
         await runAll(world, names);
         await checkAll(world);
+        await checkStopped(world);
     } finally {
         for (const { member } of world?.machines ?? [])
             member?.signal('SIGKILL');
         await fs.stop();
     }
+}
+
+async function main() {
+    const names = wanted.length > 0 ? wanted : [...Object.keys(TESTS), KERNEL];
+    const lacks = lacking(), here = names.filter((name) => name !== KERNEL);
+
+    if (here.some((name) => !TESTS[name] && !LONG[name]))
+        throw new Error(`there are ${[...Object.keys(TESTS), ...Object.keys(LONG), KERNEL].join(', ')}`);
+    if (lacks.length > 0) {
+        console.log(`skipped: no CephFS can be started here: ${lacks.join('; ')}`);
+        return;
+    }
+    if (here.length > 0)
+        await testCephFuse(here);
+    if (names.includes(KERNEL))
+        await checkKernel();
 }
 
 await main().catch((error) => {

@@ -2,14 +2,13 @@
 // The isolation tester: runs the permutations of specs/*.spec against one server and compares what
 // is printed with expected/*.out. README.md has the language. Node 18 or newer, no packages.
 //
-//   run.mjs --server BINARY [--server-arg=ARG].. [--without-smb] [--half even|odd] [--update] [--list] [--jobs=N] [SPEC..]
+//   run.mjs --server BINARY [--server-arg=ARG].. [--half even|odd] [--update] [--list] [--jobs=N] [SPEC..]
 //   run.mjs --url URL [SPEC..]
 //
 // --server    a lagra built with -Dgates=true; default: the environment variable LAGRA_BINARY. It
 //             is started on free ports and a temporary data folder, and stopped at the end.
 // --url       a server that runs already, such as http://127.0.0.1:10000/devstoreaccount1. If it
 //             has no gates, the permutations that need them are left out.
-// --without-smb  leaves out what SMB clients take part in
 // --half      runs every other permutation of each spec: two runs on two kinds of server share them
 // --update    writes expected/*.out from this run: read the difference before you keep it.
 // --list      names the permutations, and runs nothing.
@@ -28,7 +27,7 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const JOBS = '4';
 const HALVES = ['even', 'odd'];
 /* Stores without a syncer: what they have applied is durable. */
-const WITHOUT_SYNCER = ['--inMemoryPersistence', '--store'];
+const WITHOUT_SYNCER = ['--inMemoryPersistence'];
 
 function options() {
     const { values, positionals } = parseArgs({
@@ -37,7 +36,6 @@ function options() {
             server: { type: 'string', default: process.env.LAGRA_BINARY },
             'server-arg': { type: 'string', multiple: true, default: [] },
             url: { type: 'string' },
-            'without-smb': { type: 'boolean', default: false },
             half: { type: 'string' },
             update: { type: 'boolean', default: false },
             list: { type: 'boolean', default: false },
@@ -82,7 +80,7 @@ async function run(job, target) {
 /** Where another server has its SMB, if it has, is not known. */
 function canRun(job, settings) {
     return (!job.permutation.holdsSyncer || !settings['server-arg'].some((word) => WITHOUT_SYNCER.includes(word))) &&
-        (!job.permutation.usesSmb || !(settings.url || settings['without-smb']));
+        (!job.permutation.usesSmb || !settings.url);
 }
 
 const isOfHalf = ({ at }, { half }) => half === undefined || HALVES[at % 2] === half;

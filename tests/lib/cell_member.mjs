@@ -15,6 +15,8 @@ const SERVICES = ['blob', 'queue', 'table', 'file'];
 const running = new Set();
 process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
+const launchHere = (words, env) => spawn(process.env.LAGRA_BINARY, words, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...env } });
+
 export class Member {
     host = '127.0.0.1';
     account = DEVELOPMENT.account;
@@ -24,9 +26,10 @@ export class Member {
     #child = null;
     #words;
     #env;
+    #launch;
 
-    /** args: more options, such as ['--cell', '2']; smb: serve SMB too */
-    static async start(folder, { args = [], env = {}, smb = false } = {}) {
+    /** args: more options, such as ['--cell', '2']; smb: serve SMB too; launch: starts a process with these words */
+    static async start(folder, { args = [], env = {}, smb = false, launch = launchHere } = {}) {
         const member = new Member();
         const names = [...SERVICES, 'cluster', ...smb ? ['smb'] : []];
         const ports = await freePorts(names.length);
@@ -36,6 +39,7 @@ export class Member {
         });
         member.#words = ['--cluster', folder, ...names.flatMap((name, i) => [`--${name}Port`, `${ports[i]}`]), ...args];
         member.#env = env;
+        member.#launch = launch;
         member.restart();
         return member;
     }
@@ -46,7 +50,7 @@ export class Member {
 
     /** Starts the process again, on the same ports. */
     restart() {
-        const child = spawn(process.env.LAGRA_BINARY, this.#words, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...this.#env } });
+        const child = this.#launch(this.#words, this.#env);
 
         child.stderr.setEncoding('utf8');
         child.stderr.on('data', (text) => {

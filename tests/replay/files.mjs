@@ -17,6 +17,14 @@ const BY_HEADERS = new Set(['range', 'properties', 'metadata', 'acl', 'lease', '
 const PROPERTIES = ['content-type', 'content-encoding', 'content-language', 'content-disposition', 'cache-control'];
 const among = (headers, names) => Object.fromEntries(Object.entries(headers).filter(([name]) => names.includes(name)));
 
+/** Headers that these versions require, which recordings without request headers leave out. */
+function smbHeadersOf(version) {
+    return version < '2019-02-02' || version >= '2021-06-08' ? {} : {
+        'x-ms-file-permission': 'inherit', 'x-ms-file-attributes': 'None',
+        'x-ms-file-creation-time': 'now', 'x-ms-file-last-write-time': 'now',
+    };
+}
+
 /** Headers that a request without recorded ones must have had; null: that cannot be told. */
 export function fileHeadersOf({ method, container, blob, parameter, status, resource, respHeaders }, later) {
     const isCreate = method === 'PUT' && blob && !parameter('comp') && parameter('restype') !== 'directory';
@@ -27,13 +35,14 @@ export function fileHeadersOf({ method, container, blob, parameter, status, reso
         [200, 206].includes(other.status) && !other.parameter('comp'))?.respHeaders ?? {};
     if (method === 'PUT' && !blob && !parameter('comp'))
         return among(shown, ['x-ms-share-quota', 'x-ms-access-tier']);
+    const smb = smbHeadersOf(respHeaders['x-ms-version']);
     if (!isCreate)
-        return {};
+        return method === 'PUT' && blob && !parameter('comp') ? smb : {};
     const total = /\/(\d+)$/.exec(shown['content-range'] ?? '')?.[1];
     const properties = Object.entries(among(shown, PROPERTIES)).map(([name, value]) => [`x-ms-${name}`, value]);
     return {
         'x-ms-type': 'file', 'x-ms-content-length': total ?? shown['content-length'] ?? '0',
-        ...Object.fromEntries(properties), ...among(respHeaders, ['x-ms-file-attributes']),
+        ...Object.fromEntries(properties), ...smb, ...among(respHeaders, ['x-ms-file-attributes']),
     };
 }
 

@@ -237,6 +237,8 @@ function propertiesOf(exchange, later) {
 
 const KEPT_IN_BODY = ['page', 'blocklist', 'tags', 'batch', 'userdelegationkey', 'undelete', 'query', 'seal'];
 
+const CLIENT_REQUEST = '00000000-0000-0000-0000-000000000000';
+
 /* What cannot be told of a request of cpp-answers.jsonl.gz. */
 function assertTold({ method, blob, status, respHeaders, reqBody }, comp) {
     const sums = ['content-md5', 'x-ms-content-crc64'];
@@ -255,6 +257,7 @@ function guessedHeaders(exchange, later) {
     const comp = exchange.parameter('comp');
     const headers = {
         'x-ms-version': respHeaders['x-ms-version'],
+        ...('x-ms-client-request-id' in respHeaders ? { 'x-ms-client-request-id': CLIENT_REQUEST } : {}), // it was echoed
         ...(method === 'PUT' && !comp ? metadataOf(exchange, later) : {}),
     };
 

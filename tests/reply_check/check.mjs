@@ -6,7 +6,7 @@
 //
 //   - a success has a status of the row; ETag and Last-Modified are there exactly as the row says
 //     (the Table service has no Last-Modified)
-//   - an error has x-ms-error-code, but for the JSON of tables, and status and code stand together in the error table
+//   - an error has x-ms-error-code since version 2017-07-29, but for the JSON of tables, and status and code stand together in the error table
 //   - every reply has x-ms-request-id and x-ms-version
 //   - a row that is built was answered with a success (if it has any) and with an error, one that is not with 501
 //
@@ -64,13 +64,13 @@ function checkSuccess(row, { service, status }, headers) {
     }
 }
 
-function checkError(row, { service, status, code }, headers) {
+function checkError(row, { service, status, code, reports_code: reportsCode }, headers) {
     row.errors++;
     if (status === 501)
         row.unbuilt++;
     // The Table service says the code of an error in JSON in its body alone.
-    if (code === '' || (!headers.has('x-ms-error-code') && service !== 'table'))
-        fault(row, `${status} without x-ms-error-code`);
+    if (code === '' || (headers.has('x-ms-error-code') !== reportsCode && service !== 'table'))
+        fault(row, `${status} ${reportsCode ? 'without' : 'with'} x-ms-error-code`);
     // A copy source's own status is passed on. decision: 52
     else if (!errors.has(`${status} ${code}`) && code !== 'CannotVerifyCopySource')
         fault(row, `${status} ${code} is not in the error table`);
@@ -80,7 +80,7 @@ function checkError(row, { service, status, code }, headers) {
         fault(row, `is not built, and was answered ${status} ${code}`);
 }
 
-/** line: { row, operation, service, method, status, code, headers } */
+/** line: { row, operation, service, method, status, code, reports_code, headers } */
 function checkReply(line) {
     const row = line.operation === '' ? refused : services.get(line.service)?.[line.row];
     const headers = new Set(line.headers.map((name) => name.toLowerCase()));

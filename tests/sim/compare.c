@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sas_terms.h"
+#include "times.h"
 #include "world.h"
 
 /* ---- bytes ---- */
@@ -61,6 +62,32 @@ static const char *compare_tier(enum tier tier, enum tier comes_back, enum blob_
     return strcmp(answer->archive_status, backs[comes_back]) == 0 ? NULL : "another archive status";
 }
 
+static bool is_version(const char *shown, uint64_t id)
+{
+    char text[32] = "";
+
+    if (id > 0)
+        times_format(id, text);
+    return strcmp(shown, text) == 0;
+}
+
+/* Those of writes that make one, and of reads. rest: "Blob versioning"; recorded */
+static const char *compare_version(const struct ask *ask, const struct expected *expected,
+                                   const struct reply *answer)
+{
+    const struct snapshot_state *s = expected->snapshot;
+    bool reads = ask->op == OP_GET_BLOB || ask->op == OP_HEAD_BLOB;
+    bool makes = ask->op == OP_PUT_BLOB || ask->op == OP_PUT_BLOCK_LIST || ask->op == OP_COPY ||
+                 ask->op == OP_SET_METADATA || ask->op == OP_SNAPSHOT;
+    uint64_t id = !s ? expected->blob.version : s->is_version ? s->at : 0;
+
+    if ((reads || makes) && !is_version(answer->version, id))
+        return "another version id";
+    if (reads && answer->is_current != (!s && id > 0))
+        return "another word on whether it is the current version";
+    return NULL;
+}
+
 static const char *compare_blob_head(const struct ask *ask, const struct expected *expected,
                                      const struct reply *answer, struct doubt doubt)
 {
@@ -95,7 +122,9 @@ static const char *compare_blob_head(const struct ask *ask, const struct expecte
         return "another number of appended blocks";
     if (answer->sealed != contents->sealed)
         return contents->sealed ? "is not sealed" : "is sealed";
-    return s ? NULL : compare_lease(&b->lease, answer, doubt);
+    if (s || ask->is_version)
+        return answer->lease_state[0] ? "a lease of a snapshot or version" : NULL;
+    return compare_lease(&b->lease, answer, doubt);
 }
 
 static const char *compare_container_head(const struct expected *expected,
@@ -271,6 +300,8 @@ const char *compare_answer(const struct ask *ask, const struct expected *expecte
     if (stamp && stamp->modified_s != 0 && answer->modified_s != 0 &&
         stamp->modified_s != answer->modified_s)
         return "another Last-Modified";
+    if (compare_version(ask, expected, answer))
+        return compare_version(ask, expected, answer);
     switch ((int)ask->op) {
     case OP_GET_ACL:
         return compare_policies(&expected->container, answer);

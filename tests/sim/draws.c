@@ -30,10 +30,6 @@ unsigned draw_weighted(struct draws *draws, const unsigned weights[], unsigned c
 
 void draw_behaviour(struct draws *draws, struct ask *ask, unsigned once_in, unsigned seconds)
 {
-    if (world->plan.fronts > 0) { /* so that much happens to front ends meanwhile */
-        once_in = 12;
-        seconds = 3;
-    }
     if (draw(draws, once_in) == 0)
         ask->think_ns = draw(draws, seconds) * SECOND_NS;
     if (world->plan.faults & FAULT_WIRE)
@@ -43,8 +39,6 @@ void draw_behaviour(struct draws *draws, struct ask *ask, unsigned once_in, unsi
     ask->in_pieces = draw(draws, 3) == 0;
     if (draw(draws, 8) == 0)
         ask->pause_ns = draw(draws, 2) == 0 ? SECOND_NS : 1000000;
-    if (world->plan.fronts > 0 && ask->pause_ns == SECOND_NS) /* longer than pieces stay */
-        ask->pause_ns *= 1 + draw(draws, 30);
     ask->goes_away = draw(draws, 25) == 0;
     ask->half_closes = draw(draws, 25) == 0;
     if (draw(draws, 12) == 0)

@@ -72,6 +72,28 @@ bool fs_has_ended_before(struct fs_open *open)
     return world->now_ns >= ends_ns + doubt_ns;
 }
 
+bool fs_end_doubtful(struct fs_state *state)
+{
+    uint64_t least_ns = UINT64_MAX;
+
+    for (unsigned i = 0; i < FS_OPENS; i++) {
+        const struct fs_open *open = &state->opens[i];
+
+        if (open->id > 0 && open->may_have_ended && open->kept_ns < least_ns)
+            least_ns = open->kept_ns;
+    }
+    if (least_ns == UINT64_MAX)
+        return false;
+    for (unsigned i = 0; i < FS_OPENS; i++) {
+        struct fs_open *open = &state->opens[i];
+
+        if (open->id > 0 && open->may_have_ended && open->kept_ns <= least_ns)
+            fs_end_open(state, open);
+    }
+    forget_pending(state);
+    return true;
+}
+
 bool fs_end_overdue(struct fs_state *state)
 {
     return end_overdue(state, world->now_ns + FS_KEPT_NS / CLOCK_PART);

@@ -15,6 +15,9 @@ bool fs_is_late(void);
 bool fs_end_overdue(struct fs_state *state);
 /* At a start, of one that persists: has its time ended in an earlier process? */
 bool fs_has_ended_before(struct fs_open *open);
+/* Ends those of which it is not known whether they have, of the shortest time alone: one process has lasted too long for
+ * all of them. False: there is none */
+bool fs_end_doubtful(struct fs_state *state);
 /* Has the server's own thread committed that it closes a handle which nobody has come back to? It closes it as its
  * client would have. */
 bool fs_away_committed(void);

@@ -33,10 +33,8 @@ void fs_copies_begin(void)
 /* Whatever was read is read anew. */
 void fs_copies_begin_life(void)
 {
-    for (struct fs_copy *copy = all->newest; copy; copy = copy->older) {
-        memset(copy->was_there, 0, sizeof copy->was_there);
-        memset(copy->was_away, 0, sizeof copy->was_away);
-    }
+    for (struct fs_copy *copy = all->newest; copy; copy = copy->older)
+        copy->was_there = copy->was_away = false;
 }
 
 static struct fs_copy *find(const struct copy_id *id)
@@ -120,10 +118,8 @@ static void watch(struct fs_copy *copy)
 {
     bool is_there = has_source(copy, fs_state_at(world->commits));
 
-    for (unsigned m = 0; m < MACHINES_MAX; m++) {
-        copy->was_there[m] = copy->was_there[m] || is_there;
-        copy->was_away[m] = copy->was_away[m] || !is_there;
-    }
+    copy->was_there = copy->was_there || is_there;
+    copy->was_away = copy->was_away || !is_there;
 }
 
 void fs_copies_watch(void)
@@ -138,22 +134,18 @@ void fs_copy_reads(const struct copy_id *id)
 {
     struct fs_copy *copy = find(id);
 
-    if (!copy && front_commits_voids() > 0)
-        return; /* it was begun in a share that was dropped */
     if (!copy)
         world_fail("a copy is read that nobody has begun");
-    copy->was_there[fronts_machine(sched_front())] = false;
-    copy->was_away[fronts_machine(sched_front())] = false;
+    copy->was_there = copy->was_away = false;
     watch(copy);
 }
 
 void fs_copy_saw(struct fs_copy_step *step)
 {
     const struct fs_copy *copy = find(&step->id);
-    unsigned machine = fronts_machine(sched_front());
 
-    step->was_there = copy && copy->was_there[machine];
-    step->was_away = copy && copy->was_away[machine];
+    step->was_there = copy && copy->was_there;
+    step->was_away = copy && copy->was_away;
 }
 
 /* ---- what its jobs commit ---- */
@@ -224,8 +216,7 @@ static void complete(struct fs_state *state, struct fs_node *node)
 
 static void fail(const struct fs_copy_step *step, struct fs_state *state, struct fs_node *node)
 {
-    if (!step->was_away && !faults_were_seen() && !fronts_may_fail() &&
-        !(world->plan.faults & FAULT_CLOCK))
+    if (!step->was_away && !faults_were_seen() && !(world->plan.faults & FAULT_CLOCK))
         world_fail("a copy has failed without a reason");
     pass(state, node, false);
     fs_end_copy(node, FS_COPY_HAS_FAILED, state->since);

@@ -4,7 +4,6 @@
 #ifndef LAGRA_SIM_FS_COPY_H
 #define LAGRA_SIM_FS_COPY_H
 
-#include "fronts.h"
 #include "fs_model.h"
 
 /* How one began. It stays as it is, whatever a crash takes back: nobody has its id again. */
@@ -17,9 +16,8 @@ struct fs_copy {
     uint64_t version;  /* of the source; of another server: 0 */
     unsigned length;   /* slots */
     unsigned slots[FS_SLOTS];
-    /* In the states since a server (the front end on each machine) began to read it: was the source this version,
-     * and was it not? */
-    bool was_there[MACHINES_MAX], was_away[MACHINES_MAX];
+    /* In the states since the server began to read it: was the source this version, and was it not? */
+    bool was_there, was_away;
 };
 
 void fs_copies_begin(void);

@@ -409,7 +409,7 @@ void fs_judge_answered(unsigned slot_number, const struct reply *answer, bool ma
     } else if (answer->came) {
         world->checks++;
         if (judge_says_cannot(answer) && may_fail)
-            judge_refused(slot->ask, slot->commit);
+            world->refused++;
         else if (slot->commit > 0)
             judge_commit(slot, answer);
         else

@@ -27,6 +27,11 @@ void fs_model_begin(void)
     fs_copies_begin();
 }
 
+struct fs_state *fs_newest_state(void)
+{
+    return model->newest;
+}
+
 const struct fs_state *fs_state_at(uint64_t commit)
 {
     const struct fs_state *state = model->newest;

@@ -110,6 +110,8 @@ void fs_slot_fill(unsigned value, unsigned char *to);
 void fs_model_begin(void);
 /* The state right after a commit; the oldest that is kept, if that is newer. */
 const struct fs_state *fs_state_at(uint64_t commit);
+/* To be changed after a start, by what it has shown. */
+struct fs_state *fs_newest_state(void);
 /* What an ask is answered in a state. Of what copies: if nothing is wrong with its source. */
 struct fs_expected fs_expect(const struct fs_ask *ask, const struct fs_state *state);
 bool fs_has_source(enum fs_op op);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine.h"
+#include "fs_away.h"
 #include "fs_copy.h"
 #include "fs_judge.h"
 #include "fs_model.h"
@@ -122,6 +123,25 @@ static unsigned first_difference(const struct fs_state *state, const char **ret_
     return i;
 }
 
+/* The same, of a state in which handles may have ended before this start: those whose end fits what was found have. */
+static unsigned first_difference_by_handles(struct fs_state *state, const char **ret_why)
+{
+    static struct fs_state ended;
+    unsigned first = first_difference(state, ret_why);
+    const char *why = NULL;
+
+    ended = *state;
+    if (first == stock_count)
+        return first;
+    while (fs_end_doubtful(&ended)) {
+        if (first_difference(&ended, &why) < stock_count)
+            continue;
+        *state = ended;
+        return stock_count;
+    }
+    return first;
+}
+
 /* Which commits the crash has left is known of the record engine, where the disk is not damaged. */
 static bool may_be_left(const struct fs_state *state)
 {
@@ -134,9 +154,10 @@ static uint64_t find_survivor(void)
 {
     char asked[300];
 
-    for (const struct fs_state *state = fs_state_at(world->commits);; state = state->older) {
+    for (struct fs_state *state = fs_newest_state();; state = state->older) {
         const char *why = NULL;
-        unsigned differs = may_be_left(state) ? first_difference(state, &why) : stock_count;
+        unsigned differs =
+            may_be_left(state) ? first_difference_by_handles(state, &why) : stock_count;
 
         if (differs == stock_count && may_be_left(state))
             return state->since;

@@ -102,19 +102,49 @@ static bool find_doubt(const struct slot *slot, const struct container_state *co
     }
 }
 
+/* Containers that there were since a request of a blob began, beside the one that there is: it may have found them. */
+static const struct container_state *next_found(const struct slot *slot,
+                                                const struct container_state *newest,
+                                                const struct container_state *after)
+{
+    const struct container_state *state = after;
+
+    while (kept_has_containers() && state->since > slot->before && state->older) {
+        state = state->older;
+        if (state->exists && state->incarnation != newest->incarnation)
+            return state;
+    }
+    return NULL;
+}
+
+/* Which container the server has found for a blob: perhaps one that is kept by now. */
+static const struct container_state *found_container(const struct slot *slot, uint64_t server_space)
+{
+    const struct container_state *newest = model_container_at(slot->ask->container, world->commits);
+    const struct container_state *found = newest;
+
+    if (!kept_has_containers() || slot->ask->op < OP_PUT_BLOB)
+        return newest;
+    while (found && (!found->exists || found->server_space != server_space))
+        found = next_found(slot, newest, found);
+    if (!found)
+        fail(slot, NULL, "commits into a container that there was not");
+    return found;
+}
+
 /* The calling thread's request has committed: it must be one that may, on the newest state. */
 static void committed(struct slot *slot)
 {
-    const struct container_state *container =
-        model_container_at(slot->ask->container, world->commits);
-    const struct blob_state *blob =
-        model_blob_at(slot->ask->container, slot->ask->blob, world->commits);
+    const struct container_state *container;
+    const struct blob_state *blob;
     struct kept_view kept;
     struct doubt doubt;
 
     if (slot->commit > 0)
         return; /* clears away what its first commit left; nobody sees that */
     kept = kept_committed(slot->before);
+    container = found_container(slot, kept.space);
+    blob = model_blob_in(container->space, slot->ask->blob, world->commits);
     if (!find_doubt(slot, container, blob, kept, &doubt)) {
         model_expect(slot->ask, container, blob, doubt_of(kept, 0), slot->began_ns, world->now_ns,
                      false, &slot->expected);
@@ -158,9 +188,9 @@ unsigned judge_committing(unsigned slot, unsigned ret_numbers[PARTS_MAX])
     return slots[slot].committing_count;
 }
 
-void judge_list_ends(unsigned slot, bool has_ended)
+void judge_list_ends(unsigned slot)
 {
-    slots[slot].list_ended = has_ended;
+    slots[slot].list_ended = true;
 }
 
 /* Parts of a batch have places of their own in the order, also where they are committed as one. */
@@ -286,6 +316,8 @@ static const char *fill_snapshot(const struct slot *slot, const struct reply *an
     struct stamp *time = slot->expected.filled_time;
     const struct stamp *base = slot->expected.blob.stamp;
 
+    if (time->snapshot[0] && strcmp(time->snapshot, answer->snapshot) != 0)
+        return "another time of the snapshot";
     memcpy(time->snapshot, answer->snapshot, sizeof time->snapshot);
     if (times_ticks(answer->snapshot) == 0)
         return "no time of the snapshot";
@@ -398,20 +430,6 @@ static void judge_page(struct slot *slot, const struct reply *answer)
     uint64_t commit;
     const char *why;
 
-    if (world->plan.fronts > 0 && slot->ask->op == OP_FIND) {
-        why = search_compare_parts(slot->ask, answer, slot->before, world->commits, next);
-        if (why)
-            fail(slot, answer, why);
-        return;
-    }
-    if (world->plan.fronts > 0) {
-        if (!listing_fits_parts(slot->ask, answer, kept_of_slot(slot).now, slot->before,
-                                world->commits)) {
-            world_say("%.6000s", (const char *)answer->body);
-            fail(slot, answer, "a page of states that there were not");
-        }
-        return;
-    }
     if (slot->ask->op == OP_FIND)
         why = search_compare(slot->ask, answer, slot->before, world->commits, &commit, next);
     else
@@ -428,6 +446,24 @@ static void judge_page(struct slot *slot, const struct reply *answer)
 bool judge_clock_may_refuse(uint64_t wall_steps, const struct reply *answer)
 {
     return wall_steps != world->wall_steps && strcmp(answer->code, "AuthenticationFailed") == 0;
+}
+
+/* A blob of a container that is kept by now, which others have written to since. Returns the commit that it was shown as
+ * of; UINT64_MAX: none. */
+static uint64_t find_late_view(const struct slot *slot, const struct reply *answer)
+{
+    const struct container_state *newest = model_container_at(slot->ask->container, world->commits);
+    const struct container_state *found = newest;
+
+    while (slot->ask->op >= OP_PUT_BLOB && (found = next_found(slot, newest, found))) {
+        const struct blob_state *blob =
+            model_blob_in(found->space, slot->ask->blob, world->commits);
+
+        for (; blob; blob = blob->since > slot->before ? blob->older : NULL)
+            if (!compare_sources(slot, answer, found, blob, world->commits))
+                return blob->since;
+    }
+    return UINT64_MAX;
 }
 
 /* One without a commit: a state between its beginning and its end must give this answer. */
@@ -457,6 +493,8 @@ static void judge_view(struct slot *slot, const struct reply *answer)
         at = changed - 1;
     }
     if (fitting == UINT64_MAX)
+        fitting = find_late_view(slot, answer);
+    if (fitting == UINT64_MAX)
         fail(slot, answer, first);
     if (is_paged(slot->ask) && answer->status == 200) {
         judge_page(slot, answer);
@@ -471,17 +509,6 @@ bool judge_says_cannot(const struct reply *answer)
     return answer->status == 500 || answer->status == 503 || answer->status == 507;
 }
 
-void judge_refused(const struct ask *ask, uint64_t commit)
-{
-    char asked[300];
-
-    world->refused++;
-    if (world->plan.fronts == 0 || commit == 0)
-        return;
-    ask_format(ask, asked, sizeof asked);
-    world_fail("a front end says that it cannot, and it is done: %s", asked);
-}
-
 /* Each part had an answer of its own, which must be that of a request alone. */
 static void judge_batch(const struct slot *slot, const struct reply *answer, bool may_fail)
 {
@@ -494,7 +521,7 @@ static void judge_batch(const struct slot *slot, const struct reply *answer, boo
         if (answer->status != 202 || !batch_reply(answer, i, &reply))
             fail(slot, answer, "no answer to a part of a batch");
         if (judge_says_cannot(&reply) && may_fail)
-            judge_refused(part->ask, part->commit);
+            world->refused++;
         else if (part->commit > 0)
             judge_commit(part, &reply);
         else
@@ -535,7 +562,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
     if (answer->came) {
         world->checks++;
         if (judge_says_cannot(answer) && may_fail)
-            judge_refused(slot->ask, slot->commit);
+            world->refused++;
         else if (slot->ask->op == OP_BATCH)
             judge_batch(slot, answer, may_fail);
         else if (slot->commit > 0)
@@ -559,7 +586,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
 
 /* ---- after a crash ---- */
 
-#define STOCK_MAX (1 + CONTAINERS * (3 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
+#define STOCK_MAX (2 + CONTAINERS * (3 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
 
 struct stock {
     struct ask ask;
@@ -616,7 +643,7 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
     }
     if (!why && stock->ask.op == OP_GET_SERVICE)
         why = compare_service(&stock->answer, commit);
-    if (!why && stock->ask.op == OP_LIST_BLOBS && stock->answer.status == 200)
+    if (!why && is_paged(&stock->ask) && stock->answer.status == 200)
         why = listing_compare(&stock->ask, &stock->answer, stock->kept.now, commit, commit, &unused,
                               &next);
     return why;
@@ -694,6 +721,10 @@ static unsigned list_stock(struct stock *stock)
 
     memset(stock, 0, STOCK_MAX * sizeof *stock);
     stock[count++].ask = (struct ask){ .op = OP_GET_SERVICE };
+    stock[count++].ask = (struct ask){
+        .op = OP_LIST_CONTAINERS,
+        .page = { .include = INCLUDE_METADATA | (kept_has_containers() ? INCLUDE_DELETED : 0) }
+    };
     for (unsigned c = 0; c < CONTAINERS; c++) {
         stock[count++].ask = (struct ask){ .op = OP_LIST_BLOBS,
                                            .container = c,
@@ -789,6 +820,44 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
         return none;
     number = number < state->snapshot_count ? number : state->snapshot_count - 1;
     return state->snapshots[number].time->snapshot;
+}
+
+bool judge_is_version(unsigned container, unsigned blob, const char *time)
+{
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    if (!time[0])
+        return false;
+    for (unsigned i = 0; i < state->snapshot_count; i++)
+        if (state->snapshots[i].is_version && strcmp(state->snapshots[i].time->snapshot, time) == 0)
+            return true;
+    return strcmp(judge_current_version(container, blob), time) == 0;
+}
+
+const char *judge_current_version(unsigned container, unsigned blob)
+{
+    static char text[SNAPSHOT_SIZE];
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    text[0] = '\0';
+    if (state->exists && state->version > 0)
+        times_format(state->version, text);
+    return text;
+}
+
+bool judge_draw_deleted(unsigned container, unsigned random, char to[DELETED_SIZE])
+{
+    const struct container_state *state = model_container_at(container, world->commits);
+
+    if (state->kept_count == 0)
+        return false;
+    times_deleted(state->kept[random % state->kept_count].deleted, to);
+    return true;
+}
+
+unsigned judge_known_deleted(unsigned container)
+{
+    return model_container_at(container, world->commits)->kept_count;
 }
 
 const char *judge_gone_snapshot(unsigned container, unsigned blob)

@@ -23,8 +23,8 @@ unsigned judge_parts(unsigned slot);
 void judge_commits_parts(unsigned slot, const unsigned *numbers, unsigned count);
 /* Which that are; how many. */
 unsigned judge_committing(unsigned slot, unsigned ret_numbers[PARTS_MAX]);
-/* All of its parts are done; or some are to be done again. */
-void judge_list_ends(unsigned slot, bool has_ended);
+/* All of its parts are done. */
+void judge_list_ends(unsigned slot);
 
 /* After a start: reads everything, finds the state that the crash left, goes on from it.
  * False: the store has failed meanwhile. */
@@ -32,8 +32,6 @@ bool judge_take_stock(struct server *server, bool may_fail);
 
 /* Of any service: the answer says that the store cannot now. */
 bool judge_says_cannot(const struct reply *answer);
-/* It does, of a request whose own commit is this one (0: none). Front ends say so only of what is not done. */
-void judge_refused(const struct ask *ask, uint64_t commit);
 /* Is it refused because the clock was set since it was signed? wall_steps: as of then. */
 bool judge_clock_may_refuse(uint64_t wall_steps, const struct reply *answer);
 /* Of any service: asks by the last slot again and again until the store can. may_fail: the first
@@ -50,8 +48,16 @@ unsigned judge_known_blocks(unsigned container, unsigned blob);
 int64_t judge_known_date(const struct ask *ask);
 /* The page behind the last one that the client was shown; `max` is 0 when there is none. */
 const struct page_ask *judge_next_page(unsigned client, enum op op);
-/* The one of that number, or the last; empty: there is none. */
+/* The one of that number, or the last, which may be a version; empty: there is none. */
 const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number);
+/* Is the state of that time a version? */
+bool judge_is_version(unsigned container, unsigned blob, const char *time);
+/* The id of the current version; empty: there is none. */
+const char *judge_current_version(unsigned container, unsigned blob);
+/* The version of a container of that name that was deleted and is kept. False: there is none. */
+bool judge_draw_deleted(unsigned container, unsigned random, char to[DELETED_SIZE]);
+/* How many there are. */
+unsigned judge_known_deleted(unsigned container);
 /* The last one that was deleted; empty: none was. */
 const char *judge_gone_snapshot(unsigned container, unsigned blob);
 /* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "model.h"
 #include "script_private.h"
 #include "world.h"
 
@@ -16,6 +17,29 @@ bool kept_is_on(void)
     return (kind == 1 || kind == 3) && world->plan.clients <= FEW_CLIENTS;
 }
 
+bool kept_has_versions(void)
+{
+    return (world->plan.seed % 8 == 7 || world->plan.seed % 16 == 3) &&
+           world->plan.clients <= VERSIONED_CLIENTS;
+}
+
+/* Days are long there, and none passes where nobody sets the wall clock. */
+bool kept_has_containers(void)
+{
+    unsigned kind = world->plan.seed % 16;
+
+    return (kind == 9 || kind == 15) && world->plan.clients <= VERSIONED_CLIENTS &&
+           !(world->plan.faults & FAULT_CLOCK);
+}
+
+/* A snapshot keeps a version, too, and so does the end of a copy. */
+unsigned kept_snapshots_max(void)
+{
+    unsigned rest = SNAPSHOTS_MAX - 1 - 2 * world->plan.clients;
+
+    return kept_has_versions() && rest < KEPT_SNAPSHOTS ? rest : KEPT_SNAPSHOTS;
+}
+
 /* ---- policies ---- */
 
 struct version {
@@ -23,6 +47,8 @@ struct version {
     uint64_t since;
     unsigned days; /* 0: nothing is kept */
     bool allows_permanent;
+    bool is_versioned;
+    unsigned container_days;
 };
 
 /* In the world; set before any life begins. */
@@ -34,26 +60,44 @@ void kept_begin(void)
     *newest = world_alloc(sizeof **newest);
 }
 
+static size_t format_policy(const char *name, unsigned days, bool allows_permanent, char *to,
+                            size_t size)
+{
+    char text[40] = "";
+
+    if (days > 0)
+        (void)snprintf(text, sizeof text, "<Days>%u</Days>", days);
+    return (size_t)snprintf(
+        to, size, "<%s><Enabled>%s</Enabled>%s%s</%s>", name, days > 0 ? "true" : "false", text,
+        allows_permanent ? "<AllowPermanentDelete>true</AllowPermanentDelete>" : "", name);
+}
+
+/* What is not set stays as it was, so all are. */
 void kept_format(const struct ask *ask, char *to, size_t size)
 {
-    char days[40] = "";
+    size_t length = 0;
 
     to[0] = '\0';
-    if (!kept_is_on())
-        return;
-    if (ask->retention > 0)
-        (void)snprintf(days, sizeof days, "<Days>%u</Days>", ask->retention);
-    (void)snprintf(to, size,
-                   "<DeleteRetentionPolicy><Enabled>%s</Enabled>%s"
-                   "<AllowPermanentDelete>true</AllowPermanentDelete></DeleteRetentionPolicy>",
-                   days[0] ? "true" : "false", days);
+    if (kept_is_on())
+        length += format_policy("DeleteRetentionPolicy", ask->retention, true, to, size);
+    if (kept_has_containers())
+        length += format_policy("ContainerDeleteRetentionPolicy", ask->container_retention, false,
+                                to + length, size - length);
+    if (kept_has_versions())
+        (void)snprintf(to + length, size - length, "<IsVersioningEnabled>%s</IsVersioningEnabled>",
+                       ask->is_versioned ? "true" : "false");
 }
 
 void kept_apply(const struct ask *ask, uint64_t commit)
 {
     struct version *made = world_alloc(sizeof *made);
 
-    *made = (struct version){ *newest, commit, ask->retention, kept_is_on() };
+    *made = (struct version){ .older = *newest,
+                              .since = commit,
+                              .days = ask->retention,
+                              .allows_permanent = kept_is_on(),
+                              .is_versioned = ask->is_versioned,
+                              .container_days = ask->container_retention };
     *newest = made;
 }
 
@@ -81,13 +125,24 @@ const char *kept_compare(const struct reply *answer, uint64_t commit)
         days = (unsigned)strtoul(shown + 20, NULL, 10);
     if (!strstr(shown, "<AllowPermanentDelete>true<") != !at->allows_permanent)
         return "another permission to delete for good";
+    if (!strstr(shown, "<IsVersioningEnabled>true<") != !at->is_versioned)
+        return "versioning is on where it is off, or the other way round";
+    if (!strstr(shown, "<ContainerDeleteRetentionPolicy><Enabled>true<") !=
+        (at->container_days == 0))
+        return "another policy of containers";
     return days == at->days ? NULL : "another policy of retention";
+}
+
+unsigned kept_container_days(void)
+{
+    return (*newest)->container_days;
 }
 
 static bool was_policy(const struct kept_view *view, uint64_t from)
 {
     for (const struct version *at = *newest; at; at = at->older) {
-        if (at->days == view->days && at->allows_permanent == view->allows_permanent)
+        if (at->days == view->days && at->allows_permanent == view->allows_permanent &&
+            at->is_versioned == view->is_versioned)
             return true;
         if (at->since <= from)
             break;
@@ -114,7 +169,10 @@ struct kept_view kept_committed(uint64_t from)
 
     *kept_here() = (struct kept_view){ .now = 0 };
     if (view.has_policy && !was_policy(&view, from))
-        world_fail("a policy of retention that there was not: %u days", view.days);
+        world_fail("a policy that there was not: %u days, versions: %d", view.days,
+                   view.is_versioned);
+    if (!view.has_policy)
+        view.is_versioned = (*newest)->is_versioned;
     if (!view.has_policy && (*newest)->days > 0)
         view.expires = UINT64_MAX / 2;
     return view;

@@ -12,8 +12,19 @@
 #define KEPT_DAYS_MAX                                                                              \
     20u /* no run lasts so long where days are long, and the census waits longer */
 
+/* Of runs with versions. */
+#define VERSIONED_CLIENTS 6u
+
 /* Is this such a run? */
 bool kept_is_on(void);
+/* Is it one in which versioning is switched on and off? */
+bool kept_has_versions(void);
+/* Is it one in which containers that are deleted are kept, and restored? */
+bool kept_has_containers(void);
+/* For how many days, by the newest policy, which each deletion guards; 0: not at all. */
+unsigned kept_container_days(void);
+/* How many snapshots and versions of a name clients may make more of: each may do so once more. */
+unsigned kept_snapshots_max(void);
 void kept_begin(void);
 /* The element of Set Blob Service Properties. */
 void kept_format(const struct ask *ask, char *to, size_t size);

@@ -13,6 +13,10 @@ struct kept_view {
     uint64_t expires; /* of what is deleted now; 0: nothing is kept */
     unsigned days;
     bool allows_permanent;
+    bool is_versioned; /* what is overwritten or deleted stays as a version */
+    uint64_t space; /* of the container that was found or made: how its name begins; 0: none was */
+    uint64_t deleted_at; /* a container was, or is to be; ticks */
+    bool has_kept_base;  /* the name has a record of a blob that was soft-deleted, expired or not */
 };
 
 /* Of the request, or the job, of the calling thread: what it has read since it began. */

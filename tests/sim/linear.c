@@ -45,7 +45,8 @@ void linear_note(const struct ask *ask, const struct reply *answer)
     struct value *value = *link;
     bool writes;
 
-    if (answer->status >= 300 || answer->etag == 0 || !tells_of_blob(ask, &writes))
+    if (answer->status >= 300 || answer->etag == 0 || !tells_of_blob(ask, &writes) ||
+        kept_has_containers()) /* a container that is restored has its old ETags */
         return;
     while (value && value->etag != answer->etag)
         value = value->next;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kept.h"
+#include "times.h"
 #include "world.h"
 
 #define TICKS_A_DAY UINT64_C(864000000000)
@@ -20,8 +21,10 @@ struct shown {
     bool is_group;
     char group[32];
     const struct container_state *container;
+    const struct kept_container *kept; /* one of its name that was deleted; NULL: the container */
     const struct blob_state *blob;
-    const struct snapshot_state *snapshot; /* NULL: the base */
+    const struct snapshot_state *snapshot; /* NULL: the base, or what stands for it: */
+    bool has_versions_only;                /* a name without a current version */
 };
 
 struct expected_page {
@@ -85,29 +88,58 @@ static bool is_shown_deleted(const struct page_ask *asked, uint64_t expires,
     return true;
 }
 
+/* False: the page is full. */
+static bool show_state(const struct page_ask *asked, struct shown entry, struct expected_page *page)
+{
+    size_t prefix = strlen(list_prefixes[asked->prefix]);
+    const char *name = blob_names[entry.at], *delimiter = NULL;
+
+    if (is_before_marker(asked, &entry, page))
+        return true;
+    if (asked->by_delimiter && strlen(name) >= prefix)
+        delimiter = strchr(name + prefix, '/');
+    return delimiter ? show_group(asked, page, entry, delimiter) : show(asked, page, entry);
+}
+
+/* Only versions are left. What has expired beside them, or is the last of them, may have gone by now, or not. */
+static bool is_shown_for_versions(const struct page_ask *asked, const struct blob_state *b,
+                                  struct expected_page *page)
+{
+    bool is_certain = false;
+
+    if (!(asked->include & INCLUDE_VERSIONS_ONLY) || !model_has_versions_only(b) ||
+        b->expires > page->now)
+        return false;
+    page->is_uncertain |= b->expires > 0;
+    for (unsigned i = 0; i < b->snapshot_count; i++)
+        is_certain |= b->snapshots[i].is_version &&
+                      (b->snapshots[i].expires == 0 || b->snapshots[i].expires > page->now);
+    page->is_uncertain |= !is_certain;
+    return true;
+}
+
 static bool show_blob(const struct page_ask *asked, unsigned blob, const struct blob_state *b,
                       struct expected_page *page)
 {
-    size_t prefix = strlen(list_prefixes[asked->prefix]);
-    const char *delimiter = NULL;
     struct shown entry = { .at = blob, .blob = b };
 
-    for (unsigned i = 0; i < b->snapshot_count && (asked->include & INCLUDE_SNAPSHOTS); i++) {
-        entry.snapshot = &b->snapshots[i];
-        if (entry.snapshot->expires > 0 && !is_shown_deleted(asked, entry.snapshot->expires, page))
+    for (unsigned i = 0; i < b->snapshot_count; i++) {
+        const struct snapshot_state *s = &b->snapshots[i];
+
+        if (!(asked->include & (s->is_version ? INCLUDE_VERSIONS : INCLUDE_SNAPSHOTS)) ||
+            (s->expires > 0 && !is_shown_deleted(asked, s->expires, page)))
             continue;
-        if (!is_before_marker(asked, &entry, page) && !show(asked, page, entry))
+        entry.snapshot = s;
+        if (!show_state(asked, entry, page))
             return false;
     }
     entry.snapshot = NULL;
-    if (!b->exists && !(b->staged_count > 0 && (asked->include & INCLUDE_UNCOMMITTED)) &&
-        !(b->expires > 0 && is_shown_deleted(asked, b->expires, page)))
-        return true;
-    if (is_before_marker(asked, &entry, page))
-        return true;
-    if (asked->by_delimiter && strlen(blob_names[blob]) >= prefix)
-        delimiter = strchr(blob_names[blob] + prefix, '/');
-    return delimiter ? show_group(asked, page, entry, delimiter) : show(asked, page, entry);
+    entry.has_versions_only = is_shown_for_versions(asked, b, page);
+    if (b->exists || entry.has_versions_only ||
+        (b->staged_count > 0 && (asked->include & INCLUDE_UNCOMMITTED)) ||
+        (b->expires > 0 && is_shown_deleted(asked, b->expires, page)))
+        return show_state(asked, entry, page);
+    return true;
 }
 
 static bool has_prefix(const struct page_ask *asked, const char *name)
@@ -117,17 +149,36 @@ static bool has_prefix(const struct page_ask *asked, const char *name)
     return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-static void expect_blobs(const struct ask *ask, uint64_t commit, struct expected_page *page)
+static void expect_blobs(const struct ask *ask, const struct container_state *c, uint64_t commit,
+                         struct expected_page *page)
 {
-    const struct container_state *c = model_container_at(ask->container, commit);
-
     for (unsigned i = 0; i < BLOBS && c->exists; i++) {
-        const struct blob_state *b = model_blob_at(ask->container, i, commit);
+        const struct blob_state *b = model_blob_in(c->space, i, commit);
 
         if (b->incarnation == c->incarnation && has_prefix(&ask->page, blob_names[i]) &&
             !show_blob(&ask->page, i, b, page))
             return;
     }
+}
+
+/* Those of a name that were deleted come before it, the oldest first. False: the page is full. */
+static bool show_deleted(const struct page_ask *asked, struct shown entry,
+                         struct expected_page *page)
+{
+    for (unsigned i = 0; i < entry.container->kept_count && (asked->include & INCLUDE_DELETED);
+         i++) {
+        char version[DELETED_SIZE];
+
+        entry.kept = &entry.container->kept[i];
+        times_deleted(entry.kept->deleted, version);
+        if (entry.at < asked->from ||
+            (entry.at == asked->from && asked->marker[0] &&
+             (!asked->from_snapshot[0] || strcmp(version, asked->from_snapshot) < 0)))
+            continue;
+        if (!show(asked, page, entry))
+            return false;
+    }
+    return true;
 }
 
 static void expect_containers(const struct ask *ask, uint64_t commit, struct expected_page *page)
@@ -136,8 +187,12 @@ static void expect_containers(const struct ask *ask, uint64_t commit, struct exp
         const struct container_state *c = model_container_at(containers_by_name[i], commit);
         struct shown entry = { .at = i, .container = c };
 
-        if (c->exists && has_prefix(&ask->page, container_names[containers_by_name[i]]) &&
-            !is_before_marker(&ask->page, &entry, page) && !show(&ask->page, page, entry))
+        if (!has_prefix(&ask->page, container_names[containers_by_name[i]]))
+            continue;
+        if (!show_deleted(&ask->page, entry, page))
+            return;
+        if (c->exists && !is_before_marker(&ask->page, &entry, page) &&
+            !show(&ask->page, page, entry))
             return;
     }
 }
@@ -150,7 +205,7 @@ static void expect_page(const struct ask *ask, uint64_t now, uint64_t commit,
     if (ask->op == OP_LIST_CONTAINERS)
         expect_containers(ask, commit, page);
     else
-        expect_blobs(ask, commit, page);
+        expect_blobs(ask, model_container_at(ask->container, commit), commit, page);
 }
 
 /* ---- what is shown ---- */
@@ -263,6 +318,65 @@ static const char *compare_deletion(uint64_t expires, uint64_t now, const struct
                : "other days of what is deleted";
 }
 
+/* Which state of the blob the entry says that it is. */
+static const char *compare_ref(const struct shown *shown, const struct entry *entry)
+{
+    const struct snapshot_state *s = shown->snapshot;
+    bool is_current = !s && shown->blob->exists && shown->blob->version > 0;
+    uint64_t id = is_current ? shown->blob->version : s && s->is_version ? s->at : 0;
+    char text[SNAPSHOT_SIZE] = "";
+
+    if (s && !s->is_version && s->time->snapshot[0] &&
+        !text_fits(entry, "<Snapshot>", s->time->snapshot))
+        return "another snapshot";
+    if (text_fits(entry, "<Snapshot>", "") != (!s || s->is_version))
+        return "a snapshot where another state should be, or the other way round";
+    if (id > 0)
+        times_format(id, text);
+    if (!text_fits(entry, "<VersionId>", text))
+        return "another version id";
+    if (!text_fits(entry, "<IsCurrentVersion>", is_current && text[0] ? "true" : ""))
+        return "another word on whether it is the current version";
+    return text_fits(entry, "<HasVersionsOnly>", shown->has_versions_only ? "true" : "")
+               ? NULL
+               : "another word on whether there are versions alone";
+}
+
+/* With the properties of what there was last. */
+static const char *compare_last(const struct blob_state *b, const struct entry *entry)
+{
+    if (b->last_stamp && !etag_fits(entry, b->last_stamp))
+        return "another ETag of what there was last";
+    return number_fits(entry, "<Content-Length>", b->last_length)
+               ? NULL
+               : "another length of what there was last";
+}
+
+/* Of one that was deleted days have not passed. rest: List-Containers2 "RemainingRetentionDays" */
+static const char *compare_container(const struct shown *shown, const struct entry *entry,
+                                     bool metadata)
+{
+    const struct kept_container *kept = shown->kept;
+    char version[DELETED_SIZE] = "";
+
+    if (kept)
+        times_deleted(kept->deleted, version);
+    if (!text_fits(entry, "<Version>", version) ||
+        !text_fits(entry, "<Deleted>", kept ? "true" : ""))
+        return "another deletion of a container";
+    if (kept && !number_fits(entry, "<RemainingRetentionDays>", kept->days - 1) &&
+        !number_fits(entry, "<RemainingRetentionDays>", kept->days))
+        return "other days of a container that was deleted";
+    if (!kept && !etag_fits(entry, shown->container->stamp))
+        return "a container's ETag";
+    if (!number_fits(entry, "<v>",
+                     !metadata ? 0
+                     : kept    ? kept->metadata
+                               : shown->container->metadata))
+        return "a container's metadata";
+    return NULL;
+}
+
 static const char *compare_entry(const struct page_ask *asked, const struct shown *shown,
                                  const struct entry *entry, uint64_t now)
 {
@@ -279,13 +393,11 @@ static const char *compare_entry(const struct page_ask *asked, const struct show
                    c ? container_names[containers_by_name[shown->at]] : blob_names[shown->at]))
         return "another name";
     if (c)
-        return !etag_fits(entry, c->stamp)                              ? "a container's ETag"
-               : !number_fits(entry, "<v>", metadata ? c->metadata : 0) ? "a container's metadata"
-                                                                        : NULL;
-    if (s && s->time->snapshot[0] && !text_fits(entry, "<Snapshot>", s->time->snapshot))
-        return "another snapshot";
-    if (text_fits(entry, "<Snapshot>", "") != !s)
-        return "a snapshot where a base should be, or the other way round";
+        return compare_container(shown, entry, metadata);
+    if (compare_ref(shown, entry))
+        return compare_ref(shown, entry);
+    if (shown->has_versions_only)
+        return compare_last(b, entry);
     if (!s && !b->exists && b->expires == 0)
         return number_fits(entry, "<Content-Length>", 0) ? NULL : "a length of nothing";
     if (!etag_fits(entry, s ? s->stamp : b->stamp))
@@ -355,6 +467,8 @@ static struct page_ask next_of(const struct page_ask *asked, const struct reply 
     memset(next.from_snapshot, 0, SNAPSHOT_SIZE);
     if (s)
         memcpy(next.from_snapshot, s->time->snapshot, SNAPSHOT_SIZE);
+    else if (page->next.kept)
+        times_deleted(page->next.kept->deleted, next.from_snapshot);
     return next;
 }
 
@@ -362,6 +476,27 @@ static bool is_same_place(const struct page_ask *a, const struct page_ask *b)
 {
     return a->max == b->max && a->from == b->from &&
            strcmp(a->from_snapshot, b->from_snapshot) == 0;
+}
+
+/* Of a container that there was since the request began, and that is kept by now. */
+static bool fits_late(const struct ask *ask, const struct reply *answer,
+                      const struct entry *entries, unsigned count, uint64_t now, uint64_t from,
+                      uint64_t to)
+{
+    static struct expected_page page;
+    const struct container_state *c = model_container_at(ask->container, to);
+
+    for (; kept_has_containers() && ask->op == OP_LIST_BLOBS && c && c->older;
+         c = c->since > from ? c->older : NULL)
+        for (uint64_t at = to; c->exists && at >= from; at--) {
+            page = (struct expected_page){ .now = now };
+            expect_blobs(ask, c, at, &page);
+            if (!compare_at(&ask->page, answer, entries, count, &page))
+                return true;
+            if (at == 0)
+                break;
+        }
+    return false;
 }
 
 const char *listing_compare(const struct ask *ask, const struct reply *answer, uint64_t now,
@@ -397,90 +532,11 @@ const char *listing_compare(const struct ask *ask, const struct reply *answer, u
             break;
         at = changed - 1;
     }
+    if (!found && fits_late(ask, answer, entries, count, now, from, to)) {
+        *ret_commit = from;
+        return NULL;
+    }
     return found ? NULL : first;
-}
-
-/* ---- each partition of a state of its own ---- */
-
-struct search {
-    const struct ask *ask;
-    const struct reply *answer;
-    const struct entry *entries;
-    unsigned count;
-    uint64_t from, to;
-};
-
-/* What a blob, or a container, adds to the page in its state at this commit. False: the page is full. */
-static bool add_state(const struct ask *ask, const struct container_state *c, unsigned i,
-                      uint64_t commit, struct expected_page *page)
-{
-    const struct blob_state *b;
-
-    if (ask->op == OP_LIST_CONTAINERS) {
-        struct shown entry = { .at = i,
-                               .container = model_container_at(containers_by_name[i], commit) };
-
-        return !entry.container->exists ||
-               !has_prefix(&ask->page, container_names[containers_by_name[i]]) ||
-               is_before_marker(&ask->page, &entry, page) || show(&ask->page, page, entry);
-    }
-    b = model_blob_at(ask->container, i, commit);
-    return !c->exists || b->incarnation != c->incarnation ||
-           !has_prefix(&ask->page, blob_names[i]) || show_blob(&ask->page, i, b, page);
-}
-
-static bool entries_fit(const struct search *s, const struct expected_page *page, unsigned from)
-{
-    for (unsigned i = from; i < page->count; i++)
-        if (i >= s->count ||
-            compare_entry(&s->ask->page, &page->shown[i], &s->entries[i], page->now))
-            return false;
-    return true;
-}
-
-/* Is there a state of each from the i-th on, so that the page is as it was answered? */
-static bool search_from(const struct search *s, const struct container_state *c, unsigned i,
-                        const struct expected_page *page)
-{
-    bool all = s->ask->op == OP_LIST_CONTAINERS;
-    uint64_t at = s->to;
-
-    if (page->is_uncertain)
-        return true;
-    if (i == (all ? CONTAINERS : BLOBS))
-        return !compare_at(&s->ask->page, s->answer, s->entries, s->count, page);
-    for (;;) {
-        struct ask about = { .container = all ? containers_by_name[i] : s->ask->container,
-                             .blob = all ? 0 : i };
-        uint64_t changed = model_changed_before(&about, s->from, at);
-        struct expected_page more = *page;
-        bool goes_on = add_state(s->ask, c, i, at, &more);
-
-        if (entries_fit(s, &more, page->count) && search_from(s, c,
-                                                              goes_on ? i + 1
-                                                              : all   ? CONTAINERS
-                                                                      : BLOBS,
-                                                              &more))
-            return true;
-        if (changed == 0)
-            return false;
-        at = changed - 1;
-    }
-}
-
-bool listing_fits_parts(const struct ask *ask, const struct reply *answer, uint64_t now,
-                        uint64_t from, uint64_t to)
-{
-    struct entry entries[SHOWN_MAX + 1];
-    struct search s = { ask, answer, entries, split(ask, answer, entries), from, to };
-    struct expected_page empty = { .now = now };
-
-    for (uint64_t at = to;; at--) {
-        if (search_from(&s, model_container_at(ask->container, at), 0, &empty))
-            return true;
-        if (at == from)
-            return false;
-    }
 }
 
 /* ---- times of snapshots ---- */

@@ -5,9 +5,6 @@
 
 #include "model.h"
 
-/* The same of front ends: each blob, or container, as it was at some commit of (from, to] or at the first. */
-bool listing_fits_parts(const struct ask *ask, const struct reply *answer, uint64_t now,
-                        uint64_t from, uint64_t to);
 /* Is the page one of a state in [from, to]?
  *
  * now         of the server when it made the page, in ticks

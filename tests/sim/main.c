@@ -1,11 +1,10 @@
 /* simulate [--seed N] [--seeds N] [--seconds N] [--requests N] [--crashes N] [--clients N] [--operations N] [--lives N]
  *          [--faults N] [--skip N] [--planted N] [--aim N] [--service NAME] [--twice] [--verbose]
- *          [--cells] [--fronts N]
+ *          [--cells]
  *
  * Runs the seeds from --seed on, as many as --seeds says, for so many seconds, until there were so
  * many requests or crashes. Other options
  * replace what the seed would draw. --twice runs each seed two times and compares the traces.
- * --fronts: 2 or 3 front ends over one cluster, in the place of a server with a data folder (fronts.h).
  * --cells: which fault met which kind of file how often (cells.h). Last line: what was done. A failure prints one command that replays it, and ends with 1. */
 #include <errno.h>
 #include <getopt.h>
@@ -19,7 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fronts.h"
 #include "run.h"
 #include "services.h"
 
@@ -69,8 +67,7 @@ static void parse(int argc, char **argv, struct options *o)
         VERBOSE,
         NO_SHRINK,
         SERVICE,
-        SHOW_CELLS,
-        FRONTS
+        SHOW_CELLS
     };
     static const struct option known[] = {
         { "clients", 1, NULL, 0 },
@@ -90,7 +87,6 @@ static void parse(int argc, char **argv, struct options *o)
         { "no-shrink", 0, NULL, NO_SHRINK },
         { "service", 1, NULL, SERVICE },
         { "cells", 0, NULL, SHOW_CELLS },
-        { "fronts", 1, NULL, FRONTS },
         { NULL, 0, NULL, 0 },
     };
     unsigned *const numbers[] = { &o->plan.clients, &o->plan.operations,   &o->plan.lives,
@@ -111,8 +107,6 @@ static void parse(int argc, char **argv, struct options *o)
             o->plan.verbose = true;
         } else if (at == SHOW_CELLS) {
             o->cells = true;
-        } else if (at == FRONTS && number(optarg) <= MACHINES_MAX) {
-            o->plan.fronts = (unsigned)number(optarg);
         } else if (at == NO_SHRINK) {
             o->no_shrink = true;
         } else if (at == SERVICE && sim_service_named(optarg) < SIM_SERVICES) {
@@ -126,7 +120,7 @@ static void parse(int argc, char **argv, struct options *o)
 
 static struct plan plan_of(const struct options *o, uint64_t seed)
 {
-    struct plan plan = { .verbose = o->plan.verbose, .fronts = o->plan.fronts };
+    struct plan plan = { .verbose = o->plan.verbose };
 
     run_draw(seed, &plan);
     if (o->has[0])
@@ -145,8 +139,6 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
         plan.aim = o->plan.aim;
     if (o->has_service)
         plan.service = o->plan.service;
-    if (plan.fronts > 0) /* SMB counts on the front end of its client alone */
-        plan.faults &= ~(unsigned)(FAULT_SMB | FAULT_WIRE);
     return plan;
 }
 
@@ -157,12 +149,9 @@ static void print_failure(const struct options *o, struct plan plan)
         run_shrink(&plan);
     printf("smallest: %s\n", world->failure);
     printf("replay: make sim SEED=%" PRIu64 " ARGS=\"--clients %u --operations %u --lives %u "
-           "--faults %u --skip %u --planted %u --aim %u --service %s",
+           "--faults %u --skip %u --planted %u --aim %u --service %s\"\n",
            plan.seed, plan.clients, plan.operations, plan.lives, plan.faults, plan.skip_clients,
            plan.planted, plan.aim, sim_service_name(plan.service));
-    if (plan.fronts > 0)
-        printf(" --fronts %u", plan.fronts);
-    printf("\"\n");
 }
 
 static bool one_seed(const struct options *o, uint64_t seed)

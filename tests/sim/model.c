@@ -7,8 +7,8 @@
 
 #include "origins.h"
 #include "malformed.h"
-#include "fronts.h"
 #include "model_private.h"
+#include "times.h"
 #include "world.h"
 
 #define SECOND_NS      UINT64_C(1000000000)
@@ -25,13 +25,26 @@ static struct model *model(void)
     return world->model;
 }
 
+static unsigned new_space(void)
+{
+    if (model()->spaces == SPACES)
+        world_fail("the model is too small for so many containers");
+    for (unsigned b = 0; b < BLOBS; b++)
+        model()->blobs[model()->spaces][b] = world_alloc(sizeof(struct blob_state));
+    return model()->spaces++;
+}
+
+bool model_has_spaces(unsigned count)
+{
+    return model()->spaces + count <= SPACES;
+}
+
 void model_begin(void)
 {
     world->model = world_alloc(sizeof *world->model);
     for (unsigned c = 0; c < CONTAINERS; c++) {
         model()->containers[c] = world_alloc(sizeof *model()->containers[c]);
-        for (unsigned b = 0; b < BLOBS; b++)
-            model()->blobs[c][b] = world_alloc(sizeof *model()->blobs[c][b]);
+        model()->containers[c]->space = new_space();
     }
 }
 
@@ -46,7 +59,12 @@ const struct container_state *model_container_at(unsigned container, uint64_t co
 
 const struct blob_state *model_blob_at(unsigned container, unsigned blob, uint64_t commit)
 {
-    const struct blob_state *state = model()->blobs[container][blob];
+    return model_blob_in(model_container_at(container, commit)->space, blob, commit);
+}
+
+const struct blob_state *model_blob_in(unsigned space, unsigned blob, uint64_t commit)
+{
+    const struct blob_state *state = model()->blobs[space][blob];
 
     while (state->since > commit && state->older)
         state = state->older;
@@ -64,20 +82,36 @@ uint64_t model_changed_before(const struct ask *ask, uint64_t from, uint64_t to)
     return newest > from ? newest : 0;
 }
 
+static void apply_to_blob(unsigned space, unsigned number, const struct blob_state *state,
+                          uint64_t commit)
+{
+    struct blob_state *blob = world_alloc(sizeof *blob);
+
+    *blob = *state;
+    blob->since = commit;
+    blob->older = model()->blobs[space][number];
+    model()->blobs[space][number] = blob;
+    rule_forget_expired(blob, kept_latest());
+}
+
+/* A write that has found its container before that was deleted may come after it, into what is kept. decision: 811 */
+static bool is_late(const struct ask *ask, const struct expected *expected)
+{
+    return kept_has_containers() && ask->op >= OP_PUT_BLOB &&
+           expected->container.incarnation != model()->containers[ask->container]->incarnation;
+}
+
 void model_apply(const struct ask *ask, const struct expected *expected, uint64_t commit)
 {
     struct container_state *container = world_alloc(sizeof *container);
-    struct blob_state *blob = world_alloc(sizeof *blob);
 
-    *container = expected->container;
+    *container =
+        is_late(ask, expected) ? *model()->containers[ask->container] : expected->container;
     container->since = commit;
     container->older = model()->containers[ask->container];
     model()->containers[ask->container] = container;
-    *blob = expected->blob;
-    blob->since = commit;
-    blob->older = model()->blobs[ask->container][ask->blob];
-    model()->blobs[ask->container][ask->blob] = blob;
-    rule_forget_expired(blob, kept_latest());
+    if (ask->op >= OP_PUT_BLOB)
+        apply_to_blob(expected->container.space, ask->blob, &expected->blob, commit);
     if (ask->op == OP_SET_SERVICE) {
         origins_apply(ask->origin, commit);
         kept_apply(ask, commit);
@@ -85,6 +119,18 @@ void model_apply(const struct ask *ask, const struct expected *expected, uint64_
 }
 
 /* Keeps the newest version that is not after the commit, and all after it. */
+static void prune_blob(struct blob_state *blob, uint64_t oldest_commit)
+{
+    while (blob->since > oldest_commit && blob->older)
+        blob = blob->older;
+    while (blob->older) {
+        struct blob_state *old = blob->older;
+
+        blob->older = old->older;
+        world_free(old, sizeof *old);
+    }
+}
+
 void model_prune(uint64_t oldest_commit)
 {
     for (unsigned c = 0; c < CONTAINERS; c++) {
@@ -98,19 +144,10 @@ void model_prune(uint64_t oldest_commit)
             container->older = old->older;
             world_free(old, sizeof *old);
         }
-        for (unsigned b = 0; b < BLOBS; b++) {
-            struct blob_state *blob = model()->blobs[c][b];
-
-            while (blob->since > oldest_commit && blob->older)
-                blob = blob->older;
-            while (blob->older) {
-                struct blob_state *old = blob->older;
-
-                blob->older = old->older;
-                world_free(old, sizeof *old);
-            }
-        }
     }
+    for (unsigned space = 0; space < model()->spaces; space++)
+        for (unsigned b = 0; b < BLOBS; b++)
+            prune_blob(model()->blobs[space][b], oldest_commit);
 }
 
 static void widen(struct ending *ends, const struct ending *other)
@@ -134,10 +171,11 @@ void model_widen(uint64_t commit, uint64_t other)
         widen(&to->forgotten, &from->forgotten);
         if (from->forgotten.to_ns == 0)
             to->forgotten.from_ns = 0; /* in the other there was nothing to be deleted yet */
-        for (unsigned b = 0; b < BLOBS; b++)
-            widen(&((struct blob_state *)(uintptr_t)model_blob_at(c, b, commit))->lease.ends,
-                  &model_blob_at(c, b, other)->lease.ends);
     }
+    for (unsigned space = 0; space < model()->spaces; space++)
+        for (unsigned b = 0; b < BLOBS; b++)
+            widen(&((struct blob_state *)(uintptr_t)model_blob_in(space, b, commit))->lease.ends,
+                  &model_blob_in(space, b, other)->lease.ends);
 }
 
 void model_roll_back(uint64_t commit)
@@ -147,9 +185,11 @@ void model_roll_back(uint64_t commit)
     for (unsigned c = 0; c < CONTAINERS; c++) {
         while (model()->containers[c]->since > commit)
             model()->containers[c] = model()->containers[c]->older;
+    }
+    for (unsigned space = 0; space < model()->spaces; space++) {
         for (unsigned b = 0; b < BLOBS; b++) {
-            while (model()->blobs[c][b]->since > commit)
-                model()->blobs[c][b] = model()->blobs[c][b]->older;
+            while (model()->blobs[space][b]->since > commit)
+                model()->blobs[space][b] = model()->blobs[space][b]->older;
         }
     }
 }
@@ -167,7 +207,7 @@ void model_trust_clock(bool trusted)
 static bool is_doubtful(const struct ending *ends, uint64_t from_ns, uint64_t to_ns)
 {
     bool was_set = world->wall_steps > 0;
-    uint64_t slop = trusts_clock ? 0 : (was_set ? CLOCK_SLOP_SET : CLOCK_SLOP) + fronts_skew_ns();
+    uint64_t slop = trusts_clock ? 0 : was_set ? CLOCK_SLOP_SET : CLOCK_SLOP;
 
     if (was_set && ends->life != world->life && !trusts_clock)
         return true; /* a new life goes by the wall clock alone */
@@ -396,6 +436,7 @@ static const struct {
     [OP_SET_ACL] = { IF_DATES, WRITES },
     [OP_DELETE_CONTAINER] = { IF_DATES, WRITES },
     [OP_LEASE_CONTAINER] = { IF_DATES, WRITES },
+    [OP_RESTORE_CONTAINER] = { 0, WRITES },
     [OP_CREATE_CONTAINER] = { 0, WRITES },
     [OP_PUT_BLOB] = { IF_ALL, CREATES },
     [OP_PUT_BLOCK_LIST] = { IF_ALL, CREATES },
@@ -564,6 +605,15 @@ static void change_container(struct run *run, int status)
     rule_succeed(run, status, true);
 }
 
+/* What is kept of the name stays. */
+static void begin_anew(struct container_state *c)
+{
+    struct container_state anew = { .space = c->space, .kept_count = c->kept_count };
+
+    memcpy(anew.kept, c->kept, sizeof anew.kept);
+    *c = anew;
+}
+
 static void create_container(struct run *run)
 {
     struct container_state *c = &run->out->container;
@@ -572,9 +622,77 @@ static void create_container(struct run *run)
         rule_refuse(run, 409, "ContainerAlreadyExists");
         return;
     }
-    *c = (struct container_state){ .exists = true, .metadata = run->ask->metadata };
+    begin_anew(c);
+    c->exists = true;
+    c->metadata = run->ask->metadata;
     c->incarnation = run->commits ? ++model()->incarnations : 0;
+    if (run->commits && kept_has_containers())
+        c->space = new_space();
+    c->server_space = run->doubt.kept.space;
     change_container(run, 201);
+}
+
+/* rest: Delete-Container; decision: 811 */
+static void keep_container(struct run *run)
+{
+    struct container_state *c = &run->out->container;
+    struct kept_container *kept = &c->kept[c->kept_count];
+
+    if (c->kept_count == KEPT_CONTAINERS)
+        world_fail("the model is too small for so many deleted containers");
+    *kept = (struct kept_container){ .deleted = run->doubt.kept.deleted_at,
+                                     .days = kept_container_days(),
+                                     .incarnation = c->incarnation,
+                                     .space = c->space,
+                                     .server_space = c->server_space,
+                                     .metadata = c->metadata,
+                                     .access = c->access,
+                                     .stamp = new_stamp(run, c->stamp) };
+    memcpy(kept->policies, c->policies, sizeof kept->policies);
+    if (run->commits && c->kept_count > 0 && kept[-1].deleted >= kept->deleted)
+        world_fail("a container is deleted at an instant that is not after that of the one before");
+    c->kept_count++;
+}
+
+static bool is_version_of(const struct kept_container *kept, const char *version)
+{
+    char text[DELETED_SIZE];
+
+    times_deleted(kept->deleted, text);
+    return strcmp(text, version) == 0;
+}
+
+/* With all that is in it, but without its lease. rest: Restore-Container */
+static void restore_container(struct run *run)
+{
+    struct container_state *c = &run->out->container;
+    struct kept_container kept;
+    unsigned i = 0;
+
+    if (c->exists) {
+        rule_refuse(run, 409, "ContainerAlreadyExists");
+        return;
+    }
+    while (i < c->kept_count && !is_version_of(&c->kept[i], run->ask->deleted))
+        i++;
+    if (i == c->kept_count) {
+        rule_refuse(run, 404, "ContainerNotFound");
+        return;
+    }
+    kept = c->kept[i];
+    begin_anew(c);
+    c->kept_count--;
+    memmove(&c->kept[i], &c->kept[i + 1], (c->kept_count - i) * sizeof c->kept[0]);
+    c->exists = true;
+    c->incarnation = kept.incarnation;
+    c->space = kept.space;
+    c->server_space = kept.server_space;
+    c->metadata = kept.metadata;
+    c->access = kept.access;
+    memcpy(c->policies, kept.policies, sizeof c->policies);
+    c->stamp = new_stamp(run, kept.stamp);
+    run->out->stamp = NULL;
+    rule_succeed(run, 201, true);
 }
 
 /* rest: Delete-Container, "Remarks": for 30 seconds the name is being deleted. */
@@ -584,8 +702,10 @@ static void delete_container(struct run *run)
 
     if (!check_use(run, &c->lease, true, true) || !check_condition(run, true, c->stamp))
         return;
-    *c = (struct container_state){ .exists = false,
-                                   .forgotten = ending_after(30, run->from_ns, run->to_ns) };
+    if (kept_container_days() > 0)
+        keep_container(run);
+    begin_anew(c);
+    c->forgotten = ending_after(30, run->from_ns, run->to_ns);
     c->forgotten.life = UINT_MAX; /* steps of the wall clock do not move it, as they do leases */
     run->out->stamp = NULL;
     rule_succeed(run, 202, true);
@@ -615,6 +735,10 @@ static void on_container(struct run *run)
     }
     if (!rule_check_permission(run, c->exists))
         return;
+    if (op == OP_RESTORE_CONTAINER) {
+        restore_container(run);
+        return;
+    }
     if (!c->exists) {
         on_missing_container(run);
         return;
@@ -651,14 +775,17 @@ static void on_container(struct run *run)
 
 /* ---- blobs ---- */
 
-/* The newest that any blob of this name had: one that is made anew goes on above it. Where clocks differ, not above those
- * of a container that is gone: in the new one it is another partition. */
+/* The newest that any blob of this name had: one that is made anew goes on above it. */
 static struct stamp *newest_stamp(const struct run *run)
 {
     struct stamp *newest = model()->newest[run->ask->container][run->ask->blob];
     bool is_other = newest && newest->container != run->out->container.incarnation;
+    const struct blob_state *b = &run->out->blob;
 
-    return is_other && fronts_skew_ns() > 0 ? NULL : newest;
+    /* Versions may be ahead of the clock, which the name knows as long as something of it is left. decision: 804 */
+    if (kept_has_versions() && (is_other || (!b->exists && b->snapshot_count == 0)))
+        return NULL;
+    return newest;
 }
 
 void model_end_copy(unsigned container, unsigned blob, enum copy_state how, uint64_t commit,
@@ -666,7 +793,7 @@ void model_end_copy(unsigned container, unsigned blob, enum copy_state how, uint
 {
     struct ask ask = { .op = OP_COPY, .container = container, .blob = blob };
     struct expected expected = { .container = *model()->containers[container],
-                                 .blob = *model()->blobs[container][blob] };
+                                 .blob = *model_blob_at(container, blob, world->commits) };
     struct run run = {
         .ask = &ask, .doubt.kept = kept_committed(0), .commits = true, .out = &expected
     };
@@ -712,9 +839,8 @@ static void put_blob(struct run *run)
     struct blob_state *b = &run->out->blob;
     const struct ask *ask = run->ask;
 
-    if (!rule_check_archived(run, b))
+    if (!rule_check_archived(run, b) || !rule_make_way(run, ask->kind))
         return;
-    rule_make_way(run, ask->kind, false);
     rule_change_blob(run, 201);
     b->copy = IS_NO_COPY;
     b->metadata = ask->metadata;
@@ -761,8 +887,8 @@ static void put_block(struct run *run)
 
     if (!rule_check_kind(run, KIND_BLOCKS) || !rule_check_archived(run, b))
         return;
-    if (!b->exists)
-        rule_make_way(run, KIND_BLOCKS, true);
+    if (!b->exists && !rule_make_place(run))
+        return;
     if (was)
         b->staged[was - b->staged] = run->ask->content;
     else
@@ -793,9 +919,8 @@ static void put_block_list(struct run *run)
         }
         chosen[i] = *found;
     }
-    if (!rule_check_archived(run, b))
+    if (!rule_check_archived(run, b) || !rule_make_way(run, KIND_BLOCKS))
         return;
-    rule_make_way(run, KIND_BLOCKS, false);
     rule_change_blob(run, 201);
     b->copy = IS_NO_COPY;
     b->contents = (struct contents){ .made = rule_next_write(run), .of_blocks = true };
@@ -814,18 +939,8 @@ static void snapshot_blob(struct run *run)
 
     if (!rule_check_archived(run, b))
         return;
-    if (b->snapshot_count == SNAPSHOTS_MAX)
-        world_fail("the model is too small for so many snapshots");
-    s = &b->snapshots[b->snapshot_count++];
-    memset(s, 0, sizeof *s);
-    s->time = run->out->filled_time = new_stamp(run, NULL);
-    s->stamp = b->stamp;
-    s->metadata = b->metadata;
-    s->type = b->type;
-    s->tag = b->tag;
-    s->tier = b->tier;
-    s->copy = b->copy;
-    s->contents = b->contents;
+    s = rule_add_state(run, rule_begin_snapshot(run));
+    run->out->filled_time = s->time;
     if (run->ask->metadata > 0) {
         s->metadata = run->ask->metadata;
         s->stamp = run->out->filled = new_stamp(run, b->stamp);
@@ -859,13 +974,21 @@ static void get_blob(struct run *run)
         rule_succeed(run, 206, false);
 }
 
-const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time)
+const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time,
+                                                bool is_version)
 {
     for (unsigned i = 0; i < b->snapshot_count; i++) {
-        if (b->snapshots[i].expires == 0 && strcmp(b->snapshots[i].time->snapshot, time) == 0)
-            return &b->snapshots[i];
+        const struct snapshot_state *s = &b->snapshots[i];
+
+        if (s->expires == 0 && s->is_version == is_version && strcmp(s->time->snapshot, time) == 0)
+            return s;
     }
     return NULL;
+}
+
+bool rule_is_current(const struct blob_state *b, const char *time, bool is_version)
+{
+    return is_version && b->exists && b->version > 0 && b->version == times_ticks(time);
 }
 
 /* For good: also one that is soft-deleted. */
@@ -874,10 +997,11 @@ static const struct snapshot_state *find_to_delete(const struct run *run,
 {
     for (unsigned i = 0; i < b->snapshot_count && run->ask->is_permanent; i++) {
         if (rule_is_kept(run, b->snapshots[i].expires) &&
+            b->snapshots[i].is_version == run->ask->is_version &&
             strcmp(b->snapshots[i].time->snapshot, time) == 0)
             return &b->snapshots[i];
     }
-    return rule_find_snapshot(b, time);
+    return rule_find_snapshot(b, time, run->ask->is_version);
 }
 
 static bool is_read_op(enum op op)
@@ -899,7 +1023,7 @@ static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_s
     *ret_lease = b->lease;
     *ret_exists = b->exists;
     *ret_stamp = b->stamp;
-    if (run->ask->snapshot[0]) {
+    if (run->ask->snapshot[0] && !rule_is_current(b, run->ask->snapshot, run->ask->is_version)) {
         run->out->snapshot = find_to_delete(run, b, run->ask->snapshot);
         memset(ret_lease, 0, sizeof *ret_lease);
         *ret_exists = run->out->snapshot != NULL;
@@ -913,7 +1037,7 @@ static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_s
     }
     if (!rule_check_permission(run, *ret_exists))
         return false;
-    if (*ret_exists && !run->ask->snapshot[0] && b->copy == COPIES_STILL && !is_read_op(op) &&
+    if (*ret_exists && !run->out->snapshot && b->copy == COPIES_STILL && !is_read_op(op) &&
         op != OP_ABORT_COPY) {
         rule_refuse(run, 409, "PendingCopyOperation");
         return false;
@@ -929,6 +1053,7 @@ static void perform(struct run *run)
 {
     struct blob_state *b = &run->out->blob;
     enum op op = run->ask->op;
+    bool keeps;
 
     if (op == OP_PUT_BLOB) {
         put_blob(run);
@@ -945,6 +1070,8 @@ static void perform(struct run *run)
         lease_action(run, &b->lease);
     } else if (op == OP_SET_METADATA) {
         if (!rule_check_archived(run, b))
+            return;
+        if (!rule_begin_version(run, b->contents.kind, &keeps))
             return;
         rule_change_blob(run, 200);
         b->metadata = run->ask->metadata;
@@ -963,7 +1090,10 @@ static void perform(struct run *run)
             rule_succeed(run, 200, false);
     } else if (op == OP_SET_TAGS) {
         run->out->stamp = NULL;
-        b->tag = run->ask->tag;
+        if (run->out->snapshot)
+            b->snapshots[run->out->snapshot - b->snapshots].tag = run->ask->tag;
+        else
+            b->tag = run->ask->tag;
         rule_succeed(run, 204, true);
     } else if (op == OP_SET_TIER) {
         run->out->stamp = NULL;

@@ -10,8 +10,11 @@
 #include "contents.h"
 #include "kept.h"
 
-#define STAGED_MAX    BLOCK_IDS
-#define SNAPSHOTS_MAX 16u
+#define STAGED_MAX      BLOCK_IDS
+#define SNAPSHOTS_MAX   16u
+/* Of one name; and containers that there were in a run in which some are kept. */
+#define KEPT_CONTAINERS 16u
+#define SPACES          160u
 
 struct stamp {
     uint64_t container; /* of a blob's: the incarnation that it was made in */
@@ -39,8 +42,11 @@ struct lease_state {
 
 enum copy_state { IS_NO_COPY, COPIED, COPIES_STILL, COPY_HAS_FAILED, COPY_WAS_ABORTED };
 
+/* Or a previous version, whose id is its time. */
 struct snapshot_state {
     struct stamp *time, *stamp;
+    bool is_version;
+    uint64_t at; /* its time in ticks, where versions are; else 0 */
     unsigned metadata, type, tag;
     enum tier tier;
     enum copy_state copy;
@@ -76,7 +82,23 @@ struct blob_state {
     struct lease_state lease;
     struct snapshot_state snapshots[SNAPSHOTS_MAX];
     unsigned snapshot_count;
-    char gone[SNAPSHOT_SIZE]; /* a snapshot that was deleted; "" */
+    char gone[SNAPSHOT_SIZE]; /* a snapshot or version that was deleted; "" */
+    /* In ticks: the id of the base, if it is the current version, and the newest that the name has given; 0: none. */
+    uint64_t version, newest_version;
+    const struct stamp
+        *last_stamp; /* of what there was last, where only versions are left; NULL: not known */
+    uint32_t last_length;
+};
+
+/* A container that was deleted, and is kept with all that is in it. */
+struct kept_container {
+    uint64_t deleted; /* when, in ticks: its version */
+    unsigned days;
+    uint64_t incarnation;
+    unsigned space, metadata, access;
+    uint64_t server_space;
+    struct stamp *stamp;
+    struct stored_policy policies[POLICIES];
 };
 
 struct container_state {
@@ -84,6 +106,10 @@ struct container_state {
     uint64_t since;
     bool exists;
     uint64_t incarnation;
+    unsigned space;                              /* where its blobs are; */
+    uint64_t server_space;                       /* of the server, as struct kept_view has it */
+    struct kept_container kept[KEPT_CONTAINERS]; /* of its name, the oldest first */
+    unsigned kept_count;
     struct stamp *stamp;
     unsigned metadata, access;
     struct stored_policy policies[POLICIES];
@@ -95,7 +121,8 @@ enum paging { OF_CONTAINERS, OF_BLOBS, OF_SEARCH, PAGINGS };
 
 struct model {
     struct container_state *containers[CONTAINERS];
-    struct blob_state *blobs[CONTAINERS][BLOBS];
+    struct blob_state *blobs[SPACES][BLOBS]; /* of others: each name has one space */
+    unsigned spaces;
     uint64_t incarnations, writes;
     struct stamp *newest[CONTAINERS][BLOBS]; /* that a blob of that name ever had */
     struct page_ask next_pages[PAGINGS][CLIENTS_MAX];
@@ -109,7 +136,8 @@ struct doubt {
     bool tag_fits; /* an ETag that is not known is the one of the condition */
     /* A date that is not known is after that of If-Modified-Since, of If-Unmodified-Since. */
     bool is_modified, is_modified_too;
-    bool came_back; /* an archived blob that is due to */
+    bool
+        came_back; /* an archived blob that is due to; where blobs have versions: what has expired is gone */
     bool source_came_back;
     struct kept_view kept; /* not in doubt: what was read */
     uint64_t source_at;    /* the commit at which the source of a copy was read */
@@ -132,6 +160,10 @@ void model_begin(void);
 /* The states as they were right after the commit. */
 const struct container_state *model_container_at(unsigned container, uint64_t commit);
 const struct blob_state *model_blob_at(unsigned container, unsigned blob, uint64_t commit);
+/* Of a container that need not be there any more. */
+const struct blob_state *model_blob_in(unsigned space, unsigned blob, uint64_t commit);
+/* Are there spaces for so many containers more? */
+bool model_has_spaces(unsigned count);
 /* The newest commit in (from, to] that changed what the ask is about; 0: none. */
 uint64_t model_changed_before(const struct ask *ask, uint64_t from, uint64_t to);
 
@@ -154,6 +186,8 @@ void model_roll_back(uint64_t commit);
 enum lease_now { NOW_AVAILABLE, NOW_LEASED, NOW_BREAKING, NOW_BROKEN, NOW_EXPIRED, NOWS };
 enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,
                                uint64_t from_ns, uint64_t to_ns);
+/* Does the name have versions, and no blob? One may be soft-deleted. model_version.c */
+bool model_has_versions_only(const struct blob_state *b);
 /* Are the server's clock and ours the same to the tick? */
 void model_trust_clock(bool trusted);
 bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns);

@@ -34,9 +34,11 @@ static bool find_source(struct run *run, struct source *ret_source)
         return refuse_source(run, 404, "BlobNotFound");
     if (ask->source_snapshot[0]) {
         s = rule_find_snapshot(model_blob_at(ask->source_container, ask->source_blob, at),
-                               ask->source_snapshot);
-        if (!s)
+                               ask->source_snapshot, ask->source_is_version);
+        if (!s && !rule_is_current(&b, ask->source_snapshot, ask->source_is_version))
             return refuse_source(run, 404, "BlobNotFound");
+    }
+    if (s) {
         *ret_source = (struct source){ s->stamp, &s->contents, s->metadata, s->type, false };
     } else {
         if (!b.exists)
@@ -114,10 +116,13 @@ static void take(struct run *run, const struct pending_state *from)
 static void begin_pending(struct run *run, const struct pending_state *target)
 {
     struct blob_state *b = &run->out->blob;
+    bool is_place = !b->exists, keeps;
 
-    b->is_place = !b->exists;
-    if (!b->exists) {
-        rule_make_way(run, target->contents.kind, false);
+    if (is_place ? !rule_make_way(run, target->contents.kind)
+                 : !rule_begin_version(run, target->contents.kind, &keeps))
+        return;
+    b->is_place = is_place;
+    if (is_place) {
         take(run, target);
         b->contents = empty_of(run, target->contents.kind);
     }
@@ -131,7 +136,7 @@ void rule_end_copy(struct run *run, enum copy_state how)
     struct blob_state *b = &run->out->blob;
 
     if (!b->is_place)
-        rule_make_way(run, b->pending.contents.kind, false);
+        rule_replace_by_copy(run);
     b->is_place = false;
     if (how != COPIED)
         b->pending.contents = empty_of(run, b->pending.contents.kind);
@@ -178,7 +183,8 @@ void rule_copy(struct run *run)
         begin_pending(run, &target);
         return;
     }
-    rule_make_way(run, target.contents.kind, false);
+    if (!rule_make_way(run, target.contents.kind))
+        return;
     rule_change_blob(run, 202);
     take(run, &target);
     b->staged_count = 0;

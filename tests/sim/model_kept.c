@@ -22,7 +22,7 @@ unsigned rule_live_snapshots(const struct blob_state *b)
     unsigned live = 0;
 
     for (unsigned i = 0; i < b->snapshot_count; i++)
-        live += b->snapshots[i].expires == 0;
+        live += b->snapshots[i].expires == 0 && !b->snapshots[i].is_version;
     return live;
 }
 
@@ -43,20 +43,32 @@ static void delete_one(struct run *run, struct blob_state *b, unsigned i)
         remove_snapshot(b, i);
 }
 
-static unsigned number_of(const struct blob_state *b, const char *time)
+static bool is_nothing(const struct blob_state *b)
 {
-    unsigned i = 0;
+    return !b->exists && b->expires == 0 && b->snapshot_count == 0 && b->staged_count == 0;
+}
 
-    while (i < b->snapshot_count && strcmp(b->snapshots[i].time->snapshot, time) != 0)
-        i++;
-    return i;
+/* The current version has no other name than the blob's. */
+static void refuse_current(struct run *run)
+{
+    if (!run->ask->is_permanent)
+        rule_refuse(run, 403, "OperationNotAllowedOnRootBlob");
+    else if (!run->doubt.kept.allows_permanent)
+        rule_refuse(run, 409, "PermanentDeleteIsOff");
+    else
+        rule_refuse(run, 409, "BlobSnapshotNotSoftDeleted");
 }
 
 void rule_delete_snapshot(struct run *run)
 {
     struct blob_state *b = &run->out->blob;
-    unsigned i = number_of(b, run->ask->snapshot);
+    unsigned i;
 
+    if (!run->out->snapshot) {
+        refuse_current(run);
+        return;
+    }
+    i = (unsigned)(run->out->snapshot - b->snapshots);
     if (!run->ask->is_permanent) {
         delete_one(run, b, i);
     } else if (!run->doubt.kept.allows_permanent) {
@@ -68,14 +80,24 @@ void rule_delete_snapshot(struct run *run)
     } else {
         remove_snapshot(b, i);
     }
+    if (is_nothing(b))
+        b->newest_version = 0;
     rule_succeed(run, 202, true);
 }
 
 /* What is kept of the name stays so. */
 static void end_base(struct blob_state *b)
 {
-    struct blob_state rest = { .incarnation = b->incarnation, .snapshot_count = b->snapshot_count };
+    struct blob_state rest = { .incarnation = b->incarnation,
+                               .snapshot_count = b->snapshot_count,
+                               .newest_version = b->snapshot_count > 0 ? b->newest_version : 0,
+                               .last_stamp = b->last_stamp,
+                               .last_length = b->last_length };
 
+    if (b->exists || b->expires > 0) {
+        rest.last_stamp = b->stamp;
+        rest.last_length = contents_length(&b->contents);
+    }
     memcpy(rest.snapshots, b->snapshots, b->snapshot_count * sizeof b->snapshots[0]);
     memcpy(rest.gone, b->gone, sizeof rest.gone);
     *b = rest;
@@ -91,11 +113,15 @@ void rule_delete_base(struct run *run)
         return;
     }
     for (unsigned i = b->snapshot_count; i-- > 0;)
-        if (b->snapshots[i].expires == 0)
+        if (b->snapshots[i].expires == 0 && !b->snapshots[i].is_version)
             delete_one(run, b, i);
     rule_succeed(run, 202, run->ask->delete_mode != DELETE_ONLY || live > 0);
     if (run->ask->delete_mode == DELETE_ONLY)
         return;
+    if (b->exists && (run->doubt.kept.is_versioned || b->version > 0)) {
+        rule_delete_to_version(run);
+        return;
+    }
     if (!b->exists || run->doubt.kept.expires == 0) {
         end_base(b);
         return;
@@ -109,38 +135,30 @@ void rule_delete_base(struct run *run)
 /* The base as it is becomes a snapshot of now, which is soft-deleted. */
 static void keep_base(struct run *run, uint64_t expires)
 {
-    struct blob_state *b = &run->out->blob;
-    struct snapshot_state *s;
+    struct snapshot_state *kept = rule_add_state(run, run->doubt.kept.now);
 
-    if (b->snapshot_count == SNAPSHOTS_MAX)
-        world_fail("the model is too small for so many snapshots");
-    s = &b->snapshots[b->snapshot_count++];
-    *s = (struct snapshot_state){ .time = rule_new_stamp(run),
-                                  .stamp = b->stamp,
-                                  .metadata = b->metadata,
-                                  .type = b->type,
-                                  .tag = b->tag,
-                                  .tier = b->tier,
-                                  .copy = b->copy == COPIES_STILL ? IS_NO_COPY : b->copy,
-                                  .contents = b->contents,
-                                  .expires = expires };
-    if (run->commits)
-        times_format(run->doubt.kept.now, s->time->snapshot);
+    kept->expires = expires;
+    if (!kept_has_versions())
+        kept->at = 0;
 }
 
-void rule_make_way(struct run *run, enum blob_kind kind, bool of_any_kind)
+static bool is_kept_still(const struct run *run)
+{
+    const struct blob_state *b = &run->out->blob;
+
+    return b->expires > 0 && rule_is_kept(run, b->expires);
+}
+
+/* In the place of what is soft-deleted, or of nothing. */
+static void take_place(struct run *run, bool is_same, bool of_any_kind)
 {
     struct blob_state *b = &run->out->blob;
-    bool is_there = b->expires > 0 && rule_is_kept(run, b->expires),
-         is_same = b->contents.kind == kind;
+    bool is_there = is_kept_still(run);
     uint64_t expires = b->expires, anew = run->doubt.kept.expires;
 
-    if (b->exists) {
-        if (anew > 0)
-            keep_base(run, anew);
-        if (!is_same)
-            b->tier = AT_INFERRED;
-        return;
+    if (expires > 0) {
+        b->last_stamp = b->stamp;
+        b->last_length = contents_length(&b->contents);
     }
     if (is_there && !of_any_kind && !is_same)
         b->snapshot_count = 0;
@@ -150,6 +168,38 @@ void rule_make_way(struct run *run, enum blob_kind kind, bool of_any_kind)
         b->tier = AT_INFERRED;
     b->tag = 0; /* of uncommitted blocks; others set theirs */
     b->expires = 0;
+}
+
+bool rule_make_way(struct run *run, enum blob_kind kind)
+{
+    struct blob_state *b = &run->out->blob;
+    bool existed = b->exists, is_same = b->contents.kind == kind, keeps;
+
+    if (!rule_begin_version(run, kind, &keeps))
+        return false;
+    if (!existed) {
+        take_place(run, is_same, false);
+        return true;
+    }
+    if (!keeps && run->doubt.kept.expires > 0)
+        keep_base(run, run->doubt.kept.expires);
+    if (!is_same)
+        b->tier = AT_INFERRED;
+    return true;
+}
+
+bool rule_make_place(struct run *run)
+{
+    if (!rule_check_versions(run, KIND_BLOCKS))
+        return false;
+    take_place(run, run->out->blob.contents.kind == KIND_BLOCKS, true);
+    return true;
+}
+
+void rule_replace_by_copy(struct run *run)
+{
+    if (run->out->blob.version == 0 && run->doubt.kept.expires > 0)
+        keep_base(run, run->doubt.kept.expires);
 }
 
 void rule_undelete(struct run *run)
@@ -181,4 +231,6 @@ void rule_forget_expired(struct blob_state *b, uint64_t latest)
             remove_snapshot(b, i);
     if (b->expires > 0 && b->expires + FORGOTTEN_TICKS < latest)
         end_base(b);
+    if (is_nothing(b))
+        b->newest_version = 0;
 }

@@ -119,7 +119,7 @@ void rule_page_ranges(struct run *run)
         return;
     }
     if (ask->previous[0]) {
-        run->out->previous = rule_find_snapshot(b, ask->previous);
+        run->out->previous = rule_find_snapshot(b, ask->previous, false);
         if (ask->snapshot[0] && strcmp(ask->previous, ask->snapshot) > 0) {
             rule_refuse(run, 400, "PreviousSnapshotCannotBeNewer");
             return;
@@ -169,12 +169,30 @@ void rule_bring_back(struct run *run, enum tier tier)
     b->back.life = UINT_MAX; /* steps of the wall clock do not move it, as they do leases */
 }
 
+/* Those of the archive are not set where blobs have versions. */
+static void set_tier_of_version(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+    struct snapshot_state *s = &b->snapshots[run->out->snapshot - b->snapshots];
+
+    if (s->contents.kind != KIND_BLOCKS) {
+        rule_refuse(run, 400, "AccessTierNotSupportedForBlobType");
+        return;
+    }
+    s->tier = run->ask->tier;
+    rule_succeed(run, 200, true);
+}
+
 void rule_set_tier(struct run *run)
 {
     const struct ask *ask = run->ask;
     struct blob_state *b = &run->out->blob;
     struct ending was_due;
 
+    if (run->out->snapshot) {
+        set_tier_of_version(run);
+        return;
+    }
     if (b->contents.kind != KIND_BLOCKS) {
         rule_refuse(run, 400, "AccessTierNotSupportedForBlobType");
         return;

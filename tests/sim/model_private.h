@@ -24,7 +24,10 @@ uint64_t rule_next_write(const struct run *run);
 bool rule_check_kind(struct run *run, enum blob_kind kind);
 bool rule_check_archived(struct run *run, const struct blob_state *b);
 /* One that is not deleted. */
-const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time);
+const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time,
+                                                bool is_version);
+/* Is that the id of the current version? */
+bool rule_is_current(const struct blob_state *b, const char *time, bool is_version);
 struct ending rule_ending_after(const struct run *run, uint64_t seconds);
 /* Can nobody know whether what was due then has happened? */
 bool rule_is_doubtful(const struct run *run, const struct ending *due);
@@ -34,15 +37,31 @@ bool rule_came_back(const struct run *run, const struct ending *due);
 /* One that none is known to be below. */
 struct stamp *rule_new_stamp(const struct run *run);
 
+/* model_version.c */
+/* All versions are of one kind. False: it was refused. */
+bool rule_check_versions(struct run *run, enum blob_kind kind);
+/* Another blob, of that kind, is to take the place of what there is. What stays of that as a version is added. False: it was
+ * refused. *ret_keeps: does it stay? */
+bool rule_begin_version(struct run *run, enum blob_kind kind, bool *ret_keeps);
+/* The base is deleted, and stays as a version. */
+void rule_delete_to_version(struct run *run);
+/* A snapshot is made, and with it a version. Returns its time in ticks. */
+uint64_t rule_begin_snapshot(struct run *run);
+/* A snapshot of the base as it is, in its place in the order of times. at: its time; 0: not known yet */
+struct snapshot_state *rule_add_state(struct run *run, uint64_t at);
+
 /* model_kept.c */
 /* Of what is soft-deleted: is it so still? */
 bool rule_is_kept(const struct run *run, uint64_t expires);
 unsigned rule_live_snapshots(const struct blob_state *b);
 void rule_delete_snapshot(struct run *run);
 void rule_delete_base(struct run *run);
-/* A blob of that kind is to be made where there is one, or one that is soft-deleted. of_any_kind: what is kept stays,
- * whatever its kind. */
-void rule_make_way(struct run *run, enum blob_kind kind, bool of_any_kind);
+/* A blob of that kind is to be made where there is one, or one that is soft-deleted. False: it was refused. */
+bool rule_make_way(struct run *run, enum blob_kind kind);
+/* Blocks are staged, and there is no blob. What is soft-deleted stays, whatever its kind. False: it was refused. */
+bool rule_make_place(struct run *run);
+/* What a copy has replaced, which was there while it was pending. */
+void rule_replace_by_copy(struct run *run);
 void rule_undelete(struct run *run);
 void rule_forget_expired(struct blob_state *b, uint64_t latest);
 

@@ -5,7 +5,6 @@
 
 #include "copy_steps.h"
 #include "faults.h"
-#include "fronts.h"
 #include "judge.h"
 #include "scheduler.h"
 #include "world.h"
@@ -56,7 +55,7 @@ static void check(const struct blob_state *b)
 
     if (succeeds && b->pending.fate != FATE_STAYS)
         world_fail("a copy has succeeded whose source was gone, or another");
-    if (!succeeds && b->pending.fate == FATE_STAYS && !faults_were_seen() && !fronts_may_fail())
+    if (!succeeds && b->pending.fate == FATE_STAYS && !faults_were_seen())
         world_fail("a copy has failed without a reason");
 }
 

@@ -79,21 +79,10 @@ enum state __wrap_batch_next(struct flow *flow)
     if (slot < 0)
         return state;
     if (flow->current == &flow->work)
-        judge_list_ends((unsigned)slot, true);
+        judge_list_ends((unsigned)slot);
     else if (!first_parts[slot])
         first_parts[slot] = flow->current;
     return state;
-}
-
-enum state __real_batch_decide_again(struct flow *flow);
-enum state __wrap_batch_decide_again(struct flow *flow);
-
-/* Of some parts it is known now that their commits did not come to be. */
-enum state __wrap_batch_decide_again(struct flow *flow)
-{
-    if (request_slot() >= 0)
-        judge_list_ends((unsigned)request_slot(), false);
-    return __real_batch_decide_again(flow);
 }
 
 static bool rests_on(const struct decision *d, const struct snapshot *before)

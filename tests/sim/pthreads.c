@@ -43,7 +43,6 @@ static bool try_lock(pthread_mutex_t *mutex)
         return false;
     mutex->__data.__owner = mine();
     mutex->__data.__count++;
-    sched_locks(1);
     return true;
 }
 
@@ -57,7 +56,6 @@ static void unlock(pthread_mutex_t *mutex)
 {
     if (mutex->__data.__owner != mine())
         world_fail("a thread gives back a mutex that it does not have");
-    sched_locks(-1);
     if (--mutex->__data.__count > 0)
         return;
     mutex->__data.__owner = 0;
@@ -207,7 +205,6 @@ int pthread_rwlock_tryrdlock(pthread_rwlock_t *rwlock)
     if (own->writer != 0)
         return EBUSY;
     own->readers++;
-    sched_locks(1);
     return 0;
 }
 
@@ -218,7 +215,6 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *rwlock)
     if (own->writer != 0 || own->readers > 0)
         return EBUSY;
     own->writer = mine();
-    sched_locks(1);
     return 0;
 }
 
@@ -246,7 +242,6 @@ int pthread_rwlock_unlock(pthread_rwlock_t *rwlock)
         own->writer = 0;
     else
         own->readers--;
-    sched_locks(-1);
     sched_wake(WAIT_RWLOCK, rwlock, UINT_MAX);
     sched_point();
     return 0;

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "fronts.h"
 #include "judge.h"
 #include "queue_clock.h"
 #include "queue_compare.h"
@@ -160,12 +159,6 @@ static uint64_t sure(uint64_t ns)
     return world->wall_steps > 0 ? ns / 17 * 16 : ns;
 }
 
-/* What is hidden from one front end may be seen by another by as much as their clocks differ. */
-static uint64_t slop_ns(void)
-{
-    return SLOP_NS + fronts_skew_ns();
-}
-
 static void note_got(const struct ask *ask, const struct reply *answer, const struct item *item)
 {
     struct known *known = learn(ask->container, item->id);
@@ -175,14 +168,13 @@ static void note_got(const struct ask *ask, const struct reply *answer, const st
 
     if (known->gone_ns < answer->began_ns)
         fail(known, "a message is got after its delete was acknowledged");
-    if (is_dated && known->expired_ns != UNKNOWN &&
-        known->expired_ns + slop_ns() < answer->began_ns)
+    if (is_dated && known->expired_ns != UNKNOWN && known->expired_ns + SLOP_NS < answer->began_ns)
         fail(known, "a message is got after its expiry");
     /* Whichever of the two gets came first, the other one was too early. */
     if (known->doubts == queue_clock_doubts() && known->hidden_ns > 0 &&
         known->changes_pending == 0 &&
-        known->got_from_ns + sure(known->hidden_ns) > answer->ended_ns + slop_ns() &&
-        answer->began_ns + hidden_ns > known->got_to_ns + slop_ns())
+        known->got_from_ns + sure(known->hidden_ns) > answer->ended_ns + SLOP_NS &&
+        answer->began_ns + hidden_ns > known->got_to_ns + SLOP_NS)
         fail(known, "a message is got by two while it is invisible");
     known->got = true;
     known->got_from_ns = answer->began_ns;

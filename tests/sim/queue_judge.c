@@ -7,7 +7,6 @@
 
 #include "engine.h"
 #include "faults.h"
-#include "fronts.h"
 #include "judge.h"
 #include "queue_clock.h"
 #include "queue_compare.h"
@@ -78,15 +77,12 @@ static uint64_t instant_of(uint64_t ns)
  * request. */
 static void check_clock(const struct slot *slot, const struct queue_seen *seen)
 {
-    uint64_t slop = CLOCK_SLOP + fronts_skew_ns() / 100;
-    const char *why = world->plan.fronts > 0
-                          ? NULL
-                          : queue_clock_check(seen->passed, slot->began_ns, world->now_ns);
+    const char *why = queue_clock_check(seen->passed, slot->began_ns, world->now_ns);
 
     if (why)
         fail(slot, NULL, why);
-    if (world->wall_steps == 0 && (seen->now + slop < instant_of(slot->began_ns) ||
-                                   seen->now > instant_of(world->now_ns) + slop))
+    if (world->wall_steps == 0 && (seen->now + CLOCK_SLOP < instant_of(slot->began_ns) ||
+                                   seen->now > instant_of(world->now_ns) + CLOCK_SLOP))
         fail(slot, NULL, "the server's time is another one");
 }
 
@@ -233,13 +229,6 @@ static void widen_count(const struct slot *slot, uint64_t commit, const unsigned
 {
     static struct queue_expected later;
 
-    /* A front end whose clock is ahead may have collected what expires soon. */
-    if (world->plan.fronts > 0) {
-        queue_expect(slot->ask, commit, policies, now + CLOCK_SLOP + fronts_skew_ns() / 100,
-                     &later);
-        if (later.count_least < expected->count_least)
-            expected->count_least = later.count_least;
-    }
     while (++commit <= world->commits) {
         queue_expect(slot->ask, commit, policies, now, &later);
         if (later.queue.incarnation != expected->queue.incarnation) {
@@ -312,10 +301,6 @@ static void judge_view(struct slot *slot, const struct reply *answer)
             break;
         at = changed - 1;
     }
-    /* Of a cluster each queue in a list is of a state of its own. */
-    if (fitting == UINT64_MAX && world->plan.fronts > 0 && slot->ask->queue.op == QUEUE_LIST &&
-        answer->status == 200 && world->commits > slot->before)
-        return;
     if (fitting == UINT64_MAX)
         fail(slot, answer, first);
     acknowledge(fitting);
@@ -337,7 +322,7 @@ void queue_answered(unsigned number, const struct reply *answer, bool may_fail)
     if (answer->came) {
         world->checks++;
         if (judge_says_cannot(answer) && may_fail)
-            judge_refused(slot->ask, slot->commit);
+            world->refused++;
         else if (slot->commit > 0)
             judge_commit(slot, answer);
         else

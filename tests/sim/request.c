@@ -14,7 +14,6 @@
 #include "origins.h"
 #include "draft.h"
 #include "files.h"
-#include "fronts.h"
 #include "fs_blobs.h"
 #include "judge.h"
 #include "kept.h"
@@ -45,6 +44,7 @@ const char *const op_names[OPS] = {
     [OP_GET_ACL] = "Get ACL",
     [OP_SET_ACL] = "Set ACL",
     [OP_LEASE_CONTAINER] = "Lease Container",
+    [OP_RESTORE_CONTAINER] = "Restore Container",
     [OP_FIND] = "Find Blobs",
     [OP_LIST_BLOBS] = "List Blobs",
     [OP_LIST_CONTAINERS] = "List Containers",
@@ -122,8 +122,7 @@ struct server *server_open(const char **ret_problem)
     *ret_problem = "";
     served[0] = sim_service()->service;
     served[1] = sim_service()->beside;
-    if (world->plan.fronts > 0 ? !fronts_open_store(&store, ret_problem)
-                               : store_open_embedded(&options, &store, ret_problem)) {
+    if (store_open_embedded(&options, &store, ret_problem)) {
         free(server);
         return NULL;
     }
@@ -142,12 +141,10 @@ struct server *server_open(const char **ret_problem)
     server->endpoints[0].background = background_new(2, (struct pool_shares){ .account = 0 });
     if (count > 1)
         open_beside(server);
-    if (world->plan.fronts == 0)
-        sm_link_begin_epoch(store);
+    sm_link_begin_epoch(store);
     server->tasks = task_runner_start(store, served, server->endpoints, count);
     assert(server->tasks);
-    if (world->plan.fronts == 0)
-        sm_link_open(&server->endpoints[0]);
+    sm_link_open(&server->endpoints[0]);
     return server;
 }
 
@@ -189,7 +186,6 @@ void server_close(struct server *server)
 struct sent {
     struct exchange exchange; /* first: the application knows this alone */
     unsigned slot;
-    unsigned front; /* 0: there are none */
     bool resumed;
     struct http_header headers[HEADERS_MAX];
     const struct ask *ask;
@@ -279,29 +275,11 @@ void __wrap_exchange_serves_for(struct exchange *exchange, const void *whose)
         __real_exchange_serves_for(exchange, whose);
 }
 
-/* The requests of clients, each while it waits for its front end. */
-static struct sent *waiting[SLOTS_MAX];
-
-void requests_of_front_end(unsigned front)
+static void wait_for_resume(struct sent *sent)
 {
-    for (unsigned i = 0; i < SLOTS_MAX; i++)
-        if (waiting[i] && waiting[i]->front == front)
-            sched_wake(WAIT_EVENT, waiting[i], 1);
-}
-
-/* False: it never will be, for the front end has gone. */
-static bool wait_for_resume(struct sent *sent)
-{
-    bool is_gone = sent->front > 0 && fronts_is_gone(sent->front);
-
-    waiting[sent->slot] = sent;
-    while (!sent->resumed && !is_gone) {
+    while (!sent->resumed)
         sched_wait(WAIT_EVENT, sent, 0);
-        is_gone = sent->front > 0 && fronts_is_gone(sent->front);
-    }
-    waiting[sent->slot] = NULL;
     sent->resumed = false;
-    return !is_gone;
 }
 
 /* ---- bytes ---- */
@@ -459,7 +437,8 @@ static struct bytes source_url(struct sent *sent)
     text_printf(&url, "http://127.0.0.1/" DEVELOPMENT_ACCOUNT "/%s/%s",
                 container_names[ask->source_container], blob_paths[ask->source_blob]);
     if (ask->source_snapshot[0])
-        text_printf(&url, "?snapshot=%s", ask->source_snapshot);
+        text_printf(&url, "?%s=%s", ask->source_is_version ? "versionid" : "snapshot",
+                    ask->source_snapshot);
     if (ask->is_sync) {
         text_add_char(&url, ask->source_snapshot[0] ? '&' : '?');
         sas_add(&reads, prepared_key(), development_account, &url);
@@ -512,6 +491,10 @@ static void add_particular(struct sent *sent)
     if (ask->op == OP_DELETE_BLOB && ask->delete_mode != DELETE_BASE)
         add_text(sent, "x-ms-delete-snapshots",
                  ask->delete_mode == DELETE_INCLUDE ? "include" : "only");
+    if (ask->op == OP_RESTORE_CONTAINER) {
+        add_text(sent, "x-ms-deleted-container-name", container_names[ask->container]);
+        add_text(sent, "x-ms-deleted-container-version", ask->deleted);
+    }
     if (ask->op == OP_LEASE_BLOB || ask->op == OP_LEASE_CONTAINER)
         add_lease_headers(sent);
     if (ask->metadata > 0)
@@ -540,6 +523,7 @@ static const struct {
     [OP_GET_ACL] = { METHOD_GET, "GET", false, "restype=container&comp=acl" },
     [OP_SET_ACL] = { METHOD_PUT, "PUT", false, "restype=container&comp=acl" },
     [OP_LEASE_CONTAINER] = { METHOD_PUT, "PUT", false, "restype=container&comp=lease" },
+    [OP_RESTORE_CONTAINER] = { METHOD_PUT, "PUT", false, "restype=container&comp=undelete" },
     [OP_FIND] = { METHOD_GET, "GET", false, "restype=container&comp=blobs" },
     [OP_BATCH] = { METHOD_POST, "POST", false, "restype=container&comp=batch" },
     [OP_SET_TIER] = { METHOD_PUT, "PUT", true, "comp=tier" },
@@ -573,11 +557,12 @@ static const struct {
 
 static void add_page_query(const struct ask *ask, struct text *query)
 {
-    static const char *const words[] = { "snapshots", "metadata", "uncommittedblobs", "deleted" };
+    static const char *const words[] = { "snapshots", "metadata", "uncommittedblobs",
+                                         "deleted",   "versions", "deletedwithversions" };
     const struct page_ask *page = &ask->page;
     const char *before = "&include=";
 
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
         if (!(page->include >> i & 1))
             continue;
         text_printf(query, "%s%s", before, words[i]);
@@ -619,7 +604,8 @@ static struct bytes make_query(const struct sent *sent)
     } else if (ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS || ask->op == OP_FIND) {
         add_page_query(ask, &query);
     } else if (ask->snapshot[0]) {
-        text_printf(&query, "%ssnapshot=%s", query.len > 0 ? "&" : "", ask->snapshot);
+        text_printf(&query, "%s%s=%s", query.len > 0 ? "&" : "",
+                    ask->is_version ? "versionid" : "snapshot", ask->snapshot);
     }
     if (ask->is_permanent)
         text_add_string(&query, "&deletetype=permanent");
@@ -745,7 +731,7 @@ static void make_body(struct sent *sent, size_t *ret_size)
         add_policies(ask, &text);
         copy_body(sent, text_bytes(&text), ret_size);
     } else if (ask->op == OP_SET_SERVICE) {
-        char retention[200], rules[800];
+        char retention[600], rules[1200];
 
         kept_format(ask, retention, sizeof retention);
         origins_format(ask->origin, retention, rules, sizeof rules);
@@ -1030,6 +1016,7 @@ static void read_header(const struct http_header *header, struct reply *answer)
         { "x-ms-lease-id", answer->lease_id, sizeof answer->lease_id },
         { "x-ms-blob-public-access", answer->access, sizeof answer->access },
         { "x-ms-snapshot", answer->snapshot, sizeof answer->snapshot },
+        { "x-ms-version-id", answer->version, sizeof answer->version },
         { "content-range", answer->range, sizeof answer->range },
         { "access-control-allow-origin", answer->origin, sizeof answer->origin },
         { "x-ms-blob-type", answer->kind, sizeof answer->kind },
@@ -1048,6 +1035,8 @@ static void read_header(const struct http_header *header, struct reply *answer)
         read_etag(header->value, answer);
     else if (bytes_is_nocase(header->name, "last-modified"))
         answer->modified_s = times_http_seconds(number);
+    else if (bytes_is_nocase(header->name, "x-ms-is-current-version"))
+        answer->is_current = strcmp(number, "true") == 0;
     else if (bytes_is_nocase(header->name, "x-ms-meta-v"))
         answer->metadata = (unsigned)strtoul(number, NULL, 10);
     else if (bytes_is_nocase(header->name, "x-ms-tag-count"))
@@ -1096,7 +1085,7 @@ static bool read_source(struct sent *sent, struct reply *answer)
     unsigned pieces = 0;
 
     while (answer->body_size < answer->length) {
-        size_t most = world->plan.fronts > 0 ? 6000 : 32768;
+        size_t most = 32768;
         size_t room = (size_t)answer->length - answer->body_size;
         long got = source->read(source, answer->body_size, (char *)answer->body + answer->body_size,
                                 room > most ? most : room);
@@ -1106,8 +1095,7 @@ static bool read_source(struct sent *sent, struct reply *answer)
             return false;
         }
         if (got == BODY_WAIT) {
-            if (!wait_for_resume(sent))
-                return false;
+            wait_for_resume(sent);
             continue;
         }
         assert((size_t)got <= room);
@@ -1174,12 +1162,12 @@ static enum http_step send_body(struct sent *sent, size_t size)
 
         step = service_application.body(&sent->exchange, bytes_of(left.ptr, piece), &taken);
         left = bytes_from(left, taken);
-        if (step == HTTP_WAIT && !wait_for_resume(sent))
-            return HTTP_CUT;
-        else if (step == HTTP_WAIT)
+        if (step == HTTP_WAIT) {
+            wait_for_resume(sent);
             step = HTTP_WANT_BODY;
-        else if (step != HTTP_WANT_BODY)
+        } else if (step != HTTP_WANT_BODY) {
             return step;
+        }
         if (sent->ask->in_pieces && sent->ask->goes_away && left.len > 0)
             return HTTP_CUT;
         if (sent->ask->in_pieces && sent->ask->pause_ns > 0)
@@ -1196,8 +1184,7 @@ static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
     enum http_step step = application->head(&sent->exchange);
 
     while (step == HTTP_WAIT) {
-        if (!wait_for_resume(sent))
-            return HTTP_CUT;
+        wait_for_resume(sent);
         step = application->head(&sent->exchange);
     }
     if (step == HTTP_WANT_BODY) {
@@ -1207,8 +1194,7 @@ static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
     if (ending)
         step = application->end(&sent->exchange);
     while (step == HTTP_WAIT) {
-        if (!wait_for_resume(sent))
-            return HTTP_CUT;
+        wait_for_resume(sent);
         if (sent->ask->goes_away) {
             *ret_gone = true;
             return step;
@@ -1216,12 +1202,6 @@ static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
         step = application->end(&sent->exchange);
     }
     return step;
-}
-
-/* Of a front end that has gone nothing is told any more, nor is anything of it freed. */
-static bool is_lost(const struct sent *sent)
-{
-    return sent->front > 0 && fronts_is_gone(sent->front);
 }
 
 /* Through the application's callbacks: behind the http room. */
@@ -1238,10 +1218,7 @@ static void send_directly(struct sent *sent, size_t size, struct reply *answer)
         read_head(&sent->exchange.response, answer);
     if (step == HTTP_RESPOND && !gone)
         answer->came = read_body(sent, answer);
-    if (is_lost(sent))
-        answer->came = answer->was_cut = false;
-    else
-        service_application.done(&sent->exchange);
+    service_application.done(&sent->exchange);
     current_slot = -1;
 }
 
@@ -1259,7 +1236,6 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
     sent = calloc(1, sizeof *sent);
     sent->slot = slot;
     sent->ask = ask;
-    sent->front = sched_front();
     sent->exchange.arena = arena_new(ARENA_MAX);
     make_request(sent, server, &size);
     if (goes_by_wire(slot, ask))
@@ -1273,11 +1249,9 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
         framing_judge(&sent->framing, ask, &answer);
     answer.commits_after = world->commits;
     answer.ended_ns = world->now_ns;
-    if (!is_lost(sent)) {
-        arena_free(sent->exchange.arena);
-        free(sent->body);
-        free(sent);
-    }
+    arena_free(sent->exchange.arena);
+    free(sent->body);
+    free(sent);
     *ret_answer = answer;
 }
 
@@ -1343,13 +1317,19 @@ void ask_format_blob(const struct ask *ask, char *to, size_t size)
     if (ask->op == OP_COPY)
         (void)snprintf(range, sizeof range, " from %s/%s%s%s %" PRIX64 "%s",
                        ask->is_remote ? "elsewhere" : container_names[ask->source_container],
-                       blob_names[ask->source_blob], ask->source_snapshot[0] ? "@" : "",
+                       blob_names[ask->source_blob],
+                       ask->source_is_version    ? "#"
+                       : ask->source_snapshot[0] ? "@"
+                                                 : "",
                        ask->source_snapshot, ask->source_etag,
                        ask->is_sync   ? " at once"
                        : ask->is_fast ? " fast"
                                       : "");
     if (ask->op == OP_SET_SERVICE)
-        (void)snprintf(range, sizeof range, " keeps=%u", ask->retention);
+        (void)snprintf(range, sizeof range, " keeps=%u versions=%d containers=%u", ask->retention,
+                       ask->is_versioned, ask->container_retention);
+    if (ask->op == OP_RESTORE_CONTAINER)
+        (void)snprintf(range, sizeof range, " of %s", ask->deleted);
     if (ask->is_permanent)
         (void)snprintf(range, sizeof range, " for good");
     if (ask->op == OP_SET_TIER)
@@ -1363,8 +1343,11 @@ void ask_format_blob(const struct ask *ask, char *to, size_t size)
                    "proposed=%u dur=%d len=%u "
                    "block=%u",
                    op_names[ask->op], container_names[ask->container], blob_names[ask->blob],
-                   ask->snapshot[0] ? "@" : "", ask->snapshot, conditions[ask->condition], dates,
-                   range, signatures[ask->signature], ask->malformed ? " malformed:" : "",
+                   ask->is_version    ? "#"
+                   : ask->snapshot[0] ? "@"
+                                      : "",
+                   ask->snapshot, conditions[ask->condition], dates, range,
+                   signatures[ask->signature], ask->malformed ? " malformed:" : "",
                    ask->malformed ? ask->malformed->name : "", page, ask->sas, ask->if_tag,
                    ask->tag, ask->lease_id, ask->metadata, (int)ask->act, ask->proposed,
                    ask->duration_s, ask->content.length, ask->content.block);

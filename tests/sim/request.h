@@ -22,6 +22,7 @@ enum op {
     OP_GET_ACL,
     OP_SET_ACL,
     OP_LEASE_CONTAINER,
+    OP_RESTORE_CONTAINER,
     OP_FIND,
     OP_LIST_BLOBS,
     OP_LIST_CONTAINERS,
@@ -72,6 +73,7 @@ enum op {
 #define LIST_PREFIXES 6u
 #define SNAPSHOT_SIZE 32
 
+#define DELETED_SIZE  20
 #define MARKER_SIZE   160
 
 enum condition { IF_NOTHING, IF_MATCH_TAG, IF_MATCH_ANY, IF_NONE_MATCH_TAG, IF_NONE_MATCH_ANY };
@@ -116,7 +118,9 @@ enum {
     INCLUDE_METADATA = 2,
     INCLUDE_UNCOMMITTED = 4,
     INCLUDE_DELETED = 8,
-    INCLUDES = 16
+    INCLUDE_VERSIONS = 16,
+    INCLUDE_VERSIONS_ONLY = 32, /* names that have no current version */
+    INCLUDES = 64
 };
 struct page_ask {
     unsigned include;  /* INCLUDE_ bits; of containers: metadata alone */
@@ -141,6 +145,7 @@ struct ask {
     enum op op;
     unsigned container, blob;
     char snapshot[SNAPSHOT_SIZE]; /* empty: the base */
+    bool is_version;              /* it is the id of a version */
     enum condition condition;
     uint64_t etag;                            /* of the condition */
     bool is_weak;                             /* that ETag */
@@ -151,8 +156,11 @@ struct ask {
     struct sas_terms terms;
     unsigned origin;    /* the site that asks; of Set Service Properties: that may; 0: none */
     unsigned retention; /* of Set Service Properties: days; 0: nothing is kept */
-    bool is_permanent;  /* of Delete Blob */
-    unsigned if_tag;    /* value that the tag is to have; 0: no such condition */
+    unsigned container_retention; /* of the same, of containers */
+    char deleted[DELETED_SIZE]; /* of Restore Container: the version of the one that was deleted */
+    bool is_versioned;          /* of the same: blobs have versions */
+    bool is_permanent;          /* of Delete Blob */
+    unsigned if_tag;            /* value that the tag is to have; 0: no such condition */
     const struct malformed *malformed; /* one part of the request is; NULL: none */
     struct page_ask page;
     unsigned lease_id; /* 0: none */
@@ -166,6 +174,7 @@ struct ask {
     /* Of a copy. */
     unsigned source_container, source_blob;
     char source_snapshot[SNAPSHOT_SIZE];
+    bool source_is_version;
     uint64_t source_etag; /* of the condition; 0: none */
     bool is_sync;         /* Copy Blob From URL */
     bool is_remote;       /* its source, of kind and content, lies on another server */
@@ -221,7 +230,8 @@ struct reply {
     unsigned metadata, tag_count;
     char type[64];
     char lease_status[16], lease_state[16], lease_duration[16], lease_id[40], access[16];
-    char snapshot[SNAPSHOT_SIZE];
+    char snapshot[SNAPSHOT_SIZE], version[SNAPSHOT_SIZE];
+    bool is_current;
     uint64_t length;      /* of the body, as told */
     uint64_t blob_length; /* x-ms-blob-content-length */
     bool has_blob_length;
@@ -271,8 +281,6 @@ void server_close(struct server *server);
  * committed() of the service. */
 void request_send(struct server *server, unsigned slot, const struct ask *ask,
                   struct reply *ret_answer);
-/* Those that wait for this front end (fronts.h), which has gone, are told so. */
-void requests_of_front_end(unsigned front);
 void answer_release(struct reply *answer);
 /* The client does nothing for so long. */
 void request_think(unsigned slot, uint64_t ns);

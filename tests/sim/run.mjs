@@ -106,9 +106,6 @@ function unreachedCells() {
 /** With kills and power cuts. */
 const BY_SMB = ['--service', 'file', '--faults', '2051', '--lives', '6', '--clients', '9', '--operations', '60'];
 
-/** By REST. */
-const FILES_OF_FRONTS = ['--service', 'file', '--fronts', '3'];
-
 /** Short lives for the crashes, long ones for the requests, and all that a seed draws. */
 function campaigns() {
     const start = Date.now() * 1000;
@@ -121,9 +118,6 @@ function campaigns() {
             [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds],
             files: ['--seed', '1', '--service', 'file', '--seconds', String(Math.ceil(Number(seconds) / 3))],
             'files by SMB and REST': ['--seed', '1', ...BY_SMB, '--seconds', String(Math.ceil(Number(seconds) / 3))],
-            'two front ends': ['--seed', '1', '--fronts', '2', '--seconds', String(Math.ceil(Number(seconds) / 4))],
-            'three front ends': ['--seed', '1', '--fronts', '3', '--seconds', String(Math.ceil(Number(seconds) / 4))],
-            'files of three front ends': ['--seed', '1', ...FILES_OF_FRONTS, '--seconds', String(Math.ceil(Number(seconds) / 4))],
         };
     return {
         'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
@@ -145,10 +139,6 @@ function campaigns() {
         'files by SMB and REST': campaign(11e8, '--requests', requests / 10, ...BY_SMB),
         'files by SMB and REST, without crashes': campaign(12e8, '--requests', requests / 10, '--service', 'file', '--faults', 2048,
             '--lives', 0, '--clients', 8, '--operations', 60),
-        'two front ends': campaign(13e8, '--requests', requests / 20, '--fronts', 2),
-        'three front ends': campaign(14e8, '--requests', requests / 20, '--fronts', 3),
-        'files of two front ends': campaign(15e8, '--requests', requests / 20, ...FILES_OF_FRONTS, '--fronts', 2),
-        'files of three front ends': campaign(16e8, '--requests', requests / 20, ...FILES_OF_FRONTS),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }
@@ -169,7 +159,7 @@ if (existsSync(program)) {
     }
 
     const planted = spawnSync(process.execPath, [path.join(HERE, 'planted.mjs'), '--build', options.build,
-        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'message-got-by-two', 'share-mode-not-checked', 'rados-guard-left-out'])], { encoding: 'utf8' });
+        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'message-got-by-two', 'share-mode-not-checked'])], { encoding: 'utf8' });
     check(`planted defects are found: ${planted.stdout.trimEnd().split('\n').at(-1)}`, planted.status === 0,
         planted.stdout + planted.stderr);
 

@@ -16,7 +16,6 @@
 #include "world.h"
 
 #define THREADS_MAX 480
-#define FRONTS_MAX  64
 #define POINT_NS    200
 #define FOREVER     UINT64_MAX
 
@@ -28,9 +27,6 @@ struct thread {
     bool timed_out;
     unsigned holds;
     unsigned priority;
-    unsigned front;
-    int locks;
-    enum sched_role role;
     char name[16];
     void *(*start)(void *argument);
     void *argument;
@@ -38,7 +34,6 @@ struct thread {
     pthread_t id;
 };
 
-static enum sched_freeze frozen[FRONTS_MAX];
 static struct thread threads[THREADS_MAX];
 static unsigned thread_count;
 static bool is_on;
@@ -90,8 +85,6 @@ void sched_begin(void)
     thread_count = 1;
     threads[0] = (struct thread){ .deadline = FOREVER, .name = "main" };
     rare = 1u << world_draw(STREAM_SCHEDULE, 9);
-    if (world->plan.fronts > 0) /* what one does meets others at its ops, which are points */
-        rare *= 8;
     by_priority = world_once_in(STREAM_SCHEDULE, 4);
     threads[0].priority = draw_priority();
     is_on = true;
@@ -179,14 +172,6 @@ static unsigned choose(const unsigned *able, unsigned count)
     return best;
 }
 
-static bool is_frozen(const struct thread *t)
-{
-    enum sched_freeze freeze = frozen[t->front];
-
-    return freeze != SCHED_GOES_ON && t->locks == 0 && t->holds == 0 &&
-           t->role <= (freeze == SCHED_STOPPED ? SCHED_CLIENT : SCHED_OF_IT);
-}
-
 static unsigned pick(void)
 {
     for (;;) {
@@ -196,8 +181,6 @@ static unsigned pick(void)
         for (unsigned i = 0; i < thread_count; i++) {
             const struct thread *t = &threads[i];
 
-            if (is_frozen(t))
-                continue;
             if (t->wait == WAIT_NONE || t->deadline <= world->now_ns)
                 able[count++] = i;
             else if (t->deadline < next)
@@ -306,28 +289,6 @@ void sched_release(void)
     threads[self].holds--;
 }
 
-void sched_enter(unsigned front, enum sched_role role)
-{
-    assert(front < FRONTS_MAX);
-    threads[self].front = front;
-    threads[self].role = role;
-}
-
-unsigned sched_front(void)
-{
-    return threads[self].front;
-}
-
-void sched_freeze(unsigned front, enum sched_freeze freeze)
-{
-    frozen[front] = freeze;
-}
-
-void sched_locks(int change)
-{
-    threads[self].locks += change;
-}
-
 bool sched_is_held(void)
 {
     return threads[self].holds > 0;
@@ -378,11 +339,9 @@ int pthread_create(pthread_t *restrict ret_id, const pthread_attr_t *restrict at
         return real(ret_id, attributes, start, argument);
     assert(thread_count < THREADS_MAX);
     t = &threads[thread_count];
-    *t = (struct thread){ .deadline = FOREVER,
-                          .start = start,
-                          .argument = argument,
-                          .priority = draw_priority(),
-                          .front = threads[self].front };
+    *t = (struct thread){
+        .deadline = FOREVER, .start = start, .argument = argument, .priority = draw_priority()
+    };
     (void)snprintf(t->name, sizeof t->name, "thread");
     result = real(&t->id, attributes, run, t);
     assert(result == 0);

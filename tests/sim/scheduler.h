@@ -47,19 +47,6 @@ void sched_sleep(uint64_t ns);
 void sched_hold(void);
 void sched_release(void);
 bool sched_is_held(void);
-/* Which front end the calling thread works for, and those that it starts; 0: none. */
-enum sched_role {
-    SCHED_OF_IT,
-    SCHED_CLIENT, /* stands still with one that is stopped, and leaves one that is dead */
-    SCHED_GUEST,  /* is never frozen with it */
-};
-void sched_enter(unsigned front, enum sched_role role);
-unsigned sched_front(void);
-/* Threads of a front end that is frozen do not go on, but for those that hold a lock until they hold none. */
-enum sched_freeze { SCHED_GOES_ON, SCHED_STOPPED, SCHED_DEAD };
-void sched_freeze(unsigned front, enum sched_freeze freeze);
-/* The calling thread has taken (1) or given (-1) a lock. */
-void sched_locks(int change);
 /* The function of that name that comes behind ours. */
 void *sched_real(const char *name);
 /* The calling thread never runs again. */

@@ -5,6 +5,7 @@
 
 #include "judge.h"
 #include "kept.h"
+#include "model.h"
 #include "script_private.h"
 
 static const unsigned weights[OPS] = {
@@ -81,43 +82,36 @@ static const unsigned kept_weights[OPS] = {
     [OP_ABORT_COPY] = 2,
 };
 
-/* Of runs of front ends. What is left out: README.md */
-static const unsigned front_weights[OPS] = {
+/* Of runs in which blobs have versions. */
+static const unsigned version_weights[OPS] = {
     [OP_CREATE_CONTAINER] = 4,
     [OP_DELETE_CONTAINER] = 1,
-    [OP_GET_CONTAINER] = 2,
-    [OP_SET_CONTAINER_METADATA] = 2,
-    [OP_GET_ACL] = 1,
-    [OP_SET_ACL] = 2,
-    [OP_LEASE_CONTAINER] = 2,
-    [OP_LIST_BLOBS] = 6,
-    [OP_LIST_CONTAINERS] = 2,
-    [OP_SET_SERVICE] = 3,
+    [OP_LIST_BLOBS] = 16,
+    [OP_SET_SERVICE] = 4,
     [OP_GET_SERVICE] = 1,
     [OP_PUT_BLOB] = 20,
-    [OP_GET_BLOB] = 16,
+    [OP_GET_BLOB] = 12,
     [OP_HEAD_BLOB] = 8,
     [OP_SET_METADATA] = 10,
     [OP_GET_METADATA] = 2,
     [OP_SET_PROPERTIES] = 3,
-    [OP_LEASE_BLOB] = 8,
-    [OP_SNAPSHOT] = 4,
-    [OP_DELETE_BLOB] = 7,
-    [OP_PUT_BLOCK] = 8,
+    [OP_LEASE_BLOB] = 6,
+    [OP_SNAPSHOT] = 8,
+    [OP_DELETE_BLOB] = 24,
+    [OP_UNDELETE] = 5,
+    [OP_PUT_BLOCK] = 6,
     [OP_PUT_BLOCK_LIST] = 6,
-    [OP_GET_BLOCK_LIST] = 3,
-    [OP_SET_TAGS] = 6,
-    [OP_GET_TAGS] = 4,
-    [OP_FIND] = 8,
-    [OP_APPEND_BLOCK] = 14,
-    [OP_SEAL] = 1,
-    [OP_PUT_PAGE] = 9,
-    [OP_CLEAR_PAGE] = 4,
-    [OP_PAGE_RANGES] = 8,
+    [OP_GET_BLOCK_LIST] = 2,
+    [OP_SET_TAGS] = 5,
+    [OP_GET_TAGS] = 5,
+    [OP_APPEND_BLOCK] = 5,
+    [OP_PUT_PAGE] = 6,
+    [OP_CLEAR_PAGE] = 2,
+    [OP_PAGE_RANGES] = 4,
+    [OP_FIND] = 4,
     [OP_SET_TIER] = 6,
-    [OP_COPY] = 12,
-    [OP_ABORT_COPY] = 3,
-    [OP_BATCH] = 7,
+    [OP_COPY] = 14,
+    [OP_ABORT_COPY] = 2,
 };
 
 /* A copy of an archived blob is on its way back, and its answer does not say whether the source was
@@ -133,7 +127,9 @@ static bool may_change_tier(const struct ask *copy)
 /* Most names are not archived, so that there is something to be read. */
 static enum tier tier_for(const struct ask *ask, enum tier tier)
 {
-    return tier == AT_ARCHIVE && (ask->blob < BLOBS / 2 || kept_is_on()) ? AT_COLD : tier;
+    bool is_kept = kept_is_on() || kept_has_versions();
+
+    return tier == AT_ARCHIVE && (ask->blob < BLOBS / 2 || is_kept) ? AT_COLD : tier;
 }
 
 static unsigned draw_tag(struct draws *draws)
@@ -210,13 +206,15 @@ static void draw_page(struct draws *draws, unsigned client, struct ask *ask)
     page->include = draw(draws, INCLUDE_DELETED);
     if (kept_is_on() && draw(draws, 4) > 0)
         page->include |= INCLUDE_DELETED;
+    if (kept_has_versions() && draw(draws, 4) > 0)
+        page->include |= INCLUDE_VERSIONS | (draw(draws, 2) == 0 ? INCLUDE_VERSIONS_ONLY : 0);
     if (draw(draws, 3) == 0)
         page->prefix = draw(draws, LIST_PREFIXES);
     if (draw(draws, 2) == 0)
         page->max = draw(draws, 3) > 0 ? 1 + draw(draws, 4) : 5000;
     page->by_delimiter = ask->op == OP_LIST_BLOBS && draw(draws, 3) == 0;
     if (ask->op == OP_LIST_CONTAINERS)
-        page->include &= INCLUDE_METADATA;
+        page->include &= INCLUDE_METADATA | (kept_has_containers() ? INCLUDE_DELETED : 0);
     else if (page->by_delimiter)
         page->include &= ~(unsigned)INCLUDE_SNAPSHOTS;
 }
@@ -239,7 +237,7 @@ static bool takes_lease_id(enum op op)
 {
     return !is_of_service(op) && op != OP_CREATE_CONTAINER && !is_listing_op(op) &&
            op != OP_LEASE_BLOB && op != OP_LEASE_CONTAINER && op != OP_FIND && op != OP_BATCH &&
-           op != OP_UNDELETE;
+           op != OP_UNDELETE && op != OP_RESTORE_CONTAINER;
 }
 
 static void draw_particular(struct draws *draws, struct ask *ask)
@@ -303,12 +301,46 @@ static void draw_particular(struct draws *draws, struct ask *ask)
     }
 }
 
+static bool takes_snapshot(enum op op)
+{
+    return op == OP_GET_BLOB || op == OP_HEAD_BLOB || op == OP_GET_METADATA || op == OP_GET_TAGS ||
+           op == OP_DELETE_BLOB || op == OP_PAGE_RANGES;
+}
+
+/* Conditions and leases stay: those of a version are its own. */
+static void draw_version(struct draws *draws, struct ask *ask)
+{
+    bool takes = takes_snapshot(ask->op) || ask->op == OP_SET_TIER || ask->op == OP_SET_TAGS;
+    const char *time = judge_gone_snapshot(ask->container, ask->blob);
+
+    if (!takes || ask->op == OP_PAGE_RANGES || draw(draws, 5) > 1)
+        return;
+    if (draw(draws, 8) > 0)
+        time = draw(draws, 4) == 0
+                   ? judge_current_version(ask->container, ask->blob)
+                   : judge_known_snapshot(ask->container, ask->blob, draw(draws, SNAPSHOTS_MAX));
+    ask->is_version = judge_is_version(ask->container, ask->blob, time) || draw(draws, 16) == 0;
+    if (!time[0] || (!ask->is_version && !takes_snapshot(ask->op)))
+        ask->is_version = false;
+    else
+        memcpy(ask->snapshot, time, SNAPSHOT_SIZE);
+    if (!ask->snapshot[0])
+        return;
+    ask->delete_mode = DELETE_BASE;
+    if (ask->is_version)
+        return;
+    ask->condition = IF_NOTHING;
+    ask->modified_since = ask->unmodified_since = 0;
+    ask->lease_id = 0;
+}
+
 static void draw_snapshot(struct draws *draws, struct ask *ask)
 {
-    bool takes = ask->op == OP_GET_BLOB || ask->op == OP_HEAD_BLOB || ask->op == OP_GET_METADATA ||
-                 ask->op == OP_GET_TAGS || ask->op == OP_DELETE_BLOB || ask->op == OP_PAGE_RANGES;
-
-    if (!takes || draw(draws, is_layered() ? 4 : 5) > (is_layered() ? 2 : 0))
+    if (kept_has_versions() && ask->op != OP_PAGE_RANGES) {
+        draw_version(draws, ask);
+        return;
+    }
+    if (!takes_snapshot(ask->op) || draw(draws, is_layered() ? 4 : 5) > (is_layered() ? 2 : 0))
         return;
     memcpy(ask->snapshot,
            draw(draws, 8) == 0 ? judge_gone_snapshot(ask->container, ask->blob)
@@ -323,13 +355,22 @@ static void draw_snapshot(struct draws *draws, struct ask *ask)
     ask->lease_id = 0;
 }
 
-/* A snapshot of those that are kept goes for good, where there are as many as the model has room for, and else now and then. */
+/* Perhaps one more state that is kept. */
+static bool makes_one(const struct ask *ask)
+{
+    bool is_versioned = kept_has_versions() && (ask->op == OP_SET_METADATA ||
+                                                (ask->op == OP_DELETE_BLOB && !ask->snapshot[0]));
+
+    return is_versioned || ask->op == OP_SNAPSHOT || ask->op == OP_PUT_BLOB ||
+           ask->op == OP_PUT_BLOCK || ask->op == OP_PUT_BLOCK_LIST || ask->op == OP_COPY;
+}
+
+/* A snapshot of those that are kept goes for good, where there are as many as the model has room for, and else now and then.
+ * A version is soft-deleted first. */
 static void draw_permanent(struct draws *draws, struct ask *ask)
 {
-    bool makes = ask->op == OP_SNAPSHOT || ask->op == OP_PUT_BLOB || ask->op == OP_PUT_BLOCK ||
-                 ask->op == OP_PUT_BLOCK_LIST || ask->op == OP_COPY;
     unsigned count = judge_known_snapshots(ask->container, ask->blob);
-    bool is_full = makes && count >= KEPT_SNAPSHOTS;
+    bool is_full = makes_one(ask) && count >= kept_snapshots_max();
 
     if (count == 0 || (!is_full && (ask->op != OP_DELETE_BLOB || draw(draws, 4) > 0)))
         return;
@@ -338,19 +379,63 @@ static void draw_permanent(struct draws *draws, struct ask *ask)
     };
     memcpy(ask->snapshot, judge_known_snapshot(ask->container, ask->blob, draw(draws, count)),
            SNAPSHOT_SIZE);
-    ask->is_permanent = ask->snapshot[0] != '\0';
-    if (!ask->is_permanent)
+    ask->is_version = judge_is_version(ask->container, ask->blob, ask->snapshot);
+    if (!ask->snapshot[0])
         ask->op = OP_HEAD_BLOB;
+    else
+        ask->is_permanent = kept_is_on() && (!kept_has_versions() || draw(draws, 2) == 0);
 }
+
+/* Of runs in which deleted containers are kept: what is asked of those, once in three. */
+static const unsigned kept_container_weights[OPS] = {
+    [OP_CREATE_CONTAINER] = 8, [OP_DELETE_CONTAINER] = 5,       [OP_RESTORE_CONTAINER] = 7,
+    [OP_GET_CONTAINER] = 1,    [OP_SET_CONTAINER_METADATA] = 2, [OP_SET_ACL] = 1,
+    [OP_LEASE_CONTAINER] = 1,  [OP_LIST_CONTAINERS] = 6,        [OP_LIST_BLOBS] = 3,
+};
 
 static enum op draw_op(struct draws *draws, bool layered)
 {
-    const unsigned *of_run = layered                  ? layer_weights
-                             : kept_is_on()           ? kept_weights
-                             : world->plan.fronts > 0 ? front_weights
-                                                      : weights;
+    const unsigned *of_run = layered               ? layer_weights
+                             : kept_has_versions() ? version_weights
+                             : kept_is_on()        ? kept_weights
+                                                   : weights;
 
+    if (kept_has_containers() && draw(draws, 3) == 0)
+        of_run = kept_container_weights;
     return (enum op)draw_weighted(draws, of_run, OPS);
+}
+
+/* Of a name there may be so many, and of all together. */
+static void draw_deleted(struct draws *draws, struct ask *ask)
+{
+    unsigned clients = world->plan.clients;
+
+    if (ask->op == OP_DELETE_CONTAINER &&
+        judge_known_deleted(ask->container) + clients >= KEPT_CONTAINERS)
+        ask->op = OP_RESTORE_CONTAINER;
+    if (ask->op == OP_CREATE_CONTAINER && !model_has_spaces(clients + 1))
+        ask->op = OP_GET_CONTAINER;
+    if (ask->op == OP_FIND)
+        ask->op = OP_LIST_BLOBS;
+    if (ask->op != OP_RESTORE_CONTAINER)
+        return;
+    ask->condition = IF_NOTHING;
+    ask->modified_since = ask->unmodified_since = 0;
+    ask->lease_id = 0;
+    if (!judge_draw_deleted(ask->container, draw(draws, KEPT_CONTAINERS), ask->deleted) ||
+        draw(draws, 16) == 0)
+        memcpy(ask->deleted, "01D6954159845195", 17);
+}
+
+/* The first that is set keeps all that the run is about. */
+static void draw_policies(struct draws *draws, struct ask *ask, bool is_first)
+{
+    if (kept_is_on() && draw(draws, 3) > 0)
+        ask->retention = 1 + draw(draws, KEPT_DAYS_MAX);
+    if (kept_has_versions())
+        ask->is_versioned = is_first || draw(draws, 4) > 0;
+    if (kept_has_containers() && (is_first || draw(draws, 4) > 0))
+        ask->container_retention = 1 + draw(draws, KEPT_DAYS_MAX);
 }
 
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
@@ -366,6 +451,8 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.op = OP_SET_ACL;
     if (number == 0 && client % 2 == 0)
         ask.op = OP_CREATE_CONTAINER;
+    if (number == 1 && client == 0 && (kept_has_versions() || kept_has_containers()))
+        ask.op = OP_SET_SERVICE;
     if (ask.op >= OP_PUT_BLOB || ask.op == OP_CREATE_CONTAINER ||
         ask.op == OP_SET_CONTAINER_METADATA)
         ask.metadata = draw(&draws, 1000);
@@ -377,9 +464,11 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.lease_id = 1 + draw(&draws, LEASE_IDS);
     draw_aim(&draws, &ask);
     script_conditions(&draws, &ask);
+    if (kept_has_containers())
+        draw_deleted(&draws, &ask);
     draw_particular(&draws, &ask);
     draw_snapshot(&draws, &ask);
-    if (ask.op == OP_SNAPSHOT && !kept_is_on() &&
+    if (ask.op == OP_SNAPSHOT && !kept_is_on() && !kept_has_versions() &&
         judge_known_snapshots(ask.container, ask.blob) >= (is_layered() ? LAYERS : 2)) {
         ask.op = OP_HEAD_BLOB;
         ask.condition = IF_NOTHING;
@@ -393,9 +482,9 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.tag = 1 + draw(&draws, 3);
     if (ask.op == OP_BATCH)
         draw_batch(&draws, client, &ask);
-    if (kept_is_on())
+    if (kept_is_on() || kept_has_versions())
         draw_permanent(&draws, &ask);
-    if (!ask.is_permanent)
+    if (!ask.is_permanent && !ask.is_version && ask.op != OP_RESTORE_CONTAINER)
         script_signature(&draws, &ask);
     if (ask.op == OP_SET_TIER)
         ask.tier = tier_for(&ask, ask.tier);
@@ -407,9 +496,10 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.is_sync = true; /* its source is in a URL that has a signature of its own */
     if (is_listing_op(ask.op) || ask.op == OP_FIND)
         draw_page(&draws, client, &ask);
-    script_offence(&draws, &ask);
-    if (ask.op == OP_SET_SERVICE && kept_is_on() && draw(&draws, 3) > 0)
-        ask.retention = 1 + draw(&draws, KEPT_DAYS_MAX);
+    if (!ask.is_version && ask.op != OP_RESTORE_CONTAINER)
+        script_offence(&draws, &ask);
+    if (ask.op == OP_SET_SERVICE)
+        draw_policies(&draws, &ask, number == 1);
     if (ask.op == OP_SET_SERVICE || draw(&draws, 3) == 0)
         ask.origin = draw(&draws, 3);
     draw_behaviour(&draws, &ask, 40, 30);

@@ -5,13 +5,12 @@
 #include <string.h>
 
 #include "judge.h"
+#include "kept.h"
 
-/* Some runs are of large bodies, more of front ends, and all that are aimed at where those lie. */
+/* Some runs are of large bodies, and all that are aimed at where those lie. */
 static bool is_of_large(void)
 {
-    unsigned one_in = world->plan.fronts > 0 ? 2 : 4;
-
-    return world->plan.seed % one_in == one_in - 1 || world->plan.aim == FILE_EXTENT + 1;
+    return world->plan.seed % 4 == 3 || world->plan.aim == FILE_EXTENT + 1;
 }
 
 /* Small bodies lie in records, larger ones in pieces; sectors of pieces are 64 KiB. */
@@ -177,13 +176,40 @@ void script_page_ranges(struct draws *draws, struct ask *ask)
 static void draw_remote(struct draws *draws, struct ask *ask)
 {
     ask->is_remote = true;
-    ask->is_sync = draw(draws, 4) == 0;
+    ask->is_sync =
+        draw(draws, 4) == 0 || kept_has_containers(); /* none ends in one that is deleted */
     ask->source_snapshot[0] = '\0';
+    ask->source_is_version = false;
     ask->source_etag = 0;
     ask->kind = draw(draws, 3) == 0 ? KIND_PAGES : KIND_BLOCKS;
     ask->fate = draw(draws, 3) == 0 ? (enum fate)draw(draws, FATES) : FATE_STAYS;
     ask->content.seed = world_mix(draws->state);
     ask->content.length = ask->kind == KIND_PAGES ? draw_size(draws) : script_length(draws);
+}
+
+static bool is_current(const struct ask *ask)
+{
+    return ask->source_is_version &&
+           strcmp(judge_current_version(ask->source_container, ask->source_blob),
+                  ask->source_snapshot) == 0;
+}
+
+/* What was a snapshot may be a version. Often one of the same blob, which is so promoted. */
+static void draw_source_version(struct draws *draws, struct ask *ask)
+{
+    if (draw(draws, 3) == 0) {
+        const char *time = draw(draws, 6) == 0 ? judge_current_version(ask->container, ask->blob)
+                                               : judge_known_snapshot(ask->container, ask->blob,
+                                                                      draw(draws, KEPT_SNAPSHOTS));
+
+        ask->source_container = ask->container;
+        ask->source_blob = ask->blob;
+        ask->source_etag = judge_known_etag(ask->container, ask->blob);
+        memcpy(ask->source_snapshot, time, SNAPSHOT_SIZE);
+    }
+    ask->source_is_version =
+        ask->source_snapshot[0] &&
+        judge_is_version(ask->source_container, ask->source_blob, ask->source_snapshot);
 }
 
 /* Of what is there, by its ETag, so that it is known which version was copied; or of a snapshot. */
@@ -202,7 +228,9 @@ void script_copy(struct draws *draws, struct ask *ask)
         memcpy(ask->source_snapshot,
                judge_known_snapshot(ask->source_container, ask->source_blob, draw(draws, 2)),
                SNAPSHOT_SIZE);
-    if (ask->source_snapshot[0])
+    if (kept_has_versions())
+        draw_source_version(draws, ask);
+    if (ask->source_snapshot[0] && !is_current(ask))
         ask->source_etag = 0;
     else if (ask->source_etag == 0 || draw(draws, 12) == 0)
         ask->source_etag = 0x8DE000000000001;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fs_opens.h"
+#include "sm_lies.h"
 #include "sm_link.h"
 #include "sm_model.h"
 #include "sm_plain.h"
@@ -211,6 +212,9 @@ void sm_judge_committed(struct fs_slot *all, unsigned number)
 {
     struct sm_seen seen = sm_seen(number);
 
+    if (sm_is_lying(number))
+        world_fail("what client %u lied about is committed", number);
+
     committed(part_of(all, number, sm_link_part_of(number, seen.message_id)), number, &seen);
 }
 
@@ -413,14 +417,41 @@ static bool is_by_handle_alone(const struct fs_slot *slot, const struct reply *a
     return answer->smb.status == SM_ACCESS_DENIED || answer->smb.status == SM_FILE_CLOSED;
 }
 
+/* A rename looks at the path of its new name first: where it leads nowhere, nobody has looked at the handle. */
+static bool is_by_path_alone(const struct fs_slot *slot, const struct reply *answer)
+{
+    return slot->ask->smb.op == SM_RENAME && answer->smb.status == SM_PATH_NOT_FOUND;
+}
+
+/* The oldest state that may have shown it, as fs_judge_view() has it of a whole answer. */
+static void acknowledge_path(const struct fs_slot *slot)
+{
+    const struct fs_path *path = &slot->ask->smb.path;
+    const struct fs_state *fitting = NULL;
+
+    for (const struct fs_state *state = fs_state_at(world->commits); state; state = state->older) {
+        bool fits = fs_find_parent(state, path) == FS_NODES;
+
+        if (fits)
+            fitting = state;
+        if (state->since <= slot->before && (!fits || state->since <= world->acknowledged))
+            break;
+    }
+    if (fitting && fitting->older)
+        fs_acknowledge(fitting->since);
+}
+
 static void judge_view(struct fs_slot *slot, const struct reply *answer)
 {
     enum sm_op op = slot->ask->smb.op;
+    bool by_path = is_by_path_alone(slot, answer);
     bool is_shown = op != SM_WRITE && op != SM_LOCK && op != SM_UNLOCK && op != SM_NOTIFY &&
-                    !is_by_handle_alone(slot, answer);
+                    !by_path && !is_by_handle_alone(slot, answer);
 
     judge_wait(slot, answer);
     fs_judge_view(slot, answer, is_shown);
+    if (by_path)
+        acknowledge_path(slot);
     if (slot->ask->smb.op == SM_FLUSH && answer->smb.status == SM_SUCCESS)
         acknowledge_flushed(slot);
 }

@@ -73,6 +73,9 @@ uint64_t link_answer_breaks(struct link *link);
 /* From negotiation on. */
 void link_log_on(struct link *link);
 bool link_connect_tree(struct link *link, uint32_t *ret_status);
+/* A second session of the connection, which is the link's until it logs off. */
+void link_log_on_beside(struct link *link);
+void link_log_off(struct link *link);
 /* The same of a channel, to the session of its home. False: it cannot, at the moment. */
 bool link_bind(struct link *link);
 

@@ -81,6 +81,25 @@ void link_log_on(struct link *link)
         world_fail("an SMB client cannot log on");
 }
 
+void link_log_on_beside(struct link *link)
+{
+    link->session_id = 0;
+    if (!log_on(link, NULL))
+        world_fail("an SMB client cannot log on once more");
+}
+
+void link_log_off(struct link *link)
+{
+    struct sm_message answer;
+    struct wire_writer w;
+
+    link_write(link, SMB_LOGOFF, 1, &w);
+    wire_put_u16(&w, 4);
+    wire_put_u16(&w, 0);
+    if (!link_ask(link, &answer) || answer.status != SM_SUCCESS)
+        world_fail("an SMB client cannot log off");
+}
+
 /* MS-SMB2 3.2.4.23: it signs with the session's key. */
 bool link_bind(struct link *link)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "scheduler.h"
+#include "sm_lies.h"
 #include "sm_link.h"
 #include "sm_forms.h"
 #include "sm_list.h"
@@ -280,6 +281,23 @@ static void end_watch(unsigned slot, const struct sm_ask *ask, struct reply *ans
         answer->came = false;
 }
 
+static void send(unsigned slot, const struct sm_ask *asked, struct reply *answer)
+{
+    if (asked->op == SM_NOTIFY || asked->op == SM_STOP || asked->op == SM_LISTEN) {
+        watch(slot, asked, answer);
+        return;
+    }
+    if (asked->op == SM_OPEN && asked->replays) {
+        open_again(slot, asked, answer);
+        return;
+    }
+    sm_watch_closes(slot, asked->handle.open, asked->op == SM_CLOSE);
+    write_all(slot, asked);
+    receive_all(slot, asked, answer);
+    if (asked->op == SM_CLOSE || answer->smb.status == SM_FILE_CLOSED)
+        end_watch(slot, asked, answer);
+}
+
 void sm_request_send(unsigned slot, const struct ask *ask, struct reply *ret_answer)
 {
     const struct sm_ask *asked = &ask->smb;
@@ -290,16 +308,9 @@ void sm_request_send(unsigned slot, const struct ask *ask, struct reply *ret_ans
         answer.came = true;
     } else if (!sm_link_begin(slot, &answer.smb.status)) {
         answer.came = false;
-    } else if (asked->op == SM_NOTIFY || asked->op == SM_STOP || asked->op == SM_LISTEN) {
-        watch(slot, asked, &answer);
-    } else if (asked->op == SM_OPEN && asked->replays) {
-        open_again(slot, asked, &answer);
     } else {
-        sm_watch_closes(slot, asked->handle.open, asked->op == SM_CLOSE);
-        write_all(slot, asked);
-        receive_all(slot, asked, &answer);
-        if (asked->op == SM_CLOSE || answer.smb.status == SM_FILE_CLOSED)
-            end_watch(slot, asked, &answer);
+        sm_lie_before(slot, asked);
+        send(slot, asked, &answer);
     }
     answer.commits_after = world->commits;
     answer.ended_ns = world->now_ns;

@@ -438,6 +438,18 @@ static bool draw_return(unsigned client, struct sm_ask *ask)
     return false;
 }
 
+struct sm_handle sm_script_handle(unsigned client, bool of_other, unsigned random)
+{
+    for (unsigned i = 0; i < CLIENTS_MAX * HANDLES_MAX; i++) {
+        unsigned at = (random + i) % (CLIENTS_MAX * HANDLES_MAX);
+        const struct held *one = &clients->known[at / HANDLES_MAX][at % HANDLES_MAX];
+
+        if (one->handle.open > 0 && (at / HANDLES_MAX == client) != of_other)
+            return one->handle;
+    }
+    return (struct sm_handle){ .open = 0 };
+}
+
 void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);

@@ -5,7 +5,6 @@
 #include "scheduler.h"
 #include "services.h"
 #include "source/page_walk.h"
-#include "store/rados/row_key.h"
 #include "world.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -104,16 +103,4 @@ enum store_result __wrap_snapshots_collect(struct decision *d, const struct snap
     if (few == 0)
         few = world_once_in(STREAM_FAULTS, 3) ? max : 1 + world_draw(STREAM_FAULTS, 2);
     return __real_snapshots_collect(d, mark, few, ret_some);
-}
-
-/* ---- slots of locks (store/rados/slot.h) ---- */
-
-#define SLOTS_FEW 4u
-
-__typeof__(row_slot_of) __real_row_slot_of, __wrap_row_slot_of;
-
-/* The same for all front ends of a run. */
-unsigned __wrap_row_slot_of(struct bytes partition_key)
-{
-    return __real_row_slot_of(partition_key) % (world->plan.seed % 4 == 1 ? SLOTS_FEW : ROW_SLOTS);
 }

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "faults.h"
-#include "fronts.h"
 #include "scheduler.h"
 #include "world.h"
 
@@ -33,7 +32,7 @@ static int64_t read_clock(clockid_t clock)
     faults_set_wall();
     ns = (int64_t)world->now_ns;
     if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
-        return stand_still(ns + world->wall_ns + fronts_ahead_ns(sched_front()));
+        return stand_still(ns + world->wall_ns);
     return clock == CLOCK_BOOTTIME ? stand_still(ns) : ns;
 }
 

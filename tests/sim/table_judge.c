@@ -180,33 +180,6 @@ static const char *compare_at(const struct slot *slot, const struct reply *answe
     return first;
 }
 
-/* The answer to a query alone in a batch, which has its page in its only part. */
-static bool batched_fits_parts(const struct slot *slot, const struct reply *answer)
-{
-    struct table_part parts[TABLE_PARTS_MAX];
-    unsigned count;
-
-    return answer->status == 202 && !table_read_parts((const char *)answer->body, parts, &count) &&
-           count == 1 && parts[0].status == 200 &&
-           table_page_fits_parts(&slot->ask->table, &parts[0].tokens, parts[0].body, slot->before,
-                                 world->commits);
-}
-
-/* Of a cluster each partition is of a state of its own. A list of tables is of many, and is not judged while they change. */
-static bool fits_parts(const struct slot *slot, const struct reply *answer)
-{
-    const struct table_ask *ask = &slot->ask->table;
-
-    if (world->plan.fronts == 0 || world->commits == slot->before)
-        return false;
-    if (ask->op == TABLE_QUERY && answer->status == 200)
-        return table_page_fits_parts(ask, &answer->table, (const char *)answer->body, slot->before,
-                                     world->commits);
-    if (ask->op == TABLE_BATCHED_QUERY)
-        return batched_fits_parts(slot, answer);
-    return ask->op == TABLE_LIST && answer->status == 200;
-}
-
 /* A state between its beginning and its end must give this answer. */
 static void judge_view(const struct slot *slot, const struct reply *answer)
 {
@@ -229,14 +202,14 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
             break;
         at = changed - 1;
     }
-    if (fitting == UINT64_MAX && !fits_parts(slot, answer))
+    if (fitting == UINT64_MAX)
         fail(slot, answer, first);
     if (ask->op == TABLE_QUERY && answer->status == 200) {
         client->next = *ask;
         client->has_next = table_next_page(ask, &answer->table, &client->next.query);
     }
     /* What was shown by then is durable. */
-    acknowledge(fitting == UINT64_MAX ? 0 : fitting);
+    acknowledge(fitting);
 }
 
 static uint64_t oldest_under_way(void)
@@ -267,7 +240,7 @@ void table_judge_answered(unsigned slot_number, const struct reply *answer, bool
         answer->body[answer->body_size] = '\0';
         world->checks++;
         if (table_says_cannot(answer) && may_fail)
-            judge_refused(slot->ask, slot->commit);
+            world->refused++;
         else if (slot->commit > 0)
             judge_commit(slot, answer);
         else

@@ -110,42 +110,6 @@ const char *table_compare_page(const struct table_ask *ask, const struct table_t
     return at == count ? NULL : "an entity that should not be in a page";
 }
 
-struct page {
-    const struct table_ask *ask;
-    const struct table_shown *shown;
-    unsigned count, end;
-    uint64_t from, to;
-};
-
-/* Is there a state of each partition from this place on, so that the rest of the page is as it is shown? */
-static bool search_from(const struct page *page, unsigned place, unsigned at)
-{
-    unsigned next = (place / TABLE_ROWS + 1) * TABLE_ROWS;
-
-    if (place >= page->end)
-        return at == page->count;
-    for (uint64_t commit = page->to;; commit--) {
-        unsigned behind = at;
-
-        if (!compare_places(page->ask, page->shown, page->count, place,
-                            next < page->end ? next : page->end, commit, &behind) &&
-            search_from(page, next, behind))
-            return true;
-        if (commit == page->from)
-            return false;
-    }
-}
-
-bool table_page_fits_parts(const struct table_ask *ask, const struct table_tokens *tokens,
-                           const char *body, uint64_t from, uint64_t to)
-{
-    struct table_shown shown[TABLE_SHOWN_MAX];
-    struct page page = { .ask = ask, .shown = shown, .from = from, .to = to };
-
-    return !table_read_page(body, shown, &page.count) && !read_place(tokens, &page.end) &&
-           search_from(&page, ask->query.from, 0);
-}
-
 const char *table_compare_tables(const struct table_ask *ask, const struct table_tokens *tokens,
                                  const char *body, uint64_t commit)
 {

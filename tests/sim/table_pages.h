@@ -12,9 +12,6 @@ const char *table_compare_entity(const struct table_shown *shown,
 /* body: of the answer to a query alone, or in a batch, which has no tokens of its own. */
 const char *table_compare_page(const struct table_ask *ask, const struct table_tokens *tokens,
                                const char *body, uint64_t commit);
-/* The same of front ends: each partition as it was at some commit of (from, to] or at the first. */
-bool table_page_fits_parts(const struct table_ask *ask, const struct table_tokens *tokens,
-                           const char *body, uint64_t from, uint64_t to);
 const char *table_compare_tables(const struct table_ask *ask, const struct table_tokens *tokens,
                                  const char *body, uint64_t commit);
 /* The page behind it. False: there is none. */

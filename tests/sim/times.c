@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* From the year 1 on. */
-#define UNIX_EPOCH_S INT64_C(62135596800)
+#define UNIX_EPOCH_S   INT64_C(62135596800)
+#define FILETIME_EPOCH UINT64_C(504911232000000000) /* the year 1601, in ticks */
 
 uint64_t times_ticks(const char *time)
 {
@@ -36,6 +37,11 @@ void times_format(uint64_t ticks, char to[32])
                    (unsigned)(of_year - (153 * month + 2) / 5 + 1) % 100,
                    (unsigned)(of_day / 3600) % 100, (unsigned)(of_day / 60 % 60),
                    (unsigned)(of_day % 60), (unsigned)(ticks % 10000000));
+}
+
+void times_deleted(uint64_t ticks, char to[20])
+{
+    (void)snprintf(to, 20, "%016llX", (unsigned long long)(ticks - FILETIME_EPOCH));
 }
 
 int64_t times_http_seconds(const char *date)

@@ -41,7 +41,6 @@ struct plan {
     unsigned skip_clients; /* bits of clients that do nothing */
     unsigned service;      /* of services.h */
     unsigned planted;      /* a defect that is built into the simulated server; 0: none */
-    unsigned fronts;       /* front ends over one cluster; 0: one server with a data folder */
     unsigned aim;          /* 1 + enum file_kind: only these fail, or are damaged; 0: as drawn */
     bool verbose;
 };

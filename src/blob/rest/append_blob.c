@@ -12,6 +12,8 @@ enum error create_append_blob_check(struct call *call, struct create_append_blob
     enum error e = blob_refuse_page_headers(call);
     struct bytes tier = call_header(call, "x-ms-access-tier");
 
+    if (call->input.is_before_append_blobs)
+        return E_FeatureVersionMismatch;
     if (!e && tier.ptr)
         e = call_fail_header(call, E_UnsupportedHeader, "x-ms-access-tier", tier);
     return e ? e : create_blob_check(call, STANDARD_USED, SUMS_OF_NOTHING, &p->create);

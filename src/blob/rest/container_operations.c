@@ -5,7 +5,6 @@
 #include "service/kept_deletion_xml.h"
 #include "service/metadata.h"
 #include "service/signed_identifiers.h"
-#include "store/space.h"
 
 static const struct policy_letters policy_letters = { .known = "racwdxyltfmeopi",
                                                       .ordered = "racwdxltmeop" };
@@ -90,7 +89,7 @@ enum error create_container_check(struct call *call, struct create_container_par
     e = public_access_from_header(call, &p->access);
     if (e)
         return e;
-    p->space = space_new();
+    p->space = guid_new();
     return metadata_from_headers(call, &p->metadata);
 }
 
@@ -134,7 +133,7 @@ void get_container_properties_answer(struct answer *a,
         answer_string(a, "x-ms-has-immutability-policy", "false");
         answer_string(a, "x-ms-has-legal-hold", "false");
     }
-    if (call_since(call, "2019-07-07")) {
+    if (call_since(call, "2019-02-02")) {
         answer_string(a, "x-ms-default-encryption-scope", "$account-encryption-key");
         answer_string(a, "x-ms-deny-encryption-scope-override", "false");
     }

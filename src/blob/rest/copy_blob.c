@@ -149,8 +149,11 @@ void copy_blob_answer(struct answer *a, const struct copy_blob_parameters *p,
 {
     answer_copy_id(a, &p->id, r->status);
     blob_answer_version(a, r->version);
-    if (!p->may_take_long)
-        blob_answer_written(a, &p->sums);
+    if (p->may_take_long)
+        return;
+    answer_body_sums(a, &p->sums);
+    if (call_since(a->call, "2020-12-06")) /* decision: 880 */
+        blob_answer_encrypted(a);
 }
 
 /* ---- Copy Blob From URL ---- */

@@ -4,10 +4,22 @@
 #include "blob/rest/request.h"
 #include "service/lease_answer.h"
 
+/* The permission to delete in `sp` breaks leases since this version of the SAS; before, that takes the
+ * permission to write. rest: Version-2017-07-29 */
+static void demand_write(struct call *call)
+{
+    const struct identity *identity = &call->input.identity;
+    bool is_old = bytes_compare(call_query(call, "sv"), bytes_from_string("2017-07-29")) < 0;
+
+    if (identity->kind == IDENTITY_SAS && identity->sas->permissions.ptr && is_old)
+        call->input.demands.letters = call->input.demands.letters ? "tw" : "w";
+}
+
 static enum error read_request(struct call *call, struct lease_request *ret_request)
 {
     enum error e = blob_refuse_unbuilt(call, REQUEST_LEASE);
 
+    demand_write(call);
     return e ? e : lease_read_request(call, ret_request);
 }
 

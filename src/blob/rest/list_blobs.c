@@ -68,7 +68,8 @@ static enum error check_text(struct call *call, const char *name, struct bytes *
 
 static enum error check_combination(struct call *call, struct list_blobs_parameters *p)
 {
-    if (p->delimiter.ptr && (p->listing.include & INCLUDE_SNAPSHOTS))
+    if (p->delimiter.ptr && (p->listing.include & INCLUDE_SNAPSHOTS) &&
+        !call_since(call, "2021-06-08"))
         return call_fail_query(call, E_InvalidQueryParameterValue, "include",
                                call_query(call, "include"),
                                "Snapshots cannot be listed by delimiter.");
@@ -139,10 +140,14 @@ static struct blob_page *page_new(const struct call *call,
     page->call = call;
     page->asked = asked;
     page->view = (struct blob_view){
+        .call = call,
+        .container = blob_resource(call->input.resource)->container,
         .metadata = asked->listing.include & INCLUDE_METADATA,
         .tags = asked->listing.include & INCLUDE_TAGS,
         .tag_count = call_since(call, "2019-12-12"),
         .copy = asked->listing.include & INCLUDE_COPY,
+        .encrypted = call_since(call, "2015-12-11"),
+        .incremental = call_since(call, "2016-05-31"),
         .creation_time = call_since(call, "2017-11-09"),
         .tier = call_since(call, "2017-04-17"),
         .snapshot_tier = call_since(call, "2019-12-12"),

@@ -169,6 +169,7 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
 
     text_add(out, bytes_from_string("<Blob>"));
     listing_name(out, "Name", name);
+    listing_url(out, view->call, view->container, name);
     if (is_deleted && view->deleted_first)
         text_add(out, bytes_from_string("<Deleted>true</Deleted>"));
     if (has_versions_only)
@@ -192,9 +193,11 @@ static void add_entry(struct text *out, const struct blob_view *view, struct byt
         text_add(out, bytes_from_string("<LeaseStatus />"));
     if (view->copy && blob->copy.status != COPY_NONE)
         add_copy(out, &blob->copy);
-    if (blob->incremental.is_one)
+    if (blob->incremental.is_one && view->incremental)
         add_incremental(out, view, blob);
-    add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true", "</ServerEncrypted>");
+    if (view->encrypted)
+        add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true",
+                 "</ServerEncrypted>");
     if (is_deleted)
         add_deletion(out, view, &blob->deletion);
     if (view->sealed && blob->is_sealed)

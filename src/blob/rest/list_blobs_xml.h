@@ -7,11 +7,15 @@
 
 /* What of an entry is shown in this page. */
 struct blob_view {
+    const struct call *call;
+    struct bytes container;
     instant now; /* for lease states */
     bool metadata;
     bool tags;
     bool tag_count; /* since 2019-12-12 */
     bool copy;
+    bool encrypted;     /* since 2015-12-11 */
+    bool incremental;   /* since 2016-05-31 */
     bool creation_time; /* since 2017-11-09 */
     bool tier;          /* since 2017-04-17 */
     bool snapshot_tier; /* since 2019-12-12 */

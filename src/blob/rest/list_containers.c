@@ -32,7 +32,7 @@ static void add_properties(struct listing_page *page, instant deleted,
         lease_xml(out, &container->lease, page->now);
     if (access && call_since(call, "2016-05-31"))
         xml_element_string(out, "PublicAccess", access);
-    if (call_since(call, "2019-07-07")) {
+    if (call_since(call, "2019-02-02")) {
         xml_element_string(out, "DefaultEncryptionScope", "$account-encryption-key");
         xml_element_string(out, "DenyEncryptionScopeOverride", "false");
     }
@@ -69,6 +69,7 @@ static bool add_container(struct listing_page *page, const struct space_record *
         return false;
     xml_open(out, "Container");
     xml_element(out, "Name", at->partition_key);
+    listing_url(out, page->call, at->partition_key, (struct bytes){ NULL, 0 });
     if (deleted > 0)
         deleted_version_xml(out, deleted);
     add_properties(page, deleted, &container);

@@ -8,7 +8,10 @@
 
 enum error create_directory_check(struct call *call, struct create_directory_parameters *p)
 {
-    enum error e = smb_read(call, SMB_OF_NEW, TREE_DIRECTORY, &p->smb);
+    enum error e = smb_require(call);
+
+    if (!e)
+        e = smb_read(call, SMB_OF_NEW, TREE_DIRECTORY, &p->smb);
 
     return e ? e : metadata_from_headers(call, &p->metadata);
 }
@@ -56,6 +59,8 @@ enum error create_file_check(struct call *call, struct create_file_parameters *p
         e = read_length(call, &p->length);
     if (!e)
         e = read_content(call, p);
+    if (!e)
+        e = smb_require(call);
     if (!e)
         e = smb_read(call, SMB_OF_NEW, TREE_FILE, &p->smb);
     if (!e)

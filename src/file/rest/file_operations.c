@@ -39,6 +39,8 @@ enum error set_file_properties_check(struct call *call, struct set_file_properti
     enum error e = read_length(call, &p->has_length, &p->length);
 
     if (!e)
+        e = smb_require(call);
+    if (!e)
         e = smb_read(call, SMB_OF_CHANGE, TREE_FILE, &p->smb);
     p->keeps_http = p->has_length && !http_properties_are_sent(call, HTTP_HEADERS_OF_FILE);
     p->resize_writes = call_since(call, "2021-06-08");
@@ -56,7 +58,9 @@ void set_file_properties_answer(struct answer *a, const struct set_file_properti
 enum error set_directory_properties_check(struct call *call,
                                           struct set_directory_properties_parameters *p)
 {
-    return smb_read(call, SMB_OF_CHANGE, TREE_DIRECTORY, &p->smb);
+    enum error e = smb_require(call);
+
+    return e ? e : smb_read(call, SMB_OF_CHANGE, TREE_DIRECTORY, &p->smb);
 }
 
 void set_directory_properties_answer(struct answer *a,

@@ -31,6 +31,7 @@ static void add_properties(struct listing_page *page, struct share_key key,
 {
     const struct call *call = page->call;
     struct text *out = &page->out;
+    const char *transition = share_transition_text(call, share, page->now);
     char etag[ETAG_TEXT_SIZE];
 
     etag_format(share->etag, etag);
@@ -43,6 +44,8 @@ static void add_properties(struct listing_page *page, struct share_key key,
     if (call_since(call, "2019-12-12")) {
         xml_element_string(out, "AccessTier", share_tier_text(share->tier));
         add_date(out, "AccessTierChangeTime", share->tier_changed);
+        if (transition)
+            xml_element_string(out, "AccessTierTransitionState", transition);
         xml_element_string(out, "DefaultEncryptionScope", "$account-encryption-key");
         xml_element_string(out, "DenyEncryptionScopeOverride", "false");
     }

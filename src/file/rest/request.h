@@ -29,5 +29,8 @@ struct bytes file_marker_name(struct arena *arena, struct bytes marker);
 
 /* "TransactionOptimized".. Static. */
 const char *share_tier_text(enum share_tier tier);
+/* Returns the state of a move to another tier, "pending-from-hot"..; NULL: it is in its tier. Static.
+ * rest: Get-Share-Properties "x-ms-access-tier-transition-state" */
+const char *share_transition_text(const struct call *call, const struct share *share, instant now);
 
 #endif

@@ -7,7 +7,6 @@
 #include "service/kept_deletion_xml.h"
 #include "service/metadata.h"
 #include "service/signed_identifiers.h"
-#include "store/space.h"
 
 static const struct policy_letters policy_letters = { .known = "rcwdl" };
 
@@ -22,6 +21,22 @@ static const char *const tiers[] = {
 const char *share_tier_text(enum share_tier tier)
 {
     return tiers[tier];
+}
+
+/* A share takes as long as a rehydrated blob to move from or to transaction optimized, and no time
+ * between hot and cool. decision: 876 */
+const char *share_transition_text(const struct call *call, const struct share *share, instant now)
+{
+    static const char *const pending[] = {
+        [SHARE_TRANSACTION_OPTIMIZED] = "pending-from-transactionOptimized",
+        [SHARE_HOT] = "pending-from-hot",
+        [SHARE_COOL] = "pending-from-cool",
+    };
+    bool takes_time = share->has_moved && (share->tier == SHARE_TRANSACTION_OPTIMIZED ||
+                                           share->moved_from == SHARE_TRANSACTION_OPTIMIZED);
+    bool is_pending = takes_time && now < share->tier_changed + call->rehydrates_ticks;
+
+    return is_pending ? pending[share->moved_from] : NULL;
 }
 
 /* Refuses headers for shares of premium accounts and for NFS, which this server does not have.
@@ -108,7 +123,7 @@ enum error create_share_check(struct call *call, struct create_share_parameters 
         e = read_quota(call, &has_quota, &p->quota_gib);
     if (!e)
         e = read_tier(call, &has_tier, &p->tier);
-    p->space = space_new();
+    p->space = guid_new();
     return e ? e : metadata_from_headers(call, &p->metadata);
 }
 
@@ -124,6 +139,7 @@ void get_share_properties_answer(struct answer *a, const struct get_share_proper
                                  const struct get_share_properties_result *r)
 {
     const struct share *share = &r->share;
+    const char *transition = share_transition_text(a->call, share, a->now);
 
     (void)p;
     metadata_answer(a, share->metadata);
@@ -135,6 +151,8 @@ void get_share_properties_answer(struct answer *a, const struct get_share_proper
     if (call_since(a->call, "2019-12-12")) {
         answer_string(a, "x-ms-access-tier", share_tier_text(share->tier));
         answer_date(a, "x-ms-access-tier-change-time", share->tier_changed);
+        if (transition)
+            answer_string(a, "x-ms-access-tier-transition-state", transition);
     }
     if (call_since(a->call, "2020-02-10"))
         answer_lease(a, &share->lease);
@@ -171,7 +189,7 @@ void get_share_stats_answer(struct answer *a, const struct get_share_stats_param
     text_init(&out, a->arena, 128);
     xml_begin(&out);
     xml_open(&out, "ShareStats");
-    if (call_since(a->call, "2018-03-28"))
+    if (call_since(a->call, "2018-11-09"))
         xml_element_u64(&out, "ShareUsageBytes", r->used_bytes);
     else
         xml_element_u64(&out, "ShareUsage",

@@ -135,6 +135,24 @@ static enum error refuse_nfs(struct call *call)
     return OK;
 }
 
+enum error smb_require(struct call *call)
+{
+    static const char *const names[] = { "x-ms-file-attributes", "x-ms-file-creation-time",
+                                         "x-ms-file-last-write-time", "x-ms-file-permission" };
+
+    if (!call_since(call, "2019-02-02") || call_since(call, "2021-06-08") || call->loose)
+        return OK;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        bool is_permission = i == sizeof names / sizeof names[0] - 1;
+
+        if (is_permission && call_header(call, "x-ms-file-permission-key").ptr)
+            continue;
+        if (!call_header(call, names[i]).ptr)
+            return call_fail_header(call, E_MissingRequiredHeader, names[i], bytes_of(NULL, 0));
+    }
+    return OK;
+}
+
 enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind kind,
                     struct smb_given *ret_given)
 {
@@ -189,9 +207,17 @@ void answer_smb(struct answer *a, const struct file_shown *shown)
     answer_u64(a, "x-ms-file-parent-id", shown->parent);
 }
 
+/* Returns true if responses report encryption: recorded at 2016-10-16, which version 2017-04-17 documents.
+ * decision: 880 */
+static bool shows_encryption(const struct answer *a)
+{
+    return call_since(a->call, "2016-10-16");
+}
+
 void answer_encrypted(struct answer *a)
 {
-    answer_string(a, "x-ms-request-server-encrypted", "true");
+    if (shows_encryption(a))
+        answer_string(a, "x-ms-request-server-encrypted", "true");
 }
 
 void answer_file_properties(struct answer *a, const struct file_shown *shown)
@@ -206,6 +232,7 @@ void answer_file_properties(struct answer *a, const struct file_shown *shown)
             answer_lease(a, &file->lease);
         answer_copy(a, &file->copy);
     }
-    answer_string(a, "x-ms-server-encrypted", "true");
+    if (shows_encryption(a))
+        answer_string(a, "x-ms-server-encrypted", "true");
     answer_smb(a, shown);
 }

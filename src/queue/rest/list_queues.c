@@ -15,6 +15,7 @@ static bool add_queue(struct listing_page *page, const struct space_record *at)
         return false;
     xml_open(out, "Queue");
     xml_element(out, "Name", at->partition_key);
+    listing_url(out, page->call, at->partition_key, (struct bytes){ NULL, 0 });
     if (page->listing->include & INCLUDE_METADATA)
         metadata_xml(out, queue.metadata);
     xml_close(out, "Queue");

@@ -1,6 +1,5 @@
 /* Put Message, Update Message, Delete Message and Clear Messages as requests and answers. */
 #include "queue/rest/request.h"
-#include "store/space.h"
 
 /* ---- Put Message ---- */
 
@@ -96,7 +95,7 @@ OPERATION_ANSWERS_NOTHING(delete_message)
 enum error clear_messages_check(struct call *call, struct clear_messages_parameters *p)
 {
     (void)call;
-    p->space = space_new();
+    p->space = guid_new();
     return OK;
 }
 

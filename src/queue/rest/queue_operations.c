@@ -3,14 +3,13 @@
 #include "service/answer.h"
 #include "service/metadata.h"
 #include "service/signed_identifiers.h"
-#include "store/space.h"
 
 /* ---- Create Queue, Delete Queue ---- */
 
 /* rest: Create-Queue4 */
 enum error create_queue_check(struct call *call, struct create_queue_parameters *p)
 {
-    p->space = space_new();
+    p->space = guid_new();
     return metadata_from_headers(call, &p->metadata);
 }
 

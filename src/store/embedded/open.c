@@ -49,22 +49,11 @@ static void embedded_wait_durable(struct store *store, uint64_t sequence, struct
     syncer_wait(&embedded_of(store)->syncer, sequence, waiter);
 }
 
-static enum store_result embedded_settled(struct store *store, uint64_t sequence)
+static enum store_result embedded_durable(struct store *store, uint64_t sequence)
 {
     if (syncer_covers(&embedded_of(store)->syncer, sequence))
         return STORE_OK;
     return embedded_healthy(store) ? STORE_WAIT : STORE_IO;
-}
-
-static struct store_limits embedded_limits(const struct store *store)
-{
-    (void)store;
-    return (struct store_limits){
-        .inline_bytes = LOCAL_INLINE_BYTES,
-        .record_bytes = LOCAL_RECORD_BYTES,
-        .commit_bytes = UINT64_MAX,
-        .group_parts = COMMIT_PARTS_MAX,
-    };
 }
 
 static void embedded_collect_now(struct store *store, struct store_usage *ret_usage)
@@ -147,16 +136,14 @@ static const struct store_operations embedded_operations = {
     .is_full = embedded_is_full,
     .figures = embedded_figures,
     .descriptors = embedded_descriptors,
-    .limits = embedded_limits,
     .snapshot_open = embedded_snapshot_open,
     .snapshot_close = embedded_snapshot_close,
     .snapshot_is_newest = embedded_snapshot_is_newest,
-    .snapshot_hold = local_snapshot_hold,
     .get = embedded_get,
     .get_ahead = embedded_get_ahead,
     .commit = embedded_commit,
     .wait_durable = embedded_wait_durable,
-    .settled = embedded_settled,
+    .durable = embedded_durable,
     .scan_cursor = embedded_scan_cursor,
     .space_cursor = embedded_space_cursor,
     .cursor_seek = embedded_cursor_seek,

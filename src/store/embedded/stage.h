@@ -65,8 +65,7 @@ struct embedded_stage {
 };
 
 /* For the table of operations. */
-struct stage *embedded_stage_open(struct store *store, struct partition partition,
-                                  uint64_t length_hint);
+struct stage *embedded_stage_open(struct store *store, uint64_t length_hint);
 enum store_result embedded_stage_write(struct stage *stage, struct bytes data,
                                        struct waiter *waiter, size_t *ret_taken);
 enum store_result embedded_stage_finish(struct stage *stage, struct waiter *waiter);

@@ -20,12 +20,10 @@ static void assert_filling(const struct embedded_stage *stage)
     assert(!buffer || stage->last->piece.length <= stage->last->capacity);
 }
 
-struct stage *embedded_stage_open(struct store *store, struct partition partition,
-                                  uint64_t length_hint)
+struct stage *embedded_stage_open(struct store *store, uint64_t length_hint)
 {
     struct embedded_stage *stage = xcalloc(1, sizeof *stage);
 
-    (void)partition;
     stage->stage.store = store;
     stage->length_hint = length_hint;
     stage->job.run = stage_run;

@@ -32,11 +32,6 @@ static bool view_healthy(struct store *base)
     return store_healthy(&store_of(base)->base);
 }
 
-static struct store_limits view_limits(const struct store *base)
-{
-    return store_limits(&((const struct lag_view *)(const void *)base)->of->base);
-}
-
 static struct snapshot *view_snapshot_open(struct store *base, struct partition partition)
 {
     struct memory_store *store = store_of(base);
@@ -98,9 +93,9 @@ static void view_wait_durable(struct store *base, uint64_t sequence, struct wait
     store_wait_durable(&store_of(base)->base, sequence, waiter);
 }
 
-static enum store_result view_settled(struct store *base, uint64_t sequence)
+static enum store_result view_durable(struct store *base, uint64_t sequence)
 {
-    return store_settled(&store_of(base)->base, sequence);
+    return store_durable(&store_of(base)->base, sequence);
 }
 
 static instant view_shows_until(struct store *base)
@@ -117,11 +112,9 @@ static instant view_shows_until(struct store *base)
 static const struct store_operations view_operations = {
     .close = view_close,
     .healthy = view_healthy,
-    .limits = view_limits,
     .snapshot_open = view_snapshot_open,
-    .snapshot_hold = local_snapshot_hold,
     .wait_durable = view_wait_durable,
-    .settled = view_settled,
+    .durable = view_durable,
     .space_cursor = view_space_cursor,
     .count = view_count,
     .piece_read = view_piece_read,

@@ -35,17 +35,6 @@ static bool memory_healthy(struct store *base)
     return true;
 }
 
-static struct store_limits memory_limits(const struct store *base)
-{
-    (void)base;
-    return (struct store_limits){
-        .inline_bytes = LOCAL_INLINE_BYTES,
-        .record_bytes = LOCAL_RECORD_BYTES,
-        .commit_bytes = UINT64_MAX,
-        .group_parts = COMMIT_PARTS_MAX,
-    };
-}
-
 static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
 {
     struct memory_store *store = store_of(base);
@@ -105,7 +94,7 @@ static void memory_wait_durable(struct store *base, uint64_t sequence, struct wa
     waiter->wake(waiter);
 }
 
-static enum store_result memory_settled(struct store *base, uint64_t sequence)
+static enum store_result memory_durable(struct store *base, uint64_t sequence)
 {
     (void)base;
     (void)sequence;
@@ -125,15 +114,13 @@ static void memory_collect_now(struct store *base, struct store_usage *ret_usage
 static const struct store_operations memory_operations = {
     .close = memory_close,
     .healthy = memory_healthy,
-    .limits = memory_limits,
     .snapshot_open = memory_snapshot_open,
     .snapshot_close = memory_snapshot_close,
     .snapshot_is_newest = memory_snapshot_is_newest,
-    .snapshot_hold = local_snapshot_hold,
     .get = memory_get,
     .commit = memory_commit,
     .wait_durable = memory_wait_durable,
-    .settled = memory_settled,
+    .durable = memory_durable,
     .scan_cursor = memory_scan_cursor,
     .space_cursor = memory_space_cursor,
     .cursor_seek = memory_cursor_seek,

@@ -96,8 +96,7 @@ struct store_state *memory_keep_state(struct store *base);
 void memory_drop_state(struct store *base, struct store_state *state);
 enum store_result memory_return_to(struct store *base, struct store_state *state,
                                    const struct guid *except, uint64_t *ret_sequence);
-struct stage *memory_stage_open(struct store *base, struct partition partition,
-                                uint64_t length_hint);
+struct stage *memory_stage_open(struct store *base, uint64_t length_hint);
 enum store_result memory_stage_write(struct stage *base, struct bytes data, struct waiter *waiter,
                                      size_t *ret_taken);
 enum store_result memory_stage_finish(struct stage *base, struct waiter *waiter);

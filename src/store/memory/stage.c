@@ -30,13 +30,11 @@ static struct memory_stage *stage_of(struct stage *base)
     return (struct memory_stage *)(void *)base;
 }
 
-struct stage *memory_stage_open(struct store *base, struct partition partition,
-                                uint64_t length_hint)
+struct stage *memory_stage_open(struct store *base, uint64_t length_hint)
 {
     struct memory_store *store = store_of(base);
     struct memory_stage *stage = xcalloc(1, sizeof *stage);
 
-    (void)partition;
     stage->base.store = base;
     stage->expected = length_hint == UINT64_MAX ? 0 : length_hint;
     lock_take(&store->lock);

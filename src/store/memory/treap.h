@@ -1,5 +1,4 @@
-/* The ordered map of the memory store, and of the states that the one on RADOS keeps (rados/whole.h): a persistent
- * treap.
+/* The ordered map of the memory store: a persistent treap.
  *
  * A tree is a pointer to its root, NULL when empty. To keep a state for ever, take the root: one
  * count, no copying. A change consumes the caller's hold on the root and returns a new root; nodes

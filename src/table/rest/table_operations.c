@@ -1,7 +1,6 @@
 /* The operations on tables as requests and answers. */
 #include "service/answer.h"
 #include "service/signed_identifiers.h"
-#include "store/space.h"
 #include "table/rest/odata.h"
 #include "table/rest/table_json.h"
 #include "table/table_operations.h"
@@ -12,7 +11,7 @@ enum error create_table_check(struct call *call, struct create_table_parameters 
 {
     enum error e = odata_read(call, &p->odata);
 
-    p->space = space_new();
+    p->space = guid_new();
     return e ? e : odata_check_body(call);
 }
 

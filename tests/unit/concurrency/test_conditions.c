@@ -329,6 +329,49 @@ static void uncommitted_blocks_have_a_date(void **state)
     assert_int_equal(conditions_check(CONDITIONS_OF_CREATE, &older, &staged), E_ConditionNotMet);
 }
 
+/* Rule: conditions of versions before 2013-08-15, 2016-05-31 and 2017-04-17. decision: 881 */
+static void earlier_versions_have_other_rules(void **state)
+{
+    static const struct subject ours = { .exists = true, .etag = { OURS_V }, .modified = MODIFIED };
+    static const struct subject uncommitted = { .modified = MODIFIED };
+    static const struct etag_list any = { .any = true };
+    static const struct etag_list one = { .count = 1, .tags = { { OURS_V } } };
+    static const struct etag_list two = { .count = 2, .tags = { { 1 }, { OURS_V } } };
+    struct conditions both = { .given = IF_MATCH | IF_NONE_MATCH,
+                               .match = &any,
+                               .none_match = &one };
+    struct conditions list = { .given = IF_MATCH, .match = &two };
+    struct conditions none_any = { .given = IF_NONE_MATCH | IF_MODIFIED_SINCE,
+                                   .none_match = &any,
+                                   .modified_since = MODIFIED + TICKS_PER_SECOND };
+    struct conditions match_any = { .given = IF_MATCH, .match = &any };
+    (void)state;
+
+    assert_int_equal(conditions_allowed(CONDITIONS_OF_READ, IF_HTTP4, &both), OK);
+    assert_int_equal(conditions_allowed(CONDITIONS_OF_READ, IF_HTTP4, &list), OK);
+    both.rules = list.rules = CONDITIONS_SINGLE;
+    assert_int_equal(conditions_allowed(CONDITIONS_OF_READ, IF_HTTP4, &both),
+                     E_MultipleConditionHeadersNotSupported);
+    assert_int_equal(conditions_allowed(CONDITIONS_OF_READ, IF_HTTP4, &list), E_InvalidHeaderValue);
+
+    for (enum condition_class class = CONDITIONS_OF_READ; class <= CONDITIONS_OF_OTHER_READ;
+         class ++) {
+        none_any.rules = 0;
+        assert_int_equal(conditions_allowed(class, IF_HTTP4, &none_any), E_UnsatisfiableCondition);
+        none_any.rules = CONDITIONS_READ_ANY; /* only the date counts */
+        assert_int_equal(conditions_allowed(class, IF_HTTP4, &none_any), OK);
+        assert_int_equal(conditions_check(class, &none_any, &ours), E_ConditionNotMetOnRead);
+    }
+
+    assert_int_equal(conditions_check(CONDITIONS_OF_CREATE, &match_any, &uncommitted),
+                     E_ConditionNotMet);
+    match_any.rules = CONDITIONS_UNCOMMITTED_ANY;
+    assert_int_equal(conditions_check(CONDITIONS_OF_CREATE, &match_any, &uncommitted), OK);
+    assert_int_equal(
+        conditions_check(CONDITIONS_OF_CREATE, &match_any, &(struct subject){ .exists = false }),
+        E_ConditionNotMet);
+}
+
 /* Rule: empty values count as absent, and dates that cannot be read are noted.
  * decisions: 847, 848 */
 static void empty_and_unreadable_values(void **state)
@@ -405,6 +448,7 @@ int main(void)
         cmocka_unit_test(unaccepted_headers_are_refused),
         cmocka_unit_test(held_leases_allow_any),
         cmocka_unit_test(uncommitted_blocks_have_a_date),
+        cmocka_unit_test(earlier_versions_have_other_rules),
         cmocka_unit_test(empty_and_unreadable_values),
         cmocka_unit_test(malformed_values_are_refused),
         cmocka_unit_test(lists_are_bounded),

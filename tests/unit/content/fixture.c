@@ -178,7 +178,7 @@ static void write_all(struct fixture *f, struct stage *stage, struct bytes data)
 /* One piece. */
 static struct piece stage_piece(struct fixture *f, struct bytes data)
 {
-    struct stage *stage = stage_open(f->store, f->partition, data.len);
+    struct stage *stage = stage_open(f->store, data.len);
     const struct piece *pieces;
     size_t count;
 

@@ -93,7 +93,7 @@ static void wait_woken(struct fixture *f)
 /* Pieces of the first `length` bytes. */
 static struct body stage(struct fixture *f, size_t length)
 {
-    struct body body = { .length = length, .stage = stage_open(f->store, f->partition, length) };
+    struct body body = { .length = length, .stage = stage_open(f->store, length) };
     enum store_result result = STORE_OK;
     size_t done = 0;
 

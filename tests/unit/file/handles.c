@@ -165,7 +165,7 @@ enum error writes(struct fixture *f, struct held_handle *handle, uint64_t offset
     struct body body;
     enum error e;
 
-    write_staging_begin(store_of(f), &world.mount, handle, bytes_from_string(text), &staging);
+    write_staging_begin(store_of(f), bytes_from_string(text), &staging);
     stage(&staging, &body);
     write.body = &body;
     e = run(f, handle_write_attempt, &write);
@@ -181,10 +181,9 @@ static enum error read_attempt(struct decision *d, struct handle_read *read, cha
     struct handle_reading reading;
     enum error e = deciding_attempt(d, handle_read_attempt, read);
 
-    if (!e)
-        e = handle_reading_begin(d, read, to, &reading);
     if (e)
         return e;
+    handle_reading_begin(d, read, to, &reading);
     e = handle_reading_go_on(&reading, NULL);
     handle_reading_end(&reading);
     return e;

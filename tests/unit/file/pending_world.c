@@ -47,10 +47,10 @@ static enum error begin(struct decision *d, struct world *w)
 }
 
 /* Pieces of so many bytes. A store in memory waits for nothing. */
-static struct body staged(struct decision *d, struct world *w, size_t length)
+static struct body staged(struct decision *d, size_t length)
 {
     struct sleeper sleeper;
-    struct body body = { .length = length, .stage = stage_open(d->store, w->partition, length) };
+    struct body body = { .length = length, .stage = stage_open(d->store, length) };
     char *bytes = arena_bytes(d->arena, length);
     size_t taken = 0;
 
@@ -68,7 +68,7 @@ static struct body staged(struct decision *d, struct world *w, size_t length)
 static enum error step(struct decision *d, struct world *w)
 {
     uint64_t length = w->to - w->from;
-    struct body body = staged(d, w, length);
+    struct body body = staged(d, length);
     const struct content_range range = { .start = w->from, .end = w->to };
     const struct copied_bytes copied = { .ranges = &range, .range_count = 1 };
     const struct copied_step step = { w->from, w->to, LENGTH, &body, &copied };

@@ -155,12 +155,49 @@ static void waits(void **state)
     assert_int_equal(run_again(f, handle_lock_attempt, &lock, &waits_until), OK);
 }
 
+static unsigned woken;
+
+static void count(struct waiter *waiter)
+{
+    (void)waiter;
+    woken++;
+}
+
+#define WAITERS 2400u
+
+/* Rule: operations on another file do not wake requests that wait for a lock. */
+static void wait_for_their_file_alone(void **state)
+{
+    static struct waiter waiters[WAITERS];
+    struct fixture *f = *state;
+    struct held_handle file = opened(f, "x", MAY_RWD, OPEN_NEW), other;
+    const struct waiting_key key = { .space = the_mount()->space, .node = file.node };
+    uint64_t turn = waiting_turn();
+
+    woken = 0;
+    assert_int_equal(one(f, &file, 0, 1, LOCK_EXCLUSIVE), OK);
+    for (size_t i = 0; i < WAITERS; i++) {
+        waiters[i].wake = count;
+        assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &waiters[i]), WAITING_KEPT);
+    }
+    other = opened(f, "y", MAY_RWD, OPEN_NEW);
+    assert_int_equal(one(f, &other, 0, 1, LOCK_EXCLUSIVE), OK);
+    assert_int_equal(one(f, &other, 0, 1, LOCK_RELEASED), OK);
+    closed(f, &other);
+    assert_int_not_equal(waiting_turn(), turn);
+    assert_int_equal(woken, 0);
+    assert_int_equal(one(f, &file, 0, 1, LOCK_RELEASED), OK);
+    assert_int_equal(woken, WAITERS);
+    closed(f, &file);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, handles_setup, handles_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(pairs), TEST(keep_away), TEST(of_lists), TEST(unlock_order), TEST(waits),
+        TEST(pairs),        TEST(keep_away), TEST(of_lists),
+        TEST(unlock_order), TEST(waits),     TEST(wait_for_their_file_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -411,7 +411,7 @@ static enum error put_handles(struct decision *d, void *of)
 
 #define PUT_AT_ONCE 5000u
 
-/* Rule: handles of a process that has ended keep no directory from being renamed, however many they are. */
+/* Rule: any number of handles of a process that has ended does not prevent a rename. */
 static void stale_below(void **state)
 {
     struct fixture *f = *state;
@@ -443,7 +443,7 @@ static enum error look_below(struct decision *d, void *of)
     return e;
 }
 
-/* Rule: what is open elsewhere costs a renaming one record for each handle and for each directory, not the product. */
+/* Rule: handles elsewhere in the share cost a rename one record for each handle and for each directory above one. */
 static void renames_are_linear(void **state)
 {
     static const char path[] = "a\\a\\a\\a\\a\\a\\a\\a";

@@ -1,8 +1,11 @@
 /* What those who watch directories are told, of changes by SMB and by REST. MS-FSCC 2.7.1; decision: 358 */
 #include "handles.h"
 
+#include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "file/break_news.h"
 #include "file/notify.h"
 
 struct watching {
@@ -179,11 +182,123 @@ static void by_rest(void **state)
     watcher_remove(&w.watcher);
 }
 
+/* ---- reports of different shares and leases run in parallel ---- */
+
+#define MEET_MAX_S 20
+
+/* The first callback waits until the second one has run. */
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    unsigned called;
+    bool is_late; /* the second one did not run within MEET_MAX_S */
+} meeting = { .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+
+static void meet(void)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += MEET_MAX_S;
+    pthread_mutex_lock(&meeting.mutex);
+    meeting.called++;
+    pthread_cond_broadcast(&meeting.changed);
+    while (meeting.called < 2 && !meeting.is_late)
+        meeting.is_late = pthread_cond_timedwait(&meeting.changed, &meeting.mutex, &until) != 0;
+    pthread_mutex_unlock(&meeting.mutex);
+}
+
+static void meet_changed(struct watcher *watcher, const struct change_news *news)
+{
+    (void)watcher;
+    (void)news;
+    meet();
+}
+
+static void meet_asked(struct break_listener *listener, const struct break_news *news,
+                       bool is_first)
+{
+    (void)listener;
+    (void)news;
+    (void)is_first;
+    meet();
+}
+
+/* Reports a change or a break as a commit does. of: the number of the share, or of the key */
+static void report(uint8_t of, bool is_break)
+{
+    const struct guid id = { { of } };
+    struct arena *arena = arena_new(1 << 16);
+    struct file_state state = { .share.space = id };
+    struct decision d = { .arena = arena, .state = &state.base };
+
+    if (is_break)
+        break_news_add(&d, &(struct break_news){ .key = id });
+    else
+        notify_gone(&d, 7);
+    d.news->tell(d.news);
+    arena_free(arena);
+}
+
+static void *report_first_change(void *unused)
+{
+    report(1, false);
+    return unused;
+}
+
+static void *report_first_break(void *unused)
+{
+    report(1, true);
+    return unused;
+}
+
+/* Reports twice, the first one on another thread, and returns whether both ran at the same time. */
+static bool run_together(void *(*first)(void *unused), bool is_break)
+{
+    pthread_t thread;
+
+    meeting.called = 0;
+    meeting.is_late = false;
+    assert_int_equal(pthread_create(&thread, NULL, first, NULL), 0);
+    pthread_mutex_lock(&meeting.mutex);
+    while (meeting.called == 0)
+        pthread_cond_wait(&meeting.changed, &meeting.mutex);
+    pthread_mutex_unlock(&meeting.mutex);
+    report(2, is_break);
+    pthread_join(thread, NULL);
+    return !meeting.is_late;
+}
+
+/* Rule: a commit does not wait for the watchers of another share, nor for the listeners of another lease. */
+static void in_parallel(void **state)
+{
+    struct watcher watchers[2];
+    struct break_listener listeners[2];
+
+    (void)state;
+    for (uint8_t i = 0; i < 2; i++) {
+        const struct guid id = { { (uint8_t)(i + 1) } };
+
+        watchers[i] =
+            (struct watcher){ .space = id, .directory = 7, .filter = ALL, .changed = meet_changed };
+        listeners[i] = (struct break_listener){ .key = id, .asked = meet_asked };
+        watcher_add(&watchers[i]);
+        break_listener_add(&listeners[i]);
+    }
+    assert_true(run_together(report_first_change, false));
+    assert_true(run_together(report_first_break, true));
+    for (unsigned i = 0; i < 2; i++) {
+        watcher_remove(&watchers[i]);
+        break_listener_remove(&listeners[i]);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, handles_setup, handles_teardown)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST(by_smb), TEST(not_told), TEST(gone), TEST(by_rest) };
+    const struct CMUnitTest tests[] = { TEST(by_smb), TEST(not_told), TEST(gone), TEST(by_rest),
+                                        TEST(in_parallel) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -329,11 +329,46 @@ static void closes_handles(void **state)
     assert_ok(ask(f, "DELETE /sha/f", NULL, NULL), 202);
 }
 
+/* Rule: what a rename has taken from an open stays taken, also where the file is passed twice, as the new name and as
+ * what is renamed, and opens of a process that has ended are in its record. */
+static void renamed_onto_itself(void **state)
+{
+    const struct handle_kept kept = { .ticks = HANDLE_KEPT_TICKS_MAX,
+                                      .of_client = BYTES("client") };
+    const struct gate_open asked = { .access = R,
+                                     .share = R | W | D,
+                                     .caching = CACHING_READ | CACHING_HANDLE,
+                                     .caching_key = guid_new(),
+                                     .persists = true,
+                                     .kept = &kept };
+    struct fixture *f = *state;
+    struct caching_given given;
+    struct handle handle;
+    struct at_gate at;
+
+    create(f);
+    begin(f, &at);
+    assert_int_equal(gate_open(&at.gate, &asked, &handle, &given), OK);
+    end(&at);
+    open_file(f, R, R | W | D);
+    open_epoch_begin(); /* one is away, the other is stale */
+    assert_ok(ask(f, "PUT /sha/f?comp=rename",
+                  "x-ms-file-rename-source: http://localhost/devstoreaccount1/sha/f\n"
+                  "x-ms-file-rename-replace-if-exists: true",
+                  NULL),
+              200);
+    begin(f, &at);
+    assert_int_equal(at.gate.set.open_count, 1);
+    assert_int_equal(at.gate.set.left_count, 0);
+    assert_int_equal(at.gate.set.cachings[0].caching.holds, CACHING_READ);
+    end(&at);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(share_modes),    TEST(delete_pending), TEST(locks),          TEST(handles_follow),
-        TEST(no_row_forgets), TEST(lists_handles),  TEST(closes_handles),
+        TEST(no_row_forgets), TEST(lists_handles),  TEST(closes_handles), TEST(renamed_onto_itself),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,8 @@ static struct share sample(void)
         .quota_gib = SHARE_QUOTA_MAX_GIB,
         .tier = SHARE_COOL,
         .tier_changed = 1003,
+        .has_moved = true,
+        .moved_from = SHARE_HOT,
         .snapshots = SHARE_SNAPSHOTS_MAX,
         .newest_snapshot = 10000000,
         .metadata = BYTES("meta"),
@@ -63,6 +65,8 @@ static void round_trip(void **state)
     assert_int_equal(out.quota_gib, SHARE_QUOTA_MAX_GIB);
     assert_int_equal(out.tier, SHARE_COOL);
     assert_int_equal(out.tier_changed, 1003);
+    assert_true(out.has_moved);
+    assert_int_equal(out.moved_from, SHARE_HOT);
     assert_int_equal(out.snapshots, SHARE_SNAPSHOTS_MAX);
     assert_int_equal(out.newest_snapshot, 10000000);
     assert_bytes(out.metadata, "meta");

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 
-#include "../store/late.h"
 #include "store/states.h"
 
 /* ---- a service of one operation, which counts ---- */
@@ -306,63 +305,21 @@ static struct decision decision_on(struct fixture *f, struct store *store, struc
                               .attempt = arena_mark(f->work.call.arena) };
 }
 
-/* Rule: news of a local store are told with the commit; those of one that settles later once each, when it is sure
- * that the commit has come to be, and not if it has not. service/decision.h */
+/* Rule: news are told with the commit, once. service/decision.h */
 static void news_are_true(void **state)
 {
     struct fixture *f = *state;
-    struct store *late =
-        store_open_late(store_open_memory(), (struct late_options){ .lost_commits = 60 });
     struct problem problem;
     struct decision d;
-    bool has_lost = false;
 
     (void)begin(f, 0);
     d = decision_on(f, f->endpoint.store, &problem);
     told = 0;
     assert_int_equal(deciding_attempt(&d, has_news, NULL), OK);
-    deciding_settled(&d); /* of what was decided upon, and is not changed by it */
     assert_int_equal(told, 0);
     assert_int_equal(deciding_commit(&d), OK);
     assert_int_equal(told, 1);
-    deciding_settled(&d);
-    assert_int_equal(told, 1);
     deciding_end(&d);
-
-    for (unsigned i = 1; i <= 20; i++) {
-        d = decision_on(f, late, &problem);
-        told = 0;
-        assert_int_equal(i % 2 ? deciding_run(&d, has_news, NULL)
-                               : deciding_run_unawaited(&d, has_news, NULL),
-                         OK);
-        assert_int_equal(told, 1);
-        has_lost |= d.attempts > 1;
-        deciding_end(&d);
-    }
-    assert_true(has_lost);
-    store_close(late);
-    end(f);
-}
-
-/* Rule: a decision whose commits are lost each time is given up, and what it answers then waits for none of them: else it
- * would be made again for ever. */
-static void lost_each_time(void **state)
-{
-    struct fixture *f = *state;
-    struct store *late =
-        store_open_late(store_open_memory(), (struct late_options){ .lost_commits = 100 });
-    struct problem problem;
-    struct decision d;
-
-    (void)begin(f, 0);
-    d = decision_on(f, late, &problem);
-    d.attempts = DECIDING_ATTEMPTS_MAX - 3;
-    told = 0;
-    assert_int_equal(deciding_run(&d, has_news, NULL), E_ServerBusy);
-    assert_int_equal(d.attempts, DECIDING_ATTEMPTS_MAX + 1);
-    assert_int_equal(d.seen, d.seen_before);
-    assert_int_equal(told, 0);
-    store_close(late);
     end(f);
 }
 
@@ -377,7 +334,6 @@ int main(void)
         TEST(dropped_spaces_are_no_damage),
         TEST(malformed_bodies_keep_their_problem),
         TEST(news_are_true),
-        TEST(lost_each_time),
         TEST(returns_are_noticed),
     };
 

@@ -10,6 +10,8 @@
 
 static struct sleeper sleeper;
 
+static const struct waiting_key key = { .space = { .b = { 1 } }, .node = 7 };
+
 static int set_up(void **state)
 {
     (void)state;
@@ -25,7 +27,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-/* Rule: what happens wakes all that wait, and what happened since a turn was taken is not missed. */
+/* Rule: what happens wakes all that wait for it, and what happened since a turn was taken is not missed. */
 static void woken_by_others(void **state)
 {
     uint64_t turn = waiting_turn();
@@ -33,16 +35,63 @@ static void woken_by_others(void **state)
 
     (void)state;
     sleeper_init(&second);
-    assert_int_equal(waiting_begin(turn, INSTANT_MAX, sleeper_arm(&sleeper)), WAITING_KEPT);
-    assert_int_equal(waiting_begin(turn, INSTANT_MAX, sleeper_arm(&second)), WAITING_KEPT);
+    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, sleeper_arm(&sleeper)), WAITING_KEPT);
+    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, sleeper_arm(&second)), WAITING_KEPT);
     assert_int_equal(waiting_count(), 2);
-    waiting_over();
+    waiting_over(&key);
     sleeper_wait(&sleeper);
     sleeper_wait(&second);
     assert_int_equal(waiting_count(), 0);
-    assert_int_equal(waiting_begin(turn, INSTANT_MAX, &second.waiter), WAITING_OVER);
+    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &second.waiter), WAITING_OVER);
     assert_int_equal(waiting_count(), 0);
     sleeper_release(&second);
+}
+
+/* A waiter that counts its wake-ups. */
+struct counted {
+    struct waiter waiter; /* first */
+    unsigned woken;
+};
+
+static void count(struct waiter *waiter)
+{
+    ((struct counted *)(void *)waiter)->woken++;
+}
+
+#define WAITERS 2400u
+
+static unsigned woken_of(const struct counted *counted)
+{
+    unsigned woken = 0;
+
+    for (size_t i = 0; i < WAITERS; i++)
+        woken += counted[i].woken;
+    return woken;
+}
+
+/* Rule: commits that concern other nodes wake no waiter, and a waiter that has left is not woken. */
+static void not_woken_by_what_happens_elsewhere(void **state)
+{
+    static struct counted counted[WAITERS];
+    uint64_t turn = waiting_turn();
+
+    (void)state;
+    for (size_t i = 0; i < WAITERS; i++) {
+        counted[i].waiter.wake = count;
+        assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &counted[i].waiter), WAITING_KEPT);
+    }
+    for (uint64_t node = 0; node < 10 * key.node; node++)
+        if (node != key.node)
+            waiting_over(&(struct waiting_key){ .space = key.space, .node = node });
+    waiting_over(&(struct waiting_key){ .space = { .b = { 2 } }, .node = key.node });
+    assert_int_equal(woken_of(counted), 0);
+    for (size_t i = 0; i < WAITERS; i += 2)
+        assert_true(waiting_leave(&counted[i].waiter));
+    assert_false(waiting_leave(&counted[0].waiter));
+    assert_int_equal(waiting_begin(&key, turn, INSTANT_MAX, &counted[0].waiter), WAITING_KEPT);
+    waiting_over(&key);
+    assert_int_equal(woken_of(counted), WAITERS / 2 + 1);
+    assert_int_equal(waiting_count(), 0);
 }
 
 /* Rule: one whose time is over is woken, and the others wait on. */
@@ -54,10 +103,10 @@ static void woken_in_time(void **state)
     (void)state;
     sleeper_init(&second);
     assert_int_equal(
-        waiting_begin(turn, clock_now() + 100 * TICKS_PER_SECOND, sleeper_arm(&second)),
+        waiting_begin(&key, turn, clock_now() + 100 * TICKS_PER_SECOND, sleeper_arm(&second)),
         WAITING_KEPT);
     assert_int_equal(
-        waiting_begin(turn, clock_now() + 50 * TICKS_PER_SECOND, sleeper_arm(&sleeper)),
+        waiting_begin(&key, turn, clock_now() + 50 * TICKS_PER_SECOND, sleeper_arm(&sleeper)),
         WAITING_KEPT);
     clock_advance(60 * TICKS_PER_SECOND);
     waiting_look();
@@ -73,11 +122,12 @@ static void woken_in_time(void **state)
 static void woken_by_the_end(void **state)
 {
     (void)state;
-    assert_int_equal(waiting_begin(waiting_turn(), INSTANT_MAX, sleeper_arm(&sleeper)),
+    assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, sleeper_arm(&sleeper)),
                      WAITING_KEPT);
     waiting_stop();
     sleeper_wait(&sleeper);
-    assert_int_equal(waiting_begin(waiting_turn(), INSTANT_MAX, &sleeper.waiter), WAITING_ENDS);
+    assert_int_equal(waiting_begin(&key, waiting_turn(), INSTANT_MAX, &sleeper.waiter),
+                     WAITING_ENDS);
     assert_true(waiting_start());
 }
 
@@ -92,7 +142,7 @@ static void held_until_their_time(void **state)
     assert_true(waiting_hold(now + 100 * TICKS_PER_SECOND, sleeper_arm(&second)));
     assert_true(waiting_hold(now + 50 * TICKS_PER_SECOND, sleeper_arm(&sleeper)));
     assert_int_equal(waiting_count(), 0);
-    waiting_over();
+    waiting_over(&key);
     clock_advance(60 * TICKS_PER_SECOND);
     waiting_look();
     sleeper_wait(&sleeper);
@@ -100,6 +150,8 @@ static void held_until_their_time(void **state)
     clock_advance(60 * TICKS_PER_SECOND);
     waiting_look();
     sleeper_wait(&second);
+    assert_true(waiting_hold(now + 600 * TICKS_PER_SECOND, sleeper_arm(&second)));
+    assert_true(waiting_leave(&second.waiter));
     waiting_stop();
     sleeper_wait(&sleeper);
     assert_false(waiting_hold(now, &sleeper.waiter));
@@ -112,9 +164,8 @@ static void held_until_their_time(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(woken_by_others),
-        TEST(woken_in_time),
-        TEST(woken_by_the_end),
+        TEST(woken_by_others),       TEST(not_woken_by_what_happens_elsewhere),
+        TEST(woken_in_time),         TEST(woken_by_the_end),
         TEST(held_until_their_time),
     };
 

@@ -241,6 +241,22 @@ struct client *client_new(struct world *world)
     return client;
 }
 
+void client_await_post(struct client *client)
+{
+    struct timespec until;
+    bool is_posted;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += WAIT_MAX_S;
+    pthread_mutex_lock(&client->mutex);
+    while (!client->is_posted)
+        if (pthread_cond_timedwait(&client->changed, &client->mutex, &until) != 0)
+            break;
+    is_posted = client->is_posted;
+    pthread_mutex_unlock(&client->mutex);
+    assert_true(is_posted);
+}
+
 /* Runs the machine if it was posted; waits for a post where `wait`. */
 static void run(struct client *client, bool wait)
 {
@@ -294,6 +310,11 @@ void client_free(struct client *client)
 bool client_is_cut(const struct client *client)
 {
     return client->is_cut;
+}
+
+struct smb_connection *client_machine(struct client *client)
+{
+    return client->machine;
 }
 
 struct arena *client_arena(struct client *client)

@@ -48,6 +48,7 @@ void client_cut(struct client *client);
 void client_free(struct client *client);
 /* The machine has said that the connection is to be closed. */
 bool client_is_cut(const struct client *client);
+struct smb_connection *client_machine(struct client *client);
 struct arena *client_arena(struct client *client);
 /* The machine takes another message. */
 bool client_has_room(const struct client *client);
@@ -91,6 +92,8 @@ struct reply client_next(struct client *client);
 bool client_has_none(struct client *client);
 struct wire_reader reply_body(const struct reply *reply);
 
+/* Waits until the machine was posted. Does not run it. */
+void client_await_post(struct client *client);
 /* Sends the only message of it, and receives its answer. */
 struct reply client_ask(struct client *client, struct sending *sending);
 

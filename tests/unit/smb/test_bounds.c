@@ -51,6 +51,32 @@ static void bounds_opens(void **state)
     client_free(c);
 }
 
+/* A connection that ends closes its handles in slices, so that other clients wait little. */
+static void bounds_handles_closed_at_once(void **state)
+{
+    const struct creating plain = { .level = 0 }, alone = { .shares_nothing = true };
+    struct client *c = client_begin(*state, SMB_311), *other = client_begin(*state, SMB_311);
+    struct open_file file;
+    char name[32];
+
+    for (unsigned i = 0; i < 3 * SMB_CLOSED_AT_ONCE; i++) {
+        snprintf(name, sizeof name, "closed-%u", i);
+        assert_int_equal(client_create(c, name, &plain, &file), 0);
+    }
+    client_cut(c);
+    snprintf(name, sizeof name, "closed-%u", SMB_CLOSED_AT_ONCE - 1);
+    assert_int_equal(client_create(other, name, &alone, &file), 0);
+    snprintf(name, sizeof name, "closed-%u", SMB_CLOSED_AT_ONCE);
+    assert_int_equal(client_create(other, name, &alone, &file),
+                     nt_status_value(STATUS_SHARING_VIOLATION));
+    client_free(c);
+    for (unsigned i = SMB_CLOSED_AT_ONCE; i < 3 * SMB_CLOSED_AT_ONCE; i++) {
+        snprintf(name, sizeof name, "closed-%u", i);
+        assert_int_equal(client_create(other, name, &alone, &file), 0);
+    }
+    client_free(other);
+}
+
 /* So many contexts of a create, of no meaning. */
 static struct bytes contexts(struct client *c, unsigned count)
 {
@@ -245,6 +271,36 @@ static void bounds_bytes_in_work(void **state)
 
 /* ---- what a short request makes the server hold ---- */
 
+/* Requests of a compound cost only their bytes before their turn. Here they follow an open that waits for another client's
+ * oplock. */
+static void bounds_memory_of_what_waits_its_turn(void **state)
+{
+    const unsigned count = SMB_MESSAGE_MAX / 80;
+    const size_t costs = 4 * SMB_MESSAGE_MAX;
+    const struct creating cached = { .level = OPLOCK_BATCH }, plain = { .level = 0 };
+    struct client *holder = client_begin(*state, SMB_311), *c = client_with_credits(*state, 600);
+    struct open_file held;
+    struct sending s;
+    struct wire_writer w;
+    uint64_t last;
+
+    assert_int_equal(client_create(holder, "behind", &cached, &held), 0);
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_CREATE, 0);
+    put_create(&w, "behind", &plain);
+    for (unsigned i = 0; i < count; i++) {
+        w = sending_add(c, &s, SMB_CANCEL, 0);
+        wire_put_u32(&w, 4);
+    }
+    last = client_send(c, &s);
+    client_unsend(c, count);
+    assert_true(memory_budget_covers(MEMORY_BUDGET_BYTES - costs));
+    assert_int_equal(client_close(holder, &held), 0);
+    assert_status(client_receive(c, last - count), STATUS_SUCCESS);
+    client_free(c);
+    client_free(holder);
+}
+
 /* FSCTL_SRV_REQUEST_RESUME_KEY; ms-smb2: 2.2.32.3 */
 static struct bytes resume_key(struct client *c, const struct open_file *file)
 {
@@ -399,12 +455,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_opens),
+        cmocka_unit_test(bounds_handles_closed_at_once),
         cmocka_unit_test(bounds_contexts),
         cmocka_unit_test(bounds_bytes_of_a_command),
         cmocka_unit_test(bounds_bytes_of_a_compound),
         cmocka_unit_test(bounds_memory_of_all),
         cmocka_unit_test(bounds_bytes_unsent),
         cmocka_unit_test(bounds_bytes_in_work),
+        cmocka_unit_test(bounds_memory_of_what_waits_its_turn),
         cmocka_unit_test(bounds_bytes_of_short_requests),
         cmocka_unit_test(bounds_bytes_of_changes),
     };

@@ -27,10 +27,6 @@ static void add_snapshot(struct world *world, instant at)
     struct share share;
     uint64_t sequence;
 
-    while (snapshot_hold(part.snapshot)) { /* the late store may have lost it */
-        snapshot_close(part.snapshot);
-        part.snapshot = snapshot_open(world->store, partition, STORE_MAY_BLOCK);
-    }
     assert_int_equal(share_read(part.snapshot, arena, share_itself, &share), STORE_OK);
     share_write(changes, arena, (struct share_key){ .snapshot = at }, &share);
     assert_int_equal(store_commit(world->store, &part, 1,

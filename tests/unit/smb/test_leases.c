@@ -1,11 +1,17 @@
 /* Leases at the level of messages: one lease on several connections of a client, and breaks one after the other.
  * Which operation breaks what is tested in tests/unit/concurrency and tests/unit/file. ms-smb2: 3.3.4.7, 3.3.5.22.2 */
+#include <stdio.h>
+
 #include "client.h"
 
+#include <stdlib.h>
+
 #include "base/endian.h"
+#include "base/gate.h"
 #include "concurrency/opens.h"
 #include "file/gate.h"
 #include "service/waiting.h"
+#include "smb/caching.h"
 #include "smb/clients.h"
 #include "smb/limits.h"
 
@@ -178,6 +184,201 @@ static void a_lease_of_nothing(void **state)
     client_free(c);
 }
 
+/* ---- breaks between the commit of an open and its response: decision 964 ---- */
+
+/* A world with a store on disk, in which responses wait until what they show is durable. */
+static int durable_world_setup(void **state)
+{
+    setenv("LAGRA_SMB_STORE", "synced", 1);
+    *state = world_new(true);
+    unsetenv("LAGRA_SMB_STORE");
+    return 0;
+}
+
+/* Rule: the response to an open does not grant caching that was taken by a break sent earlier. */
+static void a_break_before_the_response(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
+    const struct creating plain = { .level = 0 };
+    struct creating again = leasing(c, 1, RH, 0);
+    struct open_file f, other;
+    struct reply reply;
+    uint16_t epoch;
+    uint64_t opens;
+
+    opens_with(c, 1, CACHING_READ, 0, CACHING_READ, 1, &f);
+    assert_int_equal(client_create(d, "leased", &plain, &other), 0);
+    gate_hold_syncer(true);
+    assert_int_equal(client_write(d, &other, 0, "x"), 0);
+    is_told(c, 1, CACHING_READ, 0, 2);
+    opens = send_create(c, &again);
+    assert_true(client_has_none(c));
+    assert_int_equal(client_write(d, &other, 0, "y"), 0);
+    is_told(c, 1, RH, 0, 4);
+    acknowledges(c, 1, 0, STATUS_SUCCESS);
+    gate_hold_syncer(false);
+    reply = client_receive(c, opens);
+    assert_status(reply, STATUS_SUCCESS);
+    assert_int_equal(lease_given(&reply, &epoch), 0);
+    assert_int_equal(epoch, 4);
+    client_free(d);
+    client_free(c);
+}
+
+/* Rule: a break is sent after the response to an open, also if that waits for the next request of its compound. */
+static void a_break_within_a_compound(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
+    const struct open_file same = { UINT64_MAX, UINT64_MAX, 0, 0, { .was_sealed = false } };
+    const struct creating plain = { .level = 0 }, leased = leasing(c, 1, RH, 0);
+    struct open_file other;
+    struct sending s;
+    struct wire_writer w;
+    struct reply reply;
+    uint16_t epoch;
+
+    assert_int_equal(client_create(d, "leased", &plain, &other), 0);
+    gate_hold_syncer(true);
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_CREATE, 0);
+    put_create(&w, "leased", &leased);
+    w = sending_add(c, &s, SMB_WRITE, SMB_FLAG_RELATED);
+    wire_put_u16(&w, 49);
+    wire_put_u16(&w, SMB_HEADER_SIZE + 48);
+    wire_put_u32(&w, 1);
+    wire_put_u64(&w, 0);
+    put_file(&w, &same);
+    wire_put_zeros(&w, 4 + 4 + 2 + 2);
+    wire_put_u32(&w, 1); /* SMB2_WRITEFLAG_WRITE_THROUGH */
+    wire_put(&w, bytes_from_string("c"));
+    client_send(c, &s);
+    assert_int_equal(client_write(d, &other, 0, "d"), 0);
+    assert_true(client_has_none(c));
+    gate_hold_syncer(false);
+    reply = client_next(c);
+    assert_int_equal(reply.header.command, SMB_CREATE);
+    assert_int_equal(lease_given(&reply, &epoch), RH);
+    assert_int_equal(client_next(c).header.command, SMB_WRITE);
+    is_told(c, 1, RH, 0, 2);
+    acknowledges(c, 1, 0, STATUS_SUCCESS);
+    client_free(d);
+    client_free(c);
+}
+
+/* A world in which the pool decides everything. */
+static int pooled_world_setup(void **state)
+{
+    const struct smb_options options = { .allow_unencrypted = true, .always_wait = true };
+
+    *state = world_new_with(&options);
+    return 0;
+}
+
+static uint64_t send_close(struct client *c, const struct open_file *file)
+{
+    struct sending s;
+    struct wire_writer w;
+
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_CLOSE, 0);
+    wire_put_u16(&w, 24);
+    wire_put_zeros(&w, 6);
+    put_file(&w, file);
+    return client_send(c, &s);
+}
+
+static uint64_t send_echo(struct client *c)
+{
+    struct sending s;
+    struct wire_writer w;
+
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_ECHO, 0);
+    wire_put_u16(&w, 4);
+    wire_put_zeros(&w, 2);
+    return client_send(c, &s);
+}
+
+/* Rule: a break is not lost while the old open of a lease is being closed and the commit of the new one was not noticed yet. */
+static void a_break_between_two_opens(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
+    const struct creating plain = { .level = 0 };
+    struct creating again = leasing(c, 1, RH, 0);
+    struct open_file f, other;
+    struct reply reply;
+    uint16_t epoch;
+    uint64_t opens, closes, echoes;
+
+    opens_with(c, 1, RH, 0, RH, 1, &f);
+    assert_int_equal(client_create(d, "leased", &plain, &other), 0);
+    assert_true(client_has_none(c));
+    opens = send_create(c, &again);
+    client_await_post(c);
+    closes = send_close(c, &f);
+    assert_int_equal(client_write(d, &other, 0, "d"), 0);
+    echoes = send_echo(c);
+    reply = client_receive(c, opens);
+    assert_int_equal(lease_given(&reply, &epoch), RH);
+    assert_status(client_receive(c, closes), STATUS_SUCCESS);
+    assert_status(client_receive(c, echoes), STATUS_SUCCESS);
+    is_told(c, 1, RH, 0, 2);
+    client_free(d);
+    client_free(c);
+}
+
+/* ---- breaks that are reported out of order ---- */
+
+static void asked(struct client *c, uint8_t key, const struct break_news *news)
+{
+    struct guid lease_key = key_of(key);
+    struct smb_caching *caching = caching_find(client_machine(c), &lease_key);
+
+    caching->listener.asked(&caching->listener, news, true);
+}
+
+/* Rule: two breaks that are sent as one require an acknowledgement if the newer one does, and leave the caching that both
+ * leave. */
+static void two_breaks_at_once(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311);
+    struct open_file f;
+
+    opens_with(c, 1, RH, 0, RH, 1, &f);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct break_news first = { .holds = CACHING_READ,
+                                          .epoch = 2,
+                                          .at = INSTANT_MAX - 2 };
+        const struct break_news second = {
+            .holds = RH, .to = CACHING_READ, .epoch = 4, .at = INSTANT_MAX - 1
+        };
+
+        asked(c, 1, i ? &second : &first);
+        asked(c, 1, i ? &first : &second);
+        is_told(c, 1, RH, 0, 4);
+        assert_true(client_has_none(c));
+    }
+    client_free(c);
+}
+
+/* Rule: a break that is reported after a newer one does not end the wait for the acknowledgement of the newer one. */
+static void an_overtaken_break(void **state)
+{
+    const struct break_news first = { .holds = CACHING_READ, .epoch = 2, .at = INSTANT_MAX - 2 };
+    const struct break_news second = { .holds = RH, .epoch = 4, .at = INSTANT_MAX - 1 };
+    struct client *c = client_begin(*state, SMB_311);
+    struct guid lease_key = key_of(1);
+    struct open_file f;
+
+    opens_with(c, 1, RH, 0, RH, 1, &f);
+    asked(c, 1, &second);
+    is_told(c, 1, RH, 0, 4);
+    asked(c, 1, &first);
+    is_told(c, 1, CACHING_READ, 0, 2);
+    assert_true(caching_find(client_machine(c), &lease_key)->is_breaking);
+    client_free(c);
+}
+
 /* ---- by whom a client is told: decision 626 ---- */
 
 /* Another client's open of "leased" breaks what it is leased with. It is answered once that is acknowledged. */
@@ -258,22 +459,30 @@ static void a_sealed_break_stays_sealed(void **state)
     client_free(c);
 }
 
+/* Stops reading, until the connection has too many unsent bytes. */
+static void fill(struct client *c)
+{
+    struct open_file large;
+    struct bytes bytes;
+
+    client_charge(c, 1, 64);
+    client_open(c, "large", &large);
+    assert_int_equal(client_write(c, &large, SMB_IO_MAX - 1, "x"), 0);
+    client_charge(c, SMB_IO_MAX / 65536, SMB_IO_MAX / 65536);
+    client_stall(c, true);
+    while (client_has_room(c))
+        assert_int_equal(client_read(c, &large, 0, SMB_IO_MAX, &bytes), 0);
+}
+
 /* Rule: a connection that has ended meanwhile, or whose client reads nothing, leaves it to the next one. */
 static void who_cannot_be_told_is_passed_over(void **state)
 {
     struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
     struct client *e = client_begin(*state, SMB_311);
     struct breaking breaking;
-    struct open_file f, large;
-    struct bytes bytes;
+    struct open_file f;
 
-    client_charge(d, 1, 64);
-    client_open(d, "large", &large);
-    assert_int_equal(client_write(d, &large, SMB_IO_MAX - 1, "x"), 0);
-    client_charge(d, SMB_IO_MAX / 65536, SMB_IO_MAX / 65536);
-    client_stall(d, true);
-    while (client_has_room(d))
-        assert_int_equal(client_read(d, &large, 0, SMB_IO_MAX, &bytes), 0);
+    fill(d);
     opens_with(e, 1, RWH, 0, RWH, 1, &f);
     breaking = breaks(*state);
     assert_true(client_has_none(e)); /* it has passed it to c, */
@@ -284,6 +493,25 @@ static void who_cannot_be_told_is_passed_over(void **state)
     goes_on(&breaking);
     client_stall(d, false);
     client_free(e);
+    client_free(d);
+    client_free(c);
+}
+
+/* Rule: a client with one session is notified even if it does not read. */
+static void who_reads_late_is_told(void **state)
+{
+    struct client *c = client_begin(*state, SMB_302);
+    struct client *d = client_begin(*state, SMB_311);
+    struct breaking breaking;
+    struct open_file f;
+
+    fill(c);
+    opens_with(c, 1, RWH, 0, RWH, 1, &f);
+    breaking = breaks(*state);
+    is_told(c, 1, RWH, RH, 2);
+    client_stall(c, false);
+    acknowledges(c, 1, RH, STATUS_SUCCESS);
+    goes_on(&breaking);
     client_free(d);
     client_free(c);
 }
@@ -363,7 +591,45 @@ static void a_wait_in_vain_ends(void **state)
     waiting_stop(); /* nobody waits after it: the last of these tests */
 }
 
+/* Sends a CREATE of the file number i. */
+static uint64_t send_numbered(struct client *c, unsigned i, uint8_t level)
+{
+    const struct creating creating = { .level = level };
+    char name[32];
+    struct sending s;
+    struct wire_writer w;
+
+    snprintf(name, sizeof name, "cached-%u", i);
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_CREATE, 0);
+    put_create(&w, name, &creating);
+    return client_send(c, &s);
+}
+
+/* The cost of breaks is proportional to their number, whatever else the client caches. */
+static void breaks_are_linear(void **state)
+{
+    enum { CACHED = 300, ASKED = 100, BATCH = 9 };
+    struct client *c = client_begin(*state, SMB_302), *d = client_begin(*state, SMB_302);
+
+    for (unsigned i = 0; i < CACHED; i++)
+        assert_status(client_receive(c, send_numbered(c, i, BATCH)), STATUS_SUCCESS);
+    for (unsigned i = 0; i < ASKED; i++) {
+        send_numbered(d, i * CACHED / ASKED, 0);
+        assert_status(client_next(d), STATUS_PENDING);
+    }
+    assert_int_equal(caching_send_breaks(client_machine(c)), ASKED);
+    assert_int_equal(caching_send_breaks(client_machine(c)), 0);
+    for (unsigned i = 0; i < ASKED; i++)
+        assert_int_equal(client_next(c).header.command, SMB_OPLOCK_BREAK);
+    client_free(c);
+    client_free(d);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+#define DURABLE_TEST(name)                                                                         \
+    cmocka_unit_test_setup_teardown(name, durable_world_setup, world_teardown)
+#define POOLED_TEST(name) cmocka_unit_test_setup_teardown(name, pooled_world_setup, world_teardown)
 
 int main(void)
 {
@@ -371,11 +637,18 @@ int main(void)
         TEST(one_lease_of_two_connections),
         TEST(one_break_after_the_other),
         TEST(a_lease_of_nothing),
+        DURABLE_TEST(a_break_before_the_response),
+        DURABLE_TEST(a_break_within_a_compound),
+        POOLED_TEST(a_break_between_two_opens),
+        TEST(two_breaks_at_once),
+        TEST(an_overtaken_break),
         TEST(the_oldest_session_is_told),
         TEST(others_are_not_told),
         TEST(a_sealed_break_stays_sealed),
         TEST(who_cannot_be_told_is_passed_over),
+        TEST(who_reads_late_is_told),
         TEST(not_all_are_asked),
+        TEST(breaks_are_linear),
         TEST(by_a_channel),
         TEST(a_wait_in_vain_ends),
     };

@@ -410,8 +410,6 @@ static void bounds_what_waits(void **state)
     uint64_t last = 0;
     struct client *c;
 
-    if (chosen_store_is_remote(getenv("LAGRA_SMB_STORE")))
-        skip(); /* there any of them may come last */
     c = client_begin(*state, SMB_311);
     client_charge(c, 1, 600);
     client_open(c, "bound", &f);

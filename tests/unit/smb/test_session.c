@@ -227,8 +227,7 @@ static void signs(void **state)
     }
 }
 
-/* In 3.1.1 a tree is connected by a request that is signed or sealed, or the connection ends: else somebody on the way
- * could have changed what was negotiated. ms-smb2: 3.3.5.7 */
+/* A TREE_CONNECT of 3.1.1 that is neither signed nor sealed ends the connection. ms-smb2: 3.3.5.7 */
 static void trees_need_a_signature_in_311(void **state)
 {
     for (size_t i = 0; i < DIALECTS; i++) {

@@ -5,29 +5,22 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "chosen.h"
-#include "late.h"
 
 #include <cmocka.h>
-
-bool chosen_store_is_remote(const char *wanted)
-{
-    return wanted && strcmp(wanted, "late") == 0;
-}
 
 struct store *chosen_store_open(const char *wanted, char folder[CHOSEN_FOLDER_SIZE])
 {
     const char *parent = getenv("TMPDIR"), *problem;
-    struct store_options options = { .location = folder, .sync = false };
+    struct store_options options = { .location = folder };
     struct store *store;
 
     folder[0] = '\0';
     if (!wanted)
         return store_open_memory();
-    if (chosen_store_is_remote(wanted))
-        return store_open_late(store_open_memory(),
-                               (struct late_options){ .lost_reads = 5, .fetches = 10 });
+    options.sync = strcmp(wanted, "synced") == 0;
     (void)snprintf(folder, CHOSEN_FOLDER_SIZE, "%s/lagra-unit-XXXXXX", parent ? parent : "/tmp");
     assert_non_null(mkdtemp(folder));
     assert_int_equal(store_open_embedded(&options, &store, &problem), STORE_OK);

@@ -1,5 +1,5 @@
 /* The store that a test program runs on, as its environment says: in memory, embedded in a folder of its own,
- * or late (late.h) on one in memory. */
+ * or embedded with commits that are durable only after a sync. */
 #ifndef LAGRA_TESTS_UNIT_STORE_CHOSEN_H
 #define LAGRA_TESTS_UNIT_STORE_CHOSEN_H
 
@@ -7,9 +7,8 @@
 
 #define CHOSEN_FOLDER_SIZE 256
 
-/* wanted: "embedded", "late"; NULL: in memory. folder: becomes its folder, or "" */
+/* wanted: "embedded", "synced"; NULL: in memory. folder: becomes its folder, or "" */
 struct store *chosen_store_open(const char *wanted, char folder[CHOSEN_FOLDER_SIZE]);
-bool chosen_store_is_remote(const char *wanted);
 void chosen_store_close(struct store *store, char folder[CHOSEN_FOLDER_SIZE]);
 /* The folder of one that was closed. */
 void chosen_store_remove(char folder[CHOSEN_FOLDER_SIZE]);

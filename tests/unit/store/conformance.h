@@ -17,7 +17,7 @@
 
 struct engine {
     const char *name;
-    bool on_disk, is_remote; /* store.h, "two kinds of engine" */
+    bool on_disk;
     /* Opens, or opens again, the store in a folder (which memory ignores). */
     enum store_result (*open)(const char *folder, struct store **ret_store);
 };
@@ -38,7 +38,7 @@ struct fixture {
     struct partition partition;
 };
 
-enum engines_wanted { EVERY_STORE, STORES_ON_DISK, LOCAL_STORES };
+enum engines_wanted { EVERY_STORE, STORES_ON_DISK };
 
 struct conformance_test {
     const char *name;
@@ -58,10 +58,6 @@ void fixture_reopen(struct fixture *fixture);
 /* ---- records ---- */
 
 struct partition partition_of(struct guid space, const char *key);
-/* A snapshot of a partition that others change meanwhile: held, where it has limbs and is not read at once. */
-struct snapshot *open_to_read(struct store *store, struct partition partition);
-/* After a commit: large partitions get limbs, in the engine that has them everywhere. */
-void cut_partitions(struct store *store);
 
 /* Commits to the newest state, however often it takes; *ret_sequence may be NULL. */
 enum store_result commit_new(struct store *store, struct partition partition,
@@ -70,8 +66,6 @@ enum store_result commit_new(struct store *store, struct partition partition,
 uint64_t put_text(struct store *store, struct partition partition, const char *key,
                   const char *value);
 uint64_t delete_key(struct store *store, struct partition partition, const char *key);
-/* A snapshot that shows the state of this moment until it is closed, in every engine. */
-struct snapshot *open_held(struct store *store, struct partition partition);
 /* The value's text in the arena, "(none)" when there is no such record. */
 const char *get_text(struct snapshot *snapshot, struct arena *arena, const char *key);
 const char *get_now(struct store *store, struct partition partition, struct arena *arena,

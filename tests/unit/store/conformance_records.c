@@ -23,8 +23,6 @@ enum store_result commit_new(struct store *store, struct partition partition,
     } while (result == STORE_CONFLICT);
     if (!result && ret_sequence)
         *ret_sequence = sequence;
-    if (!result)
-        cut_partitions(store);
     return result;
 }
 
@@ -51,14 +49,6 @@ uint64_t delete_key(struct store *store, struct partition partition, const char 
     assert_int_equal(commit_new(store, partition, changes, &sequence), STORE_OK);
     arena_free(arena);
     return sequence;
-}
-
-struct snapshot *open_held(struct store *store, struct partition partition)
-{
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
-
-    assert_int_equal(snapshot_hold(snapshot), STORE_OK);
-    return snapshot;
 }
 
 const char *get_text(struct snapshot *snapshot, struct arena *arena, const char *key)

@@ -63,9 +63,7 @@ enum store_result write_chunk(struct stage *stage, struct bytes chunk,
 enum store_result stage_pattern(struct store *store, uint64_t length, uint64_t seed,
                                 size_t chunk_max, struct stage **ret_stage)
 {
-    /* What is staged here is referred to by records of any partition. */
-    static const struct partition somewhere = { .key = { "somewhere", 9 } };
-    struct stage *stage = stage_open(store, somewhere, seed % 2 == 0 ? length : UINT64_MAX);
+    struct stage *stage = stage_open(store, seed % 2 == 0 ? length : UINT64_MAX);
     struct random random = { seed + 1 };
     struct blocking_waiter blocking;
     enum store_result result = STORE_OK;

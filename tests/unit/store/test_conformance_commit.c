@@ -71,7 +71,7 @@ static void stale_commit_changes_nothing(void **state)
     uint64_t sequence = 12345;
 
     put_text(f->store, f->partition, "old", "1");
-    stale = open_held(f->store, f->partition);
+    stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     put_text(f->store, f->partition, "other key", "2");
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("new"), bytes_from_string("3"), NULL, 0);
@@ -94,7 +94,7 @@ static void stale_commit_changes_nothing(void **state)
 static void any_change_is_a_conflict(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *seen_empty = open_held(f->store, f->partition);
+    struct snapshot *seen_empty = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     struct changes *inner = changes_new(f->arena);
     struct snapshot *seen_one;
@@ -107,13 +107,13 @@ static void any_change_is_a_conflict(void **state)
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     snapshot_close(seen_empty);
-    seen_one = open_held(f->store, f->partition);
+    seen_one = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     delete_key(f->store, f->partition, "k");
     assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_one, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     snapshot_close(seen_one);
-    seen_one = open_held(f->store, f->partition);
+    seen_one = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(commit_new(f->store, f->partition, inner, NULL), STORE_OK);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_one, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
@@ -160,7 +160,7 @@ static void snapshot_never_changes(void **state)
     put_text(f->store, f->partition, "a", "1");
     put_text(f->store, f->partition, "c", "1");
     put_text(f->store, f->partition, "d", "1");
-    before = open_held(f->store, f->partition);
+    before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     scan = scan_open(before, RECORD_LISTED, nothing, nothing);
     assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
     assert_true(bytes_is(record.key, "a"));
@@ -168,7 +168,7 @@ static void snapshot_never_changes(void **state)
     put_text(f->store, f->partition, "a", "2");
     put_text(f->store, f->partition, "b", "2");
     delete_key(f->store, f->partition, "c");
-    after = open_held(f->store, f->partition);
+    after = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     delete_key(f->store, f->partition, "a");
 
     assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
@@ -242,7 +242,7 @@ struct watched {
 /* Whether two records that are always changed together are the same, by get, scan and iterator. */
 static void look(struct fixture *f, struct arena *arena)
 {
-    struct snapshot *snapshot = open_to_read(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct space_iterator *iterator =
         space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
     const char *a = get_text(snapshot, arena, "a");
@@ -332,12 +332,12 @@ static void durability_is_told(void **state)
         snapshot_open(f->store, f->partition, STORE_MAY_BLOCK); /* that it is gone is seen too */
     assert_true(snapshot_sequence(snapshot) >= gone);
     wait_durable(f->store, snapshot_sequence(snapshot));
-    assert_int_equal(store_settled(f->store, snapshot_sequence(snapshot)), STORE_OK);
+    assert_int_equal(store_durable(f->store, snapshot_sequence(snapshot)), STORE_OK);
     snapshot_close(snapshot);
 
-    assert_int_equal(store_settled(f->store, first), STORE_OK);
-    assert_int_equal(store_settled(f->store, second), STORE_OK);
-    assert_int_equal(store_settled(f->store, gone), STORE_OK);
+    assert_int_equal(store_durable(f->store, first), STORE_OK);
+    assert_int_equal(store_durable(f->store, second), STORE_OK);
+    assert_int_equal(store_durable(f->store, gone), STORE_OK);
     store_wait_durable(f->store, gone, &blocking.waiter);
     assert_int_equal(blocking_woken(&blocking), 1);
     assert_true(store_healthy(f->store));
@@ -363,7 +363,7 @@ static void *commit_and_wait(void *argument)
         result = commit_new(f->store, partition_of(f->partition.space, name), changes, &sequence);
         assert(result == STORE_OK && sequence > last);
         wait_durable(f->store, sequence);
-        assert(store_settled(f->store, sequence) == STORE_OK);
+        assert(store_durable(f->store, sequence) == STORE_OK);
         last = sequence;
         arena_free(arena);
     }
@@ -396,14 +396,14 @@ static void newest_snapshots(void **state)
 {
     struct fixture *f = *state;
     struct partition other = partition_of(f->partition.space, "other");
-    struct snapshot *before = open_held(f->store, f->partition);
-    struct snapshot *beside = open_held(f->store, other), *behind;
+    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct snapshot *beside = snapshot_open(f->store, other, STORE_MAY_BLOCK), *behind;
     bool can_tell = snapshot_is_newest(before);
 
     assert_int_equal(snapshot_is_newest(beside), can_tell);
     put_text(f->store, f->partition, "k", "1");
     assert_false(snapshot_is_newest(before));
-    behind = open_held(f->store, f->partition);
+    behind = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(snapshot_is_newest(behind), can_tell);
     put_text(f->store, other, "k", "1");
     assert_false(snapshot_is_newest(before));

@@ -34,7 +34,7 @@ static void records_outlive_the_process(void **state)
         snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
         assert_string_equal(scan_text(snapshot, f->arena, nothing, nothing), "a=1 b=2 s=stream");
         assert_true(stream_matches(f->store, snapshot, "s", 5 * MIB + 5, 3));
-        assert_int_equal(store_settled(f->store, snapshot_sequence(snapshot)), STORE_OK);
+        assert_int_equal(store_durable(f->store, snapshot_sequence(snapshot)), STORE_OK);
         snapshot_close(snapshot);
         assert_string_equal(get_now(f->store, partition_of(dropped, "p"), f->arena, "k"), "(none)");
         assert_int_equal(usage_now(f->store).piece_bytes, 5 * MIB + 5);
@@ -118,7 +118,7 @@ static void stage_and_die(struct fixture *f, int to_parent)
     if (stage_pattern(f->store, 10 * MIB, 1, 100000, &stage) != STORE_OK)
         abort();
     blocking_init(&blocking);
-    stage = stage_open(f->store, f->partition, UINT64_MAX);
+    stage = stage_open(f->store, UINT64_MAX);
     for (int i = 0; i < 10; i++)
         if (stage_write(stage, bytes_of(chunk, 700000), &blocking.waiter, &taken) == STORE_WAIT)
             blocking_wait(&blocking);

@@ -139,7 +139,7 @@ static void past_items_are_not_lost(void **state)
 static void items_go_with_their_commit(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *stale = open_held(f->store, f->partition);
+    struct snapshot *stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     struct deferred_task item;
     uint64_t sequence;

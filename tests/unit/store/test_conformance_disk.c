@@ -72,7 +72,7 @@ static void failed_sync_of_the_log_is_final(void **state)
     assert_true(result == STORE_OK || result == STORE_IO);
     if (result == STORE_OK) {
         wait_durable(f->store, lost);
-        assert_int_not_equal(store_settled(f->store, lost), STORE_OK);
+        assert_int_not_equal(store_durable(f->store, lost), STORE_OK);
     }
     assert_true(atomic_load(&syncs_failed) > 0);
     assert_stopped(f);
@@ -80,8 +80,8 @@ static void failed_sync_of_the_log_is_final(void **state)
     atomic_store(&syncs_fail, false);
     assert_stopped(f);
     if (result == STORE_OK)
-        assert_int_not_equal(store_settled(f->store, lost), STORE_OK);
-    assert_int_equal(store_settled(f->store, before), STORE_OK);
+        assert_int_not_equal(store_durable(f->store, lost), STORE_OK);
+    assert_int_equal(store_durable(f->store, before), STORE_OK);
     assert_string_equal(get_now(f->store, f->partition, f->arena, "k"), "before");
     fixture_reopen(f);
     assert_string_equal(get_now(f->store, f->partition, f->arena, "k"), "before");
@@ -132,7 +132,7 @@ static void commit_until_failure(struct fixture *f, int to_parent)
                     bytes_of(value, 20000), NULL, 0);
         if (commit_new(f->store, f->partition, changes, &sequence) == STORE_OK) {
             wait_durable(f->store, sequence);
-            if (store_settled(f->store, sequence) == STORE_OK)
+            if (store_durable(f->store, sequence) == STORE_OK)
                 child_tell(to_parent, i);
         }
         arena_free(arena);

@@ -215,8 +215,8 @@ static void dropped_and_gone_back(void **state)
 int main(void)
 {
     static const struct conformance_test tests[] = {
-        TEST(a_state_of_then, LOCAL_STORES),
-        TEST(dropped_and_gone_back, LOCAL_STORES),
+        TEST(a_state_of_then, EVERY_STORE),
+        TEST(dropped_and_gone_back, EVERY_STORE),
     };
 
     return conformance_run("lag", tests, sizeof tests / sizeof tests[0]);

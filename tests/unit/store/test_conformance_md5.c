@@ -24,7 +24,7 @@ static void begin(struct fixture *f, struct stream *stream, uint64_t length, uin
 {
     *stream = (struct stream){ .length = length, .seed = seed };
     blocking_init(&stream->blocking);
-    stream->stage = stage_open(f->store, f->partition, seed % 2 == 0 ? length : UINT64_MAX);
+    stream->stage = stage_open(f->store, seed % 2 == 0 ? length : UINT64_MAX);
     stage_want_md5(stream->stage);
 }
 

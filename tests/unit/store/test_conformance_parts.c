@@ -46,8 +46,8 @@ static void parts_go_together(void **state)
 
     for (unsigned i = 0; i < 60; i++) {
         struct partition a = numbered(f, f->arena, 2 * i), b = numbered(f, f->arena, 2 * i + 1);
-        struct snapshot *old_a = open_held(f->store, a);
-        struct snapshot *old_b = open_held(f->store, b);
+        struct snapshot *old_a = snapshot_open(f->store, a, STORE_MAY_BLOCK);
+        struct snapshot *old_b = snapshot_open(f->store, b, STORE_MAY_BLOCK);
         struct commit_part parts[2] = { { old_a, one_put(f, "k", "a") },
                                         { old_b, one_put(f, "k", "b") } };
         struct commit_part back[2] = { parts[1], parts[0] };
@@ -75,7 +75,7 @@ static void guards_guard(void **state)
     struct snapshot *guard, *own;
 
     put_text(f->store, rule, "k", "1");
-    guard = open_held(f->store, rule);
+    guard = snapshot_open(f->store, rule, STORE_MAY_BLOCK);
     own = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         commit(f, (struct commit_part[]){ { guard, NULL }, { own, one_put(f, "k", "x") } }, 2),
@@ -128,7 +128,7 @@ static void moved_pieces_stay_readable(void **state)
         struct record record;
 
         put_stream(f->store, from, "s", 300000, i);
-        reader = open_held(f->store, from);
+        reader = snapshot_open(f->store, from, STORE_MAY_BLOCK);
         a = snapshot_open(f->store, from, STORE_MAY_BLOCK);
         b = snapshot_open(f->store, to, STORE_MAY_BLOCK);
         assert_int_equal(snapshot_get(a, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),

@@ -170,7 +170,7 @@ static void work_until_fault(struct fixture *f, int to_parent)
         if (numbers_commit(f, number, &sequence) != STORE_OK)
             break;
         wait_durable(f->store, sequence);
-        if (store_settled(f->store, sequence) != STORE_OK)
+        if (store_durable(f->store, sequence) != STORE_OK)
             break;
         child_tell(to_parent, number);
     }

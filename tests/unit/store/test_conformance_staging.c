@@ -38,7 +38,7 @@ static void pieces_end_at_cuts(void **state)
 {
     static const uint64_t blocks[] = { 1, 4096, 70 * KIB, 5 * MIB + 3, 64 * KIB, 2 };
     struct fixture *f = *state;
-    struct stage *stage = stage_open(f->store, f->partition, UINT64_MAX);
+    struct stage *stage = stage_open(f->store, UINT64_MAX);
     struct blocking_waiter blocking;
     char *data = xcalloc(1, 6 * MIB);
     const struct piece *pieces;
@@ -120,7 +120,7 @@ static void abandoned_stages_are_freed(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *stale = open_held(f->store, f->partition);
+    struct snapshot *stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct stage *finished, *unfinished, *unused;
     struct blocking_waiter blocking;
     const struct piece *pieces;
@@ -140,13 +140,13 @@ static void abandoned_stages_are_freed(void **state)
     stage_close(finished);
 
     blocking_init(&blocking);
-    unfinished = stage_open(f->store, f->partition, UINT64_MAX);
+    unfinished = stage_open(f->store, UINT64_MAX);
     for (int i = 0; i < 50; i++)
         if (stage_write(unfinished, bytes_of(chunk, 100000), &blocking.waiter, &taken) ==
             STORE_WAIT)
             blocking_wait(&blocking);
     stage_close(unfinished);
-    unused = stage_open(f->store, f->partition, 10 * MIB);
+    unused = stage_open(f->store, 10 * MIB);
     stage_close(unused);
     assert_all_given_back(f->store);
     blocking_release(&blocking);
@@ -201,7 +201,7 @@ static void replace_and_read(struct worker *worker, struct random *random, struc
     struct partition partition = { worker->f->partition.space,
                                    arena_printf(arena, "%u", worker->number) };
     struct stream new = { random_below(random, 6 * MIB), random_next(random) | 1 };
-    struct snapshot *reader = open_held(store, partition);
+    struct snapshot *reader = snapshot_open(store, partition, STORE_MAY_BLOCK);
     enum store_result result;
 
     do {
@@ -274,7 +274,7 @@ static void *abandon_often(void *argument)
             stage_close(stage);
             continue;
         }
-        stage = stage_open(worker->f->store, worker->f->partition, UINT64_MAX);
+        stage = stage_open(worker->f->store, UINT64_MAX);
         for (uint64_t chunks = random_below(&random, 60); chunks > 0; chunks--) {
             enum store_result result =
                 stage_write(stage, bytes_of(chunk, 200000), &blocking.waiter, &taken);
@@ -346,7 +346,7 @@ static void slow_stages_hold_nobody_back(void **state)
     pattern_fill(bytes, SLOW_BYTES, 1, 0);
     blocking_init(&blocking);
     for (unsigned i = 0; i < SLOW_STAGES; i++)
-        stages[i] = stage_open(f->store, f->partition, i % 2 == 0 ? SLOW_BYTES : UINT64_MAX);
+        stages[i] = stage_open(f->store, i % 2 == 0 ? SLOW_BYTES : UINT64_MAX);
     for (uint64_t at = 0; at < SLOW_BYTES; at += SLOW_CHUNK) {
         write_slowly(stages, bytes, at, &blocking);
         if (at / SLOW_CHUNK % 20 != 0)

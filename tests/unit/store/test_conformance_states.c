@@ -406,12 +406,12 @@ static void at_random(void **state)
 int main(void)
 {
     static const struct conformance_test tests[] = {
-        TEST(all_is_as_it_was, LOCAL_STORES),
-        TEST(a_space_is_left_alone, LOCAL_STORES),
-        TEST(decisions_before_conflict, LOCAL_STORES),
-        TEST(what_was_read_before, LOCAL_STORES),
-        TEST(dropped_spaces, LOCAL_STORES),
-        TEST(at_random, LOCAL_STORES),
+        TEST(all_is_as_it_was, EVERY_STORE),
+        TEST(a_space_is_left_alone, EVERY_STORE),
+        TEST(decisions_before_conflict, EVERY_STORE),
+        TEST(what_was_read_before, EVERY_STORE),
+        TEST(dropped_spaces, EVERY_STORE),
+        TEST(at_random, EVERY_STORE),
     };
 
     return conformance_run("states", tests, sizeof tests / sizeof tests[0]);

@@ -74,7 +74,7 @@ static void noted_before_woken(void **state)
 
         store_wait_durable(f->store, sequence, &look.waiter);
         sem_wait(&look.woken);
-        assert_int_equal(store_settled(f->store, sequence), STORE_OK);
+        assert_int_equal(store_durable(f->store, sequence), STORE_OK);
         assert_true(look.noted >= sequence);
     }
     sem_destroy(&look.woken);

@@ -1,6 +1,5 @@
 #include "fixture.h"
 
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +19,6 @@ int fixture_set_up(void **state)
     if (!log_open(LOG_ERROR, "/dev/null"))
         return -1;
     f->store = chosen_store_open(getenv("LAGRA_TREE_STORE"), f->folder);
-    f->is_remote = chosen_store_is_remote(getenv("LAGRA_TREE_STORE"));
     fixture_new_tree(f, TREE_CASE_EXACT);
     *state = f;
     return 0;
@@ -46,7 +44,6 @@ void fixture_new_store(struct fixture *f)
 {
     chosen_store_close(f->store, f->folder);
     f->store = chosen_store_open(getenv("LAGRA_TREE_STORE"), f->folder);
-    f->is_remote = chosen_store_is_remote(getenv("LAGRA_TREE_STORE"));
 }
 
 /* ---- operations ---- */
@@ -199,18 +196,7 @@ struct attempt {
     const struct op *op;
     struct outcome outcome;
     uint64_t taken; /* by OP_SNAPSHOT */
-    bool decided;   /* what is left is its commit */
 };
-
-struct fetched {
-    struct waiter waiter; /* first */
-    sem_t woken;
-};
-
-static void wake(struct waiter *waiter)
-{
-    sem_post(&((struct fetched *)(void *)waiter)->woken);
-}
 
 /* One attempt of an operation: `of` is a struct attempt. */
 static enum error attempt_op(struct decision *d, void *of)
@@ -249,47 +235,13 @@ static enum error attempt_op(struct decision *d, void *of)
     return OK;
 }
 
-/* As a worker does it, on a store on other machines: what is not there is fetched, and the same step is
- * taken again. service/exchange.c */
-static enum error run_fetching(struct decision *d, struct attempt *attempt)
-{
-    struct fetch_set *set = fetch_set_open(d->store);
-    struct fetched fetched = { .waiter = { .wake = wake } };
-    enum error e = DECIDE_AGAIN;
-
-    sem_init(&fetched.woken, 0, 0);
-    d->access = (struct store_access){ .fetches = set };
-    while (e == DECIDE_AGAIN || e == DECIDE_BLOCKING) {
-        if (e == DECIDE_BLOCKING) {
-            if (!fetch_set_wait(set, &fetched.waiter))
-                d->access = STORE_MAY_BLOCK;
-            else
-                while (sem_wait(&fetched.woken))
-                    ;
-        }
-        if (e == DECIDE_AGAIN || !attempt->decided) {
-            e = deciding_attempt(d, attempt_op, attempt);
-            attempt->decided = e == OK;
-        }
-        if (attempt->decided && !deciding_is_empty(d))
-            e = deciding_commit(d);
-        else if (attempt->decided)
-            e = OK;
-    }
-    deciding_end(d);
-    fetch_set_close(set);
-    sem_destroy(&fetched.woken);
-    return e;
-}
-
 static struct outcome run_op(struct fixture *f, const struct op *op)
 {
     struct arena *arena = arena_new(1u << 24);
     struct problem problem = { .detail = NULL };
     struct decision d = fixture_decision(f, arena, &problem);
     struct attempt attempt = { .f = f, .op = op };
-    enum error e = f->is_remote ? run_fetching(&d, &attempt)
-                                : deciding_run_unawaited(&d, attempt_op, &attempt);
+    enum error e = deciding_run_unawaited(&d, attempt_op, &attempt);
 
     deciding_end(&d);
     arena_free(arena);
@@ -325,23 +277,10 @@ struct look {
     size_t nodes;
 };
 
-/* Held: the late store loses others. */
-static struct snapshot *open_partition(struct look *look, struct partition partition)
-{
-    struct snapshot *snapshot = snapshot_open(look->f->store, partition, STORE_MAY_BLOCK);
-    enum store_result result;
-
-    while ((result = snapshot_hold(snapshot)) == STORE_CONFLICT) {
-        snapshot_close(snapshot);
-        snapshot = snapshot_open(look->f->store, partition, STORE_MAY_BLOCK);
-    }
-    assert_int_equal(result, STORE_OK);
-    return snapshot;
-}
-
 static struct snapshot *open_at(struct look *look, uint64_t id)
 {
-    return open_partition(look, tree_partition(look->arena, look->f->space, id));
+    return snapshot_open(look->f->store, tree_partition(look->arena, look->f->space, id),
+                         STORE_MAY_BLOCK);
 }
 
 static void look_into(struct look *look, uint64_t directory);
@@ -394,17 +333,14 @@ void fixture_dump(struct fixture *f, char *out, size_t size)
     struct space_iterator *iterator;
     struct space_record record;
     size_t listed = 0;
-    enum store_result result = STORE_CONFLICT;
 
     text_init(&look.out, look.arena, size);
     look_into(&look, TREE_ROOT);
-    while (result == STORE_CONFLICT) { /* the late store loses it */
-        iterator = space_iterator_open(f->store, f->space, bytes_of("", 0), bytes_of("", 0),
-                                       STORE_MAY_BLOCK);
-        for (listed = 0; (result = space_iterator_next(iterator, &record)) == STORE_OK;)
-            listed += bytes_is(record.record_key, "n");
-        space_iterator_close(iterator);
-    }
+    iterator =
+        space_iterator_open(f->store, f->space, bytes_of("", 0), bytes_of("", 0), STORE_MAY_BLOCK);
+    while (space_iterator_next(iterator, &record) == STORE_OK)
+        listed += bytes_is(record.record_key, "n");
+    space_iterator_close(iterator);
     assert_int_equal(listed, look.nodes);
     if (out)
         (void)snprintf(out, size, "%.*s", BYTES_ARG(text_bytes(&look.out)));
@@ -573,23 +509,20 @@ static const struct service collector = { .task_handlers = collecting, .task_han
 /* Each version is until a generation that is kept. returns how many there are */
 static size_t count_versions(struct fixture *f, const struct tree_kept *kept)
 {
-    struct index_iterator *iterator;
+    struct index_iterator *iterator = index_iterator_open(
+        f->store, f->space, bytes_of("", 0), bytes_of("", 0), bytes_of("", 0), STORE_MAY_BLOCK);
     struct index_record found;
-    enum store_result result = STORE_CONFLICT;
+    enum store_result result;
     size_t count = 0;
 
-    while (result == STORE_CONFLICT) { /* the late store loses it */
-        iterator = index_iterator_open(f->store, f->space, bytes_of("", 0), bytes_of("", 0),
-                                       bytes_of("", 0), STORE_MAY_BLOCK);
-        for (count = 0; !(result = index_iterator_next(iterator, &found)); count++) {
-            size_t i = 0;
+    for (; !(result = index_iterator_next(iterator, &found)); count++) {
+        size_t i = 0;
 
-            while (kept && i < kept->count && kept->generations[i] != be64_get(found.key.ptr))
-                i++;
-            assert_true(!kept || i < kept->count);
-        }
-        index_iterator_close(iterator);
+        while (kept && i < kept->count && kept->generations[i] != be64_get(found.key.ptr))
+            i++;
+        assert_true(!kept || i < kept->count);
     }
+    index_iterator_close(iterator);
     assert_int_equal(result, STORE_NOT_FOUND);
     return count;
 }
@@ -603,7 +536,6 @@ void fixture_collect(struct fixture *f)
 {
     static const struct service *const services[] = { &collector };
     struct arena *arena = arena_new(1u << 24);
-    struct look look = { .f = f, .arena = arena };
     struct snapshot *before;
     struct tree_kept kept;
     bool left = false;
@@ -611,7 +543,7 @@ void fixture_collect(struct fixture *f)
     while (tasks_run_due(f->store, services, NULL, 1, clock_now(), &left) < INSTANT_MAX)
         ;
     assert_false(left);
-    before = open_partition(&look, tree_stamp_partition(f->space));
+    before = snapshot_open(f->store, tree_stamp_partition(f->space), STORE_MAY_BLOCK);
     assert_int_equal(tree_kept_read(before, arena, &kept), STORE_OK);
     snapshot_close(before);
     count_versions(f, &kept);

@@ -1,8 +1,7 @@
 /* What the tests of src/tree share: a store with one tree, operations on it as decisions that are
  * attempted and committed as the server's are (service/deciding.h), and a look at all that it holds.
  * The store lies in memory; with LAGRA_TREE_STORE=embedded in the environment, in a folder of its own
- * below $TMPDIR, without syncs; with =late, in memory behind the late store (tests/unit/store/late.h),
- * which loses reads and lets everything be fetched. */
+ * below $TMPDIR, without syncs. */
 #ifndef LAGRA_TESTS_TREE_FIXTURE_H
 #define LAGRA_TESTS_TREE_FIXTURE_H
 
@@ -18,7 +17,6 @@
 struct fixture {
     struct store *store;
     char folder[256]; /* empty: in memory */
-    bool is_remote;   /* operations fetch what they read, and never block */
     struct guid space;
     enum tree_case rule;
     uint64_t taken; /* the generation of the newest OP_SNAPSHOT; 0: none */

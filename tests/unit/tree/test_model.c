@@ -50,7 +50,7 @@ static void *work(void *of)
 {
     struct worker *worker = of;
 
-    for (unsigned i = 0; i < (worker->f->is_remote ? BESIDE / 3 : BESIDE); i++) {
+    for (unsigned i = 0; i < BESIDE; i++) {
         char path[16], to[16];
         struct op op = random_op(&worker->random, path, to);
 

@@ -82,7 +82,7 @@ static void one_seed(struct run *run)
 {
     fixture_new_tree(run->f, run->seed % 2 ? TREE_CASE_EXACT : TREE_CASE_IGNORED);
     model_init(&run->model);
-    for (unsigned i = 0; i < (run->f->is_remote ? ROUNDS / 3 : ROUNDS); i++) {
+    for (unsigned i = 0; i < ROUNDS; i++) {
         uint64_t what = draw(&run->random, 30);
 
         if (what == 0)
@@ -123,7 +123,7 @@ static void as_the_model(void **state)
 static void all_of_a_large_directory_goes(void **state)
 {
     struct fixture *f = *state;
-    unsigned third = f->is_remote ? 80 : 240; /* of the files; a step takes fewer than all */
+    const unsigned third = 240; /* of the files; a step takes fewer than all */
     uint64_t generations[3];
     char path[32];
 
