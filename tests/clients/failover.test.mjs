@@ -1,6 +1,7 @@
 // Cells: one front end at a time owns a data folder that several could reach, and nothing is answered by another.
 // docs/cells.md; decision: 935 to 939
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
@@ -224,6 +225,13 @@ test('without a lease nothing is answered, neither by REST nor by SMB; with it a
     assert.ok((await negotiate(owner.ports.smb)).length > 64);
 });
 
+/** A signal to stop is taken by one thread, and the others run on until then. */
+async function untilStopped(pid) {
+    const isStopped = (thread) => /\) [tT] /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1'));
+    while (!readdirSync(`/proc/${pid}/task`).every(isStopped))
+        await delay(5);
+}
+
 test('an owner that was stopped for longer than its lease answers nothing that came meanwhile', async (t) => {
     const { cluster } = await newCluster(t);
     const owner = await newMember(t, cluster);
@@ -232,6 +240,7 @@ test('an owner that was stopped for longer than its lease answers nothing that c
     assert.equal((await put(owner, 'b', 'of b')).status, 201);
     await owner.control('renewals/hold'); // else it may renew before it answers, which is right too
     owner.signal('SIGSTOP');
+    await untilStopped(owner.pid);
     const asked = get(owner, 'b').then(() => 'answered', () => 'closed');
     await delay(LEASE_MS + 100);
     owner.signal('SIGCONT');
