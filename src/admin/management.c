@@ -73,8 +73,10 @@ static enum http_step answer_metrics(struct exchange *exchange, const struct man
 
     text_init(&page, exchange->arena, 64 * 1024);
     metrics_print(&page);
-    figures_print(&page, management);
-    usage_survey_print(management->usage, &page);
+    if (!management->standing_by) {
+        figures_print(&page, management);
+        usage_survey_print(management->usage, &page);
+    }
     return management_answer(exchange, 200, CONTENT_TYPE, text_bytes(&page));
 }
 
@@ -120,16 +122,21 @@ static enum http_step on_head(struct exchange *exchange)
 {
     const struct request *request = &exchange->request;
     const struct management *management = request->listener_tag;
-    const struct endpoint *endpoint = health_endpoint(management);
+    const struct endpoint *endpoint = NULL;
     enum http_step step;
 
-    exchange_answers_by(exchange, management->admin->tenure);
+    if (!management->standing_by) {
+        exchange_answers_by(exchange, management->admin->tenure);
+        endpoint = health_endpoint(management);
+    }
     if (exchange->server_is_busy && !management->console)
         return refuse(exchange, 503, "too many connections\n");
     if (management->console && console_is_asked(request))
         return serve_console(exchange, management);
     if (!check_site(exchange, management, &step))
         return step;
+    if (management->standing_by && health_is_asked(request))
+        return exchange_pass_on(exchange, management->standing_by, management->standing_by_tag);
     if (endpoint && health_is_asked(request))
         return exchange_pass_on(exchange, &service_application, (void *)(uintptr_t)endpoint);
     if (management->token.ptr && !has_token(management, request)) {
@@ -137,7 +144,7 @@ static enum http_step on_head(struct exchange *exchange)
         return refuse(exchange, 401, "a token is needed: Authorization: Bearer\n");
     }
     exchange_authenticate(exchange);
-    if (testing_is_asked(request))
+    if (testing_is_asked(request) && !management->standing_by)
         return testing_head(exchange, management);
     if (!bytes_is(request->path, "/metrics"))
         return refuse(exchange, 404, "there is /metrics\n");

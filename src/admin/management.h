@@ -37,7 +37,11 @@ struct management {
     struct saved_states *saved; /* with it: of the pool */
     struct decide_pool *pool;   /* with it: one thread */
     bool has_smb;
-    uint64_t started_s; /* since 1970 */
+    /* While a front end of a cluster stands by there is only /metrics, and /-/live and /-/ready, which this application
+     * serves: else NULL. */
+    const struct http_application *standing_by;
+    void *standing_by_tag; /* its listener_tag */
+    uint64_t started_s;    /* since 1970 */
 };
 
 extern const struct http_application management_application;

@@ -76,6 +76,33 @@ void address_write(const uint8_t address[ADDRESS_SIZE], uint16_t port, char to[A
     snprintf(to, ADDRESS_TEXT_MAX, is_v4 ? "%s:%u" : "[%s]:%u", text, port);
 }
 
+/* An IPv6 address stands in brackets, so the last colon is before the port. Compared with what would be written, which
+ * leaves one spelling of each. */
+bool address_read(struct bytes text, uint8_t ret_address[ADDRESS_SIZE], uint16_t *ret_port)
+{
+    char written[ADDRESS_TEXT_MAX];
+    uint8_t address[ADDRESS_SIZE];
+    size_t colon = text.len;
+    struct bytes name;
+    uint64_t port;
+
+    while (colon > 0 && text.ptr[colon - 1] != ':')
+        colon--;
+    if (colon < 2 || !bytes_parse_u64(bytes_from(text, colon), UINT16_MAX, &port))
+        return false;
+    name = bytes_of(text.ptr, colon - 1);
+    if (name.len > 2 && name.ptr[0] == '[' && name.ptr[name.len - 1] == ']')
+        name = bytes_of(name.ptr + 1, name.len - 2);
+    if (!address_parse(name, address))
+        return false;
+    address_write(address, (uint16_t)port, written);
+    if (!bytes_is(text, written))
+        return false;
+    memcpy(ret_address, address, sizeof address);
+    *ret_port = (uint16_t)port;
+    return true;
+}
+
 /* ---- blocks ---- */
 
 bool address_begins_with(const uint8_t *address, const uint8_t *prefix, unsigned bits)

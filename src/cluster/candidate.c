@@ -69,6 +69,7 @@ static bool open_file(struct candidate *c)
             struct owner_identity self;
 
             owner_file_identify(&c->file, c->of->address, &self);
+            snprintf(self.forward, sizeof self.forward, "%s", c->of->forward);
             lock_take(&c->lock);
             c->found.self = self;
             c->found.is_open = true;

@@ -20,6 +20,7 @@ struct candidacy {
     const char *path; /* of the cluster's folder */
     struct guid cluster;
     const char *address;  /* "host:port", for the record */
+    const char *forward;  /* of the internal endpoint, for the record; "": none */
     atomic_bool is_taken; /* set by the candidate that wins, or to stop all of them */
 };
 

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/crc.h"
 #include "base/file.h"
+#include "cluster/key.h"
 #include "cluster/owner_file.h"
 
 #define HEAD       "lagra-cluster 1 "
@@ -137,7 +138,7 @@ static bool fill(int folder, unsigned cells, const char **ret_problem)
     is_done = true;
     for (unsigned i = 1; i <= cells && is_done; i++)
         is_done = make_cell(all, &id, i);
-    is_done = is_done && fsync(all) == 0;
+    is_done = is_done && fsync(all) == 0 && cluster_key_create(folder);
     close(all);
     if (!is_done || !write_cluster(folder, &id))
         return failed("it cannot be written", ret_problem);

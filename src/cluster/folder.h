@@ -1,6 +1,7 @@
 /* The folder of a cluster, on a file system that all its machines share:
  *
  *   cluster             one line: "lagra-cluster 1 ID CRC", the CRC-32C of the text before it
+ *   key                 the secret that its front ends share (key.h)
  *   cells/0001/owner    who owns the cell (owner_file.h)
  *   cells/0001/data/    its data folder, that of an embedded engine
  *

@@ -1,104 +1,203 @@
 /* See front.h. */
 #include "cluster/front.h"
 
-#include "base/errors.h"
+#include <stdio.h>
 
-/* A take-over takes about this long, and the SDKs' own pauses are shorter. */
-#define RETRY_AFTER "3"
-#define PATH_LIVE   "/-/live"
-#define PATH_READY  "/-/ready"
+#include "cluster/envelope.h"
+#include "cluster/refusal.h"
 
-static enum http_step respond(struct exchange *exchange, int status, const char *type,
-                              struct bytes body)
+#define PATH_LIVE "/-/live"
+
+/* ---- the ports of the services ---- */
+
+static enum http_step tell_cluster(struct exchange *exchange, struct front *front)
 {
-    struct response *response = &exchange->response;
+    char status[sizeof front->status];
 
-    response->status = status;
-    response_header_string(response, "Server", "Lagra/" LAGRA_VERSION);
-    response_header_string(response, "Content-Type", type);
-    response->body_kind = BODY_BYTES;
-    response->body = body;
-    return HTTP_RESPOND;
-}
-
-/* rest: Status-and-Error-Codes2 */
-static enum http_step refuse(struct exchange *exchange, bool is_json)
-{
-    static const char *const code = "ServerBusy";
-    const char *message = error_message(E_ServerBusy);
-    struct bytes body;
-
-    response_header_string(&exchange->response, "x-ms-error-code", code);
-    response_header_string(&exchange->response, "Retry-After", RETRY_AFTER);
-    if (is_json) {
-        body = arena_printf(exchange->arena,
-                            "{\"odata.error\":{\"code\":\"%s\",\"message\":{\"lang\":\"en-US\","
-                            "\"value\":\"%s\"}}}",
-                            code, message);
-        return respond(exchange, error_status(E_ServerBusy), "application/json", body);
-    }
-    body = arena_printf(exchange->arena,
-                        "\xef\xbb\xbf<?xml version=\"1.0\" encoding=\"utf-8\"?><Error><Code>%s"
-                        "</Code><Message>%s</Message></Error>",
-                        code, message);
-    return respond(exchange, error_status(E_ServerBusy), "application/xml", body);
+    lock_take(&front->lock);
+    memcpy(status, front->status, sizeof status);
+    lock_give(&front->lock);
+    return refusal_respond(exchange, 503, "text/plain",
+                           arena_copy(exchange->arena, bytes_from_string(status)));
 }
 
 static enum http_step stand_by(struct exchange *exchange, const struct front_door *door)
 {
     const struct request *request = &exchange->request;
     bool is_get = request->method == METHOD_GET || request->method == METHOD_HEAD;
+    bool is_ready = is_get && bytes_is(request->path, FORWARD_PATH_READY);
 
     if (is_get && bytes_is(request->path, PATH_LIVE))
-        return respond(exchange, 200, "text/plain", bytes_from_string("live\n"));
-    if (is_get && bytes_is(request->path, PATH_READY))
-        return respond(exchange, 503, "text/plain",
-                       bytes_from_string("the front end stands by: it owns no cell\n"));
-    return refuse(exchange, door->is_json);
+        return refusal_respond(exchange, 200, "text/plain", bytes_from_string("live\n"));
+    if (is_ready && (bytes_is(request->query, "cluster") || !door->front->forwards))
+        return tell_cluster(exchange, door->front);
+    if ((exchange->server_is_busy && !exchange->application) || !door->front->forwards)
+        return refusal_busy(exchange, door->forwarding.is_json);
+    return forward_head(exchange, &door->forwarding);
 }
 
 static enum http_step on_head(struct exchange *exchange)
 {
     const struct front_door *door = exchange->request.listener_tag;
 
-    if (!atomic_load(&door->front->serves))
+    if (!atomic_load(&door->front->serves) || !forward_cancel(exchange))
         return stand_by(exchange, door);
     exchange_answers_by(exchange, door->front->tenure);
     return exchange_pass_on(exchange, door->application, door->tag);
 }
 
-/* Nothing that stands by wants a body. */
-static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
+/* ---- the internal endpoint ---- */
+
+static enum http_introduced introduce(struct bytes input, struct http_introduction *ret_said)
+{
+    struct envelope envelope;
+    enum http_introduced introduced = envelope_read(input, &envelope);
+
+    *ret_said = envelope.said;
+    return introduced;
+}
+
+static bool is_owner(struct front *front, const struct envelope *envelope)
+{
+    return atomic_load(&front->serves) && !atomic_load(&front->hands_over) &&
+           envelope->cell == front->cell && envelope->incarnation == front->incarnation;
+}
+
+static bool is_loopback(const uint8_t address[ADDRESS_SIZE])
+{
+    static const uint8_t v6[ADDRESS_SIZE] = { [ADDRESS_SIZE - 1] = 1 };
+
+    return address_is_v4(address) ? address[ADDRESS_V4_BEGIN] == 127
+                                  : memcmp(address, v6, sizeof v6) == 0;
+}
+
+/* Does the client sit on this machine, and has it asked a front end of this machine? What is confined to the machine, such as
+ * the published development key, is refused to all others, whatever address the owner itself listens on. */
+static bool is_of_this_machine(const struct request *request, const struct http_introduction *said)
+{
+    uint8_t peer[ADDRESS_SIZE];
+    uint16_t port;
+
+    return said->client_is_known && is_loopback(said->client) &&
+           address_read(request->via, peer, &port) && is_loopback(peer);
+}
+
+static enum http_step on_internal_head(struct exchange *exchange)
+{
+    struct front *front = exchange->request.listener_tag;
+    struct envelope envelope;
+    const struct front_door *door;
+    bool is_executed;
+
+    if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
+        return HTTP_CUT; /* one that is refused before its head was read */
+    door = &front->doors[envelope.service];
+    exchange->request.is_forwarded |= !is_of_this_machine(&exchange->request, &envelope.said);
+    exchange_authenticate(exchange);
+    if (exchange->server_is_busy)
+        return refusal_busy(exchange, door->forwarding.is_json);
+    is_executed = is_owner(front, &envelope);
+    forward_count_received(envelope.service, is_executed);
+    if (!is_executed)
+        return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
+    exchange_answers_by(exchange, front->tenure);
+    return exchange_pass_on(exchange, door->application, door->tag);
+}
+
+/* ---- both ---- */
+
+static void set_round(struct http_application *application, const struct http_application *service)
+{
+    application->round = service->round; /* it is of a worker, not of an exchange */
+}
+
+struct http_application front_application_for(const struct http_application *service)
+{
+    struct http_application application = {
+        .head = on_head,
+        .body = forward_body,
+        .end = forward_end,
+        .done = forward_done,
+    };
+
+    set_round(&application, service);
+    return application;
+}
+
+/* Bodies of refused requests only. */
+static enum http_step on_internal_body(struct exchange *exchange, struct bytes data,
+                                       size_t *ret_taken)
 {
     (void)exchange;
     *ret_taken = data.len;
     return HTTP_RESPOND;
 }
 
-static enum http_step on_end(struct exchange *exchange)
+static enum http_step on_internal_end(struct exchange *exchange)
 {
     (void)exchange;
     return HTTP_RESPOND;
 }
 
-static void on_done(struct exchange *exchange)
+static void on_internal_done(struct exchange *exchange)
 {
     (void)exchange;
 }
 
-void front_serve(struct front *front, const struct tenure *tenure)
+struct http_application front_internal_application_for(const struct http_application *service)
+{
+    struct http_application application = {
+        .introduce = introduce,
+        .head = on_internal_head,
+        .body = on_internal_body,
+        .end = on_internal_end,
+        .done = on_internal_done,
+    };
+
+    set_round(&application, service);
+    return application;
+}
+
+/* ---- the front ---- */
+
+void front_init(struct front *front, const struct http_application *service,
+                const char *const names[FORWARD_SERVICES], struct net_key *key,
+                void (*log)(const struct forward_logged *logged))
+{
+    forward_metrics_start(names);
+    route_init(&front->route);
+    lock_init(&front->lock, RANK_CELLS);
+    front_set_status(front, "stands by: no owner is known");
+    front->forwards = key != NULL;
+    for (unsigned i = 0; i < FORWARD_SERVICES; i++)
+        front->doors[i] = (struct front_door){
+            .front = front,
+            .application = service,
+            .forwarding = { .route = &front->route,
+                            .key = key,
+                            .service = i,
+                            .name = names[i],
+                            .log = log },
+        };
+}
+
+void front_set_status(struct front *front, const char *status)
+{
+    lock_take(&front->lock);
+    snprintf(front->status, sizeof front->status, "%s\n", status);
+    lock_give(&front->lock);
+}
+
+void front_serve(struct front *front, const struct tenure *tenure, uint32_t cell,
+                 uint64_t incarnation)
 {
     front->tenure = tenure;
+    front->cell = cell;
+    front->incarnation = incarnation;
     atomic_store(&front->serves, true);
 }
 
-struct http_application front_application_for(const struct http_application *service)
+void front_hand_over(struct front *front)
 {
-    return (struct http_application){
-        .head = on_head,
-        .body = on_body,
-        .end = on_end,
-        .done = on_done,
-        .round = service->round, /* it is of a worker, not of an exchange */
-    };
+    atomic_store(&front->hands_over, true);
 }

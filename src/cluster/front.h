@@ -1,37 +1,59 @@
-/* The front end's HTTP application: passes requests to the service while this process owns the cell,
- * and rejects them with 503 until then. A process goes from standing by to serving once, and never back:
+/* The front end's HTTP applications. That of the services' ports executes requests while this process owns the cell, and
+ * forwards them to the owner until then (forward.h). A process goes from standing by to serving once, and never back:
  * it ends when it loses its cell.
  *
- *   standing by  GET /-/live   200
- *                GET /-/ready  503, and why in the body
- *                all else      503 ServerBusy with Retry-After
+ *   standing by  GET /-/live            200
+ *                GET /-/ready           as the owner responds; 503 if it cannot be reached
+ *                GET /-/ready?cluster   503, and who owns the cell
+ *                all else               forwarded; 503 ServerBusy with Retry-After without an owner
  *   serving      the service's responses, while the tenure holds; afterwards connections are closed
  *                without a response
  *
- * Requests for cells of other front ends will be forwarded from here. */
+ * That of the internal endpoint executes requests that other front ends forward, while this process owns the cell under the
+ * incarnation that they mean; otherwise it refuses them (FORWARD_NOT_OWNER). It never forwards, so there are no loops. */
 #ifndef LAGRA_CLUSTER_FRONT_H
 #define LAGRA_CLUSTER_FRONT_H
 
 #include "base/tenure.h"
-#include "http/http.h"
-
-/* The state that all doors of a process share. */
-struct front {
-    atomic_bool serves; /* what follows is set, and does not change any more */
-    const struct tenure *tenure;
-};
+#include "cluster/forward.h"
 
 /* What request.listener_tag points to: one service. */
 struct front_door {
     struct front *front;
     const struct http_application *application; /* of the service */
     void *tag;                                  /* its listener_tag, once the front serves */
-    bool is_json;                               /* errors of the Table service */
+    struct forwarding forwarding;
 };
 
-/* Returns the application of the doors; `service` is the one of their services. */
+/* The state that all doors of a process share. */
+struct front {
+    struct front_door doors[FORWARD_SERVICES];
+    struct route route;
+    bool forwards;      /* constant: doors[].forwarding.key is set */
+    atomic_bool serves; /* what follows is set, and does not change any more */
+    const struct tenure *tenure;
+    uint32_t cell;
+    uint64_t incarnation;
+    atomic_bool hands_over; /* it will not own the cell for long */
+    struct lock lock;       /* RANK_CELLS; over status */
+    char status[512];       /* of /-/ready?cluster */
+};
+
+/* Returns the application of the services' ports; `service` is the one of their services. listener_tag: a door. */
 struct http_application front_application_for(const struct http_application *service);
-/* Has the doors pass requests on from now on. Main thread, once. */
-void front_serve(struct front *front, const struct tenure *tenure);
+/* Returns the application of the internal endpoint. listener_tag: the front. */
+struct http_application front_internal_application_for(const struct http_application *service);
+/* Prepares the doors, and the metrics of forwarding. names: of the services; static. key: NULL if nothing is forwarded.
+ * log: of forwarded requests; NULL: none. Main thread. */
+void front_init(struct front *front, const struct http_application *service,
+                const char *const names[FORWARD_SERVICES], struct net_key *key,
+                void (*log)(const struct forward_logged *logged));
+/* Says in a sentence who owns the cell. Main thread. */
+void front_set_status(struct front *front, const char *status);
+/* Has the doors pass requests on to the services from now on. Main thread, once. */
+void front_serve(struct front *front, const struct tenure *tenure, uint32_t cell,
+                 uint64_t incarnation);
+/* Has other front ends wait for the next owner of the cell, since this one stops. Main thread. */
+void front_hand_over(struct front *front);
 
 #endif

@@ -92,17 +92,20 @@ static void *run(void *argument)
             break;
         }
         log_lapse(owner);
+        owner->renewed(owner->context);
     }
     return NULL;
 }
 
 bool owner_start(struct owner *owner, struct owner_file *file, const struct owner_record *record,
-                 uint64_t began_ns, void (*lost)(void *context, const char *why), void *context)
+                 uint64_t began_ns, void (*lost)(void *context, const char *why),
+                 void (*renewed)(void *context), void *context)
 {
     memset(owner, 0, sizeof *owner);
     owner->file = *file;
     owner->record = *record;
     owner->lost = lost;
+    owner->renewed = renewed;
     owner->context = context;
     owner->settles = SETTLES;
     atomic_init(&owner->tenure.ends_ns, began_ns + record->lease_ms * NS_PER_MS);

@@ -22,6 +22,7 @@ struct owner {
     struct tenure tenure;
     /* Called once on the owner's thread when the cell is lost; why: words for the log. */
     void (*lost)(void *context, const char *why);
+    void (*renewed)(void *context); /* called on that thread after each renewal */
     void *context;
     struct thread thread;
     atomic_bool ends;
@@ -35,7 +36,8 @@ struct owner {
  * at `began_ns` (clock_boot_ns()). The tenure starts at once; the caller waits for the end of the
  * previous owner's lease before it serves. Returns false if no thread can be started. */
 bool owner_start(struct owner *owner, struct owner_file *file, const struct owner_record *record,
-                 uint64_t began_ns, void (*lost)(void *context, const char *why), void *context);
+                 uint64_t began_ns, void (*lost)(void *context, const char *why),
+                 void (*renewed)(void *context), void *context);
 /* Ends the tenure and the thread, writes that the cell is free, and unlocks it. Everything else
  * that writes to the cell must have ended. Main thread. */
 void owner_release(struct owner *owner);

@@ -8,7 +8,7 @@
 
 static const char magic[8] = { 'L', 'a', 'g', 'r', 'a', 'O', 'w', 'n' };
 
-#define VERSION     1u
+#define VERSION     2u
 #define CRC_AT      8u
 #define LENGTH_AT   12u
 #define FIELDS_AT   14u
@@ -34,6 +34,7 @@ static void encode_fields(struct text *out, const struct owner_record *record)
     encode_bytes(out, bytes_from_string(owner->name));
     encode_bytes(out, bytes_from_string(owner->address));
     encode_bytes(out, bytes_from_string(owner->client));
+    encode_bytes(out, bytes_from_string(owner->forward));
 }
 
 static uint32_t crc_of(const char *slot)
@@ -100,8 +101,9 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
 {
     struct owner_identity *owner = &record->owner;
     uint64_t cell, held, lease_ms;
+    unsigned version = decode_u8(d);
 
-    if (decode_u8(d) != VERSION)
+    if (version < 1 || version > VERSION)
         return false;
     decode_fixed(d, record->cluster.b, sizeof record->cluster.b);
     if (!decode_number(d, OWNER_CELL_MAX, &cell) || cell == 0)
@@ -119,7 +121,8 @@ static bool decode_fields(struct decoder *d, struct owner_record *record)
     owner->pid = decode_u64(d);
     return decode_string(d, owner->name, OWNER_NAME_MAX) &&
            decode_string(d, owner->address, OWNER_ADDRESS_MAX) &&
-           decode_string(d, owner->client, OWNER_CLIENT_MAX) && decoder_ok(d) &&
+           decode_string(d, owner->client, OWNER_CLIENT_MAX) &&
+           (version < 2 || decode_string(d, owner->forward, OWNER_FORWARD_MAX)) && decoder_ok(d) &&
            (!record->is_held || (record->incarnation > 0 && record->lease_ms > 0));
 }
 

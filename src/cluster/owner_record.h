@@ -6,7 +6,7 @@
  *   8   4  CRC-32C of all bytes that follow, little-endian
  *   12  2  length of the fields, big-endian
  *   14  .. fields (base/codec.h): version, cluster, cell, incarnation, renewal, is_held, lease_ms,
- *          renewed, boot, pid, name, address, client
+ *          renewed, boot, pid, name, address, client; since version 2 also forward
  *   ..     zeros
  *
  * The file has two slots, which are written in turn, so a write that is torn by a crash leaves the
@@ -23,6 +23,7 @@
 #define OWNER_NAME_MAX     64u
 #define OWNER_ADDRESS_MAX  280u
 #define OWNER_CLIENT_MAX   64u
+#define OWNER_FORWARD_MAX  63u
 #define OWNER_LEASE_MAX_MS 60000u
 #define OWNER_CELL_MAX     9999u
 
@@ -33,6 +34,8 @@ struct owner_identity {
     char name[OWNER_NAME_MAX + 1];       /* of its machine */
     char address[OWNER_ADDRESS_MAX + 1]; /* "host:port" of its Blob service */
     char client[OWNER_CLIENT_MAX + 1];   /* "client4123" of its CephFS mount; "": not known */
+    /* "192.0.2.1:10020" where other front ends forward requests to (address_read()); "": nowhere */
+    char forward[OWNER_FORWARD_MAX + 1];
 };
 
 struct owner_record {

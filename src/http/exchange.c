@@ -18,6 +18,7 @@
 
 #include <assert.h>
 
+#include "base/log.h"
 #include "http/request.h"
 
 enum http_step exchange_pass_on(struct exchange *exchange,
@@ -52,10 +53,10 @@ static enum turn refuse_head(struct http_connection *connection, int status)
 /* A head that is not complete. */
 static enum turn await_head(struct http_connection *connection)
 {
-    size_t head_max = connection->server->limits.connection_memory_bytes;
+    size_t head_max = connection->server->limits.connection_memory_bytes + connection->introduction;
     struct head_scan *scan = &connection->scan;
 
-    if (scan->begin > 0) {
+    if (scan->begin > 0 && connection->introduction == 0) {
         size_t empty_lines = scan->begin;
 
         head_forget(scan, empty_lines);
@@ -66,8 +67,28 @@ static enum turn await_head(struct http_connection *connection)
     return receive(connection, head_max);
 }
 
+/* Looks for the introduction in front of a head. */
+static enum turn find_introduction(struct http_connection *connection)
+{
+    struct http_introduction said;
+
+    switch (
+        connection->server->application->introduce(input_bytes(&connection->net.input), &said)) {
+    case INTRODUCTION_PART:
+        return receive(connection, connection->server->limits.connection_memory_bytes);
+    case INTRODUCTION_WHOLE:
+        connection->introduction = said.size;
+        return TURN_GOES_ON;
+    case INTRODUCTION_MALFORMED:
+        break;
+    }
+    log_line(LOG_WARN, "%s: an introduction of a request is malformed", connection->net.peer);
+    return TURN_ENDS;
+}
+
 /* A complete head: copied, because it is needed for as long as the exchange lasts. */
-static enum turn begin_request(struct http_connection *connection, struct bytes head)
+static enum turn begin_request(struct http_connection *connection, struct bytes introduction,
+                               struct bytes head)
 {
     const struct head_scan scan = connection->scan;
     struct live *live = exchange_begin(connection);
@@ -77,19 +98,22 @@ static enum turn begin_request(struct http_connection *connection, struct bytes 
     int refusal;
 
     head = arena_copy(live->exchange.arena, head);
-    input_use(&connection->net.input, scan.end);
+    live->exchange.introduction = arena_copy(live->exchange.arena, introduction);
+    input_use(&connection->net.input, introduction.len + scan.end);
     connection->scan = (struct head_scan){ .begin = 0 };
+    connection->introduction = 0;
     refusal = head_read(live->exchange.arena, head, scan.lines, request, &minor);
     if (refusal == 0)
         refusal = request_read(request, minor, &asks);
     if (refusal == 0)
-        refusal = live_read_forwarded(live);
+        refusal = introduction.len > 0 ? live_read_introduction(live) : live_read_forwarded(live);
     if (refusal != 0)
         return answer_refuse(live, refusal);
     request->head_bytes = head.len;
+    request->expects = asks.expects;
     live->expects = asks.expects;
-    live->closes |= asks.closes;
-    live->keeps_1_0 = asks.keeps_1_0;
+    live->closes |= asks.closes && introduction.len == 0;
+    live->keeps_1_0 = asks.keeps_1_0 && introduction.len == 0;
     live->body_left = request->content_length;
     live->stage = STAGE_HEAD;
     return TURN_GOES_ON;
@@ -97,9 +121,18 @@ static enum turn begin_request(struct http_connection *connection, struct bytes 
 
 static enum turn step_between(struct http_connection *connection)
 {
-    struct bytes input = input_bytes(&connection->net.input);
     const struct head_scan *scan = &connection->scan;
+    struct bytes input, introduction;
 
+    if (connection->server->application->introduce && connection->introduction == 0) {
+        enum turn turn = find_introduction(connection);
+
+        if (connection->introduction == 0)
+            return turn;
+    }
+    input = input_bytes(&connection->net.input);
+    introduction = bytes_of(input.ptr, connection->introduction);
+    input = bytes_from(input, introduction.len);
     switch (head_find(&connection->scan, input)) {
     case HEAD_PART:
         return await_head(connection);
@@ -110,7 +143,8 @@ static enum turn step_between(struct http_connection *connection)
     }
     if (scan->end - scan->begin > connection->server->limits.connection_memory_bytes)
         return refuse_head(connection, 431);
-    return begin_request(connection, bytes_of(input.ptr + scan->begin, scan->end - scan->begin));
+    return begin_request(connection, introduction,
+                         bytes_of(input.ptr + scan->begin, scan->end - scan->begin));
 }
 
 /* ---- the application ---- */
@@ -257,6 +291,11 @@ static enum turn step_body(struct live *live)
         if (turn != TURN_GOES_ON)
             return turn;
         connection_awaits_body(&live->connection->net);
+    }
+    if (live->is_early && live->stage == STAGE_BODY) {
+        if (live->early_step == HTTP_CUT)
+            return TURN_ENDS;
+        live->stage = STAGE_DISCARD;
     }
     if (live->stage == STAGE_DISCARD && is_too_much(live))
         return answer_early(live);

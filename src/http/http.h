@@ -67,6 +67,7 @@ struct request {
     size_t header_count;
     uint64_t content_length; /* 0 without body; HTTP_LENGTH_UNKNOWN when chunked */
     size_t head_bytes;
+    bool expects; /* Expect: 100-continue, and a body */
     /* The client that sent it: "192.0.2.1:5000". Behind a trusted proxy (net.h) that whom the proxy names, "unknown:0"
      * where that has no address. */
     struct bytes peer;
@@ -74,7 +75,15 @@ struct request {
     bool
         is_forwarded; /* by a proxy, as it seems, which need not be a trusted one: for refusals alone */
     void *listener_tag; /* of the listener it came in by */
+    /* The server that passed it on with an introduction (struct http_introduction): "192.0.2.1:5000"; ptr NULL: none */
+    struct bytes via;
 };
+
+/* Returns the head as it came, from the method to the empty line. */
+static inline struct bytes request_head(const struct request *request)
+{
+    return bytes_of(request->method_text.ptr, request->head_bytes);
+}
 
 /* Value of the header (name in lower case, not empty); ptr NULL when absent. Of several, the
  * first. */
@@ -150,6 +159,7 @@ struct exchange {
     void *application;                        /* the application's own state of this exchange */
     const struct http_application *passed_to; /* exchange_pass_on(); NULL: the server's own */
     const struct tenure *tenure;              /* exchange_answers_by(); NULL: it needs none */
+    struct bytes introduction; /* as it was received; empty without http_application.introduce */
 };
 
 /* From now on bytes of the response are sent only while the tenure holds; else the connection is
@@ -203,7 +213,32 @@ enum http_step {
     HTTP_CUT,       /* close the connection without an answer */
 };
 
+/* What another server says of a request that it passes on, in front of its head: whose it is. */
+struct http_introduction {
+    size_t size; /* bytes that it takes */
+    bool client_is_known;
+    uint8_t client[ADDRESS_SIZE];
+    uint16_t port;
+    bool is_tls;       /* the client came over TLS */
+    bool is_forwarded; /* as request.is_forwarded */
+    struct bytes
+        authority; /* that the client asked for, if the head does not say it; ptr NULL: it does */
+};
+enum http_introduced { INTRODUCTION_PART, INTRODUCTION_WHOLE, INTRODUCTION_MALFORMED };
+/* The most that one takes. */
+#define INTRODUCTION_MAX 512u
+
+/* The connection that the exchange came in by, for connection_open(). Worker. */
+struct connection *exchange_connection(struct exchange *exchange);
+/* Ends an exchange whose body() wants more and is not suspended, as if body() had returned HTTP_RESPOND or HTTP_CUT now.
+ * Worker, outside of the exchange's own functions. */
+void exchange_end_body(struct exchange *exchange, enum http_step step);
+
 struct http_application {
+    /* Reads an introduction from the start of the input. Where this is not NULL each request follows one, and a
+     * connection on which none does is closed: only peers that are trusted may connect (net_listen.key). Their
+     * connections do not close with a request that asks for it. */
+    enum http_introduced (*introduce)(struct bytes input, struct http_introduction *ret_said);
     enum http_step (*head)(struct exchange *exchange);
     /* Takes 0..data.len bytes of data; none only with HTTP_WAIT or HTTP_RESPOND.
      *
@@ -238,11 +273,13 @@ struct http_limits {
 };
 extern const struct http_limits http_limits_default;
 
-/* Lowers net.connections_max, and answer_files_max with it, until `servers` servers with these limits
+/* Idle outgoing connections that a worker may keep. */
+#define HTTP_OUTGOING_IDLE_MAX 16u
+/* Lowers net.connections_max, and answer_files_max and net.outgoing_max (unless that is 0) with it, until `servers` servers with these limits
  * need at most so many descriptors: their connections, those beyond the limit that are being
  * refused or closed, files of answers, and what the servers have open themselves. returns false
  * if not even CONNECTIONS_LEAST of each find room. */
-#define CONNECTIONS_LEAST 8u
+#define CONNECTIONS_LEAST      8u
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors);
 /* How many descriptors that takes at least. */
 unsigned http_limits_least(const struct http_limits *limits, unsigned servers);
@@ -265,6 +302,8 @@ uint16_t http_port(const struct http_server *server);
 /* Accepts no more; lets exchanges under way end for at most grace_s; cuts the others. Returns when
  * the last one is over, so what they wait for must still be running. Main thread. */
 void http_stop(struct http_server *server, unsigned grace_s);
+/* As net_cut_outgoing(). */
+void http_cut_outgoing(struct http_server *server, uint64_t tag);
 
 /* ---- ranges ---- */
 

@@ -45,6 +45,7 @@ struct http_connection {
     struct live *live;     /* NULL: between two exchanges */
     struct head_scan scan; /* of the head at the begin of the input */
     bool is_paused;        /* private invariant 2; until the worker hears of the resume */
+    size_t introduction;   /* size of the one at the start of the input, 0 if it was not read yet */
 };
 
 /* What net/ calls. */
@@ -68,11 +69,13 @@ struct live {
     struct memory_holder holder; /* of `charged` */
     size_t charged;              /* unread input, to the memory budget */
     enum stage stage;
-    bool known;           /* head() was called: done() is due */
-    bool expects;         /* Expect: 100-continue, and a body */
-    bool has_file;        /* counts as one of server->answer_files */
-    bool closes;          /* the connection closes after the answer */
-    bool is_cut_behind;   /* the same, and the answer does not say so */
+    bool known;         /* head() was called: done() is due */
+    bool expects;       /* Expect: 100-continue, and a body */
+    bool has_file;      /* counts as one of server->answer_files */
+    bool closes;        /* the connection closes after the answer */
+    bool is_cut_behind; /* the same, and the answer does not say so */
+    bool is_early;      /* exchange_end_body() */
+    enum http_step early_step;
     bool unread;          /* the client may be sending meanwhile: it closes by and by */
     bool is_sent;         /* all of the answer has gone out */
     bool keeps_1_0;       /* an HTTP/1.0 client asked for the connection to be kept */
@@ -105,6 +108,8 @@ struct live *exchange_begin(struct http_connection *connection);
 /* Where a trusted proxy sent the request: takes from its headers who asks, and how. returns 0, or the status of a
  * refusal. Worker. */
 int live_read_forwarded(struct live *live);
+/* Takes whose the request is from the introduction. Returns 0 or the status of a refusal. Worker. */
+int live_read_introduction(struct live *live);
 /* Ends the exchange, if there is one. Worker. */
 void exchange_over(struct http_connection *connection);
 /* Charges the input that the application has not read to the memory budget. Returns false if the budget covers neither

@@ -5,6 +5,7 @@
 
 #include "base/memory_budget.h"
 #include "http/forwarded.h"
+#include "http/tokens.h"
 
 #define EXCHANGE_MAGIC    0x6C786368u
 /* The memory budget allows no more. */
@@ -92,6 +93,22 @@ struct exchange_sent exchange_sent(const struct exchange *exchange)
     return (struct exchange_sent){ .body_bytes = live->sent,
                                    .head_bytes = live->head_bytes,
                                    .is_whole = live->is_sent };
+}
+
+struct connection *exchange_connection(struct exchange *exchange)
+{
+    return &live_of(exchange)->connection->net;
+}
+
+void exchange_end_body(struct exchange *exchange, enum http_step step)
+{
+    struct live *live = live_of(exchange);
+
+    assert(live->stage == STAGE_BODY && !live->connection->is_paused);
+    assert(step == HTTP_RESPOND || step == HTTP_CUT);
+    live->is_early = true;
+    live->early_step = step;
+    connection_wake(&live->connection->net);
 }
 
 /* ---- memory ---- */
@@ -191,16 +208,16 @@ struct live *exchange_begin(struct http_connection *connection)
 
 /* ---- behind a proxy ---- */
 
-/* The client's address counts for the limit by address, too. */
-static void serve_client(struct live *live, const struct forwarded *forwarded)
+/* The client's address counts for the limit by address, too. NULL: it is not known. */
+static void serve_client(struct live *live, const uint8_t *address, uint16_t port)
 {
     struct request *request = &live->exchange.request;
     char peer[ADDRESS_TEXT_MAX] = "unknown:0";
 
-    if (forwarded->client_is_known)
-        address_write(forwarded->client, forwarded->port, peer);
+    if (address)
+        address_write(address, port, peer);
     request->peer = arena_copy(live->exchange.arena, bytes_from_string(peer));
-    if (forwarded->client_is_known && !connection_serves(&live->connection->net, forwarded->client))
+    if (address && !connection_serves(&live->connection->net, address))
         live->exchange.server_is_busy = true;
 }
 
@@ -221,7 +238,27 @@ int live_read_forwarded(struct live *live)
     if (forwarded.host.ptr)
         request->authority = forwarded.host;
     if (forwarded.has_client)
-        serve_client(live, &forwarded);
+        serve_client(live, forwarded.client_is_known ? forwarded.client : NULL, forwarded.port);
+    return 0;
+}
+
+int live_read_introduction(struct live *live)
+{
+    struct exchange *exchange = &live->exchange;
+    struct request *request = &exchange->request;
+    struct http_introduction said;
+
+    if (live->connection->server->application->introduce(exchange->introduction, &said) !=
+        INTRODUCTION_WHOLE)
+        return 400;
+    request->via = bytes_from_string(live->connection->net.peer);
+    request->secure = said.is_tls;
+    request->is_forwarded |= said.is_forwarded;
+    if (said.authority.ptr && !http_is_host(said.authority))
+        return 400;
+    if (said.authority.ptr)
+        request->authority = said.authority;
+    serve_client(live, said.client_is_known ? said.client : NULL, said.port);
     return 0;
 }
 

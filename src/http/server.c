@@ -27,6 +27,12 @@ const struct http_limits http_limits_default = {
     .answer_files_max = 256,
 };
 
+/* One for each connection that a request may come in by, and idle ones. */
+static unsigned outgoing_for(const struct net_limits *net)
+{
+    return net->connections_max + net->workers * HTTP_OUTGOING_IDLE_MAX;
+}
+
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors)
 {
     struct net_limits net = limits->net;
@@ -37,6 +43,8 @@ bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned desc
     for (;;) {
         if (limits->answer_files_max > net.connections_max / 8)
             limits->answer_files_max = net.connections_max / 8;
+        if (limits->net.outgoing_max > 0)
+            limits->net.outgoing_max = net.outgoing_max = outgoing_for(&net);
         limits->net.connections_max = net.connections_max;
         if (net_descriptors(&net) + limits->answer_files_max <= share)
             return true;
@@ -54,6 +62,8 @@ unsigned http_limits_least(const struct http_limits *limits, unsigned servers)
     net.workers = net_workers(&net);
     if (net.connections_max > CONNECTIONS_LEAST)
         net.connections_max = CONNECTIONS_LEAST;
+    if (net.outgoing_max > 0)
+        net.outgoing_max = outgoing_for(&net);
     if (files > net.connections_max / 8)
         files = net.connections_max / 8;
     return servers * (net_descriptors(&net) + files);
@@ -91,6 +101,11 @@ int http_worker_connections(struct http_server *server, unsigned worker)
 uint16_t http_port(const struct http_server *server)
 {
     return net_port(server->net);
+}
+
+void http_cut_outgoing(struct http_server *server, uint64_t tag)
+{
+    net_cut_outgoing(server->net, tag);
 }
 
 /* What exchanges wait for (the store) must still be running. */

@@ -16,9 +16,10 @@ struct gnutls_session_int; /* a gnutls_session_t points to it */
 enum phase {
     PHASE_REQUEST, /* to begin a request, or to close: it is idle, and may be closed for others */
     PHASE_BODY, /* the rest of its request: while nobody is authenticated it may be closed for others */
-    PHASE_OURS,   /* nothing: we work or wait */
-    PHASE_ANSWER, /* to take its answer */
-    PHASE_CLOSE,  /* to close: it has its last answer (linger.c) */
+    PHASE_OURS,    /* nothing: we work or wait */
+    PHASE_ANSWER,  /* to take its answer */
+    PHASE_CLOSE,   /* to close: it has its last answer (linger.c) */
+    PHASE_CONNECT, /* of an outgoing connection: to accept it, and to shake hands */
 };
 
 /* Bytes that were received and not used yet: a run of a buffer, which is the worker's while its
@@ -32,8 +33,9 @@ struct input {
 /* A protocol's own struct begins with one. It reads what is marked so, and writes nothing. */
 struct connection {
     unsigned magic;
-    struct net_server *server;       /* to read */
-    _Atomic(struct worker *) worker; /* its thread serves it, and alone makes it another's */
+    struct net_server *server;           /* to read */
+    const struct net_protocol *protocol; /* the server's; of an outgoing connection another one */
+    _Atomic(struct worker *) worker;     /* its thread serves it, and alone makes it another's */
     int fd;
     /* To read, from the protocol's begin() on: whose it is. Where a proxy introduced its client (net.h), the
      * client's, else the peer's. */
@@ -45,6 +47,9 @@ struct connection {
         speaks_for_others; /* the peer is a trusted proxy: what it asks for may be on behalf of others */
     bool refused;          /* to read: admitted only to be answered so */
     uint64_t accepted_ms; /* constant */
+    /* Constants of a connection that we have opened (outgoing.c). */
+    bool is_outgoing;
+    uint64_t tag;
     /* Under server->lock. */
     struct connection *next; /* of all that are as trusted, in the order of their accept */
     struct connection *previous;
@@ -74,6 +79,8 @@ struct connection {
     struct worker *moves_to;        /* from the next post on; NULL: it stays */
     bool is_moving;                 /* it was posted since: its turn moves it */
     bool is_watched;                /* in the epoll set */
+    bool is_connecting;             /* an outgoing one, not yet accepted */
+    bool is_dropped;                /* connection_drop() */
     bool begun;
     bool is_ready; /* it has a turn to come: in a lane */
     uint8_t lane;  /* lanes.h: those of one lane share turns */
@@ -114,6 +121,31 @@ void connection_move(struct connection *connection, const void *place);
 void connection_serves_for(struct connection *connection, const void *whose);
 /* Somebody has been authenticated on it: it is closed for a new one only after all others. */
 void connection_trust(struct connection *connection);
+
+/* ---- connections to other servers (outgoing.c) ---- */
+
+struct net_peer {
+    uint8_t address[ADDRESS_SIZE];
+    uint16_t port;
+    struct net_key *key; /* outlives the connection */
+    uint64_t tag;        /* net_cut_outgoing() */
+};
+/* Opens a connection that the worker of `of` serves by another protocol, whose functions are called as for an accepted one:
+ * begin() before this returns, turn() once the peer has accepted and both have shaken hands, end() also if that
+ * never happened. While it awaits a request (connection_awaits_request()) it counts as idle, and is closed after
+ * OUTGOING_IDLE_MS or when the server stops. Otherwise the server sets it no deadlines: the kernel ends it when the
+ * peer's machine does not acknowledge.
+ *
+ * returns  NULL if the server has net_limits.outgoing_max of them, or without descriptors. Called on a worker. */
+struct connection *connection_open(struct connection *of, const struct net_protocol *protocol,
+                                   const struct net_peer *peer);
+/* The owner's side keeps idle connections for longer, so that it never closes one that is just being used again. */
+#define OUTGOING_IDLE_MS    20000u
+#define OUTGOING_CONNECT_MS 3000u
+/* Gives a connection of the same worker a turn, although nothing has happened to its socket. Called on the worker. */
+void connection_wake(struct connection *connection);
+/* Closes a connection of the same worker, in a turn of its own soon; before that, end(). Called on the worker. */
+void connection_drop(struct connection *connection);
 
 /* ---- proxies (connections.c) ---- */
 

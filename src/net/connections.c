@@ -52,7 +52,8 @@ static void assert_lists(const struct net_server *server)
     assert(!server->trusted.first == !server->trusted.last);
     assert(!server->untrusted.first == !server->untrusted.last);
     assert((server->connection_count == 0) == (!server->trusted.first && !server->untrusted.first));
-    assert(server->evicted_count + server->refused_count <= server->connection_count);
+    assert(server->evicted_count + server->refused_count + server->outgoing_count <=
+           server->connection_count);
 }
 
 static void list_append(struct connection_list *list, struct connection *c)
@@ -114,10 +115,11 @@ static void forget_address(struct connection *c)
 static void add(struct net_server *server, struct connection *c)
 {
     list_append(list_of(server, c), c);
-    if (!is_proxys(c))
+    if (!is_proxys(c) && !c->is_outgoing)
         count_address(c);
     server->connection_count++;
     server->refused_count += c->refused;
+    server->outgoing_count += c->is_outgoing;
     c->worker->connections++;
     assert_lists(server);
 }
@@ -131,6 +133,7 @@ static void forget(struct net_server *server, struct connection *c)
     c->worker->connections--;
     server->evicted_count -= c->is_evicted;
     server->refused_count -= c->refused;
+    server->outgoing_count -= c->is_outgoing;
     if (--server->connection_count == 0)
         pthread_cond_broadcast(&server->changed);
     assert_lists(server);
@@ -144,7 +147,7 @@ static bool is_idle(const struct connection *c)
 {
     int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
 
-    return !c->is_evicted && !c->refused &&
+    return !c->is_evicted && !c->refused && !c->is_outgoing &&
            (phase == PHASE_REQUEST || phase == PHASE_CLOSE || (phase == PHASE_BODY && !c->trusted));
 }
 
@@ -222,7 +225,8 @@ static bool address_has_room(struct net_server *server, const struct connection 
 static bool is_full(const struct net_server *server)
 {
     assert_lists(server);
-    return server->connection_count - server->evicted_count - server->refused_count >=
+    return server->connection_count - server->outgoing_count - server->evicted_count -
+               server->refused_count >=
            server->limits.connections_max;
 }
 
@@ -254,13 +258,15 @@ static struct connection *connection_new(struct net_server *server, int fd,
 
     c->magic = CONNECTION_MAGIC;
     c->server = server;
+    c->protocol = server->protocol;
     c->fd = fd;
     if (address_from(address, c->address, &port)) /* else of a Unix socket */
         address_write(c->address, port, c->peer);
     else
         memcpy(c->peer, "local", sizeof "local");
     c->awaits_header = proxies && address_list_has(&proxies->introducing, c->address);
-    c->speaks_for_others = proxies && address_list_has(&proxies->trusted, c->address);
+    c->speaks_for_others =
+        server->has_key || (proxies && address_list_has(&proxies->trusted, c->address));
     c->accepted_ms = monotonic_ms();
     connection_awaits_request(c);
     return c;
@@ -315,6 +321,20 @@ struct connection *connection_admit(struct net_server *server, int fd,
         return c;
     free(c);
     return NULL;
+}
+
+bool connection_list_outgoing(struct connection *connection)
+{
+    struct net_server *server = connection->server;
+    bool may;
+
+    connection->magic = CONNECTION_MAGIC;
+    lock_take(&server->lock);
+    may = server->outgoing_count < server->limits.outgoing_max;
+    if (may)
+        add(server, connection);
+    lock_give(&server->lock);
+    return may;
 }
 
 /* ---- proxies ---- */

@@ -39,6 +39,15 @@ static void cut_list(const struct connection_list *list, enum cut_which which)
     }
 }
 
+void net_cut_outgoing(struct net_server *server, uint64_t tag)
+{
+    lock_take(&server->lock);
+    for (const struct connection *c = server->trusted.first; c; c = c->next)
+        if (c->is_outgoing && c->tag < tag)
+            shutdown(c->fd, SHUT_RDWR);
+    lock_give(&server->lock);
+}
+
 void connections_cut(struct net_server *server, enum cut_which which)
 {
     lock_take(&server->lock);

@@ -46,6 +46,11 @@ void connection_awaits_request(struct connection *connection)
     enter(connection, PHASE_REQUEST);
 }
 
+void connection_awaits_peer(struct connection *connection)
+{
+    enter(connection, PHASE_CONNECT);
+}
+
 void connection_awaits_body(struct connection *connection)
 {
     enter(connection, PHASE_BODY);
@@ -176,6 +181,17 @@ static const char *answer_lateness(struct connection *connection, uint64_t now_m
     return NULL;
 }
 
+static const char *outgoing_lateness(const struct connection *connection, int phase, uint64_t age)
+{
+    if (phase == PHASE_CONNECT && age > OUTGOING_CONNECT_MS)
+        return "the peer has not accepted it in time";
+    if (phase == PHASE_REQUEST && age > OUTGOING_IDLE_MS)
+        return "not needed";
+    if (phase == PHASE_REQUEST && atomic_load(&connection->server->stopping))
+        return "the server stops";
+    return NULL;
+}
+
 static bool is_stranger_too_long(const struct connection *connection, uint64_t now_ms)
 {
     uint64_t limit_ms = connection->server->limits.stranger_s * 1000ull;
@@ -191,6 +207,8 @@ const char *connection_timeout_reason(struct connection *connection, uint64_t no
     uint64_t age = now_ms > since ? now_ms - since : 0;
     uint64_t silence = now_ms > last ? now_ms - last : 0;
 
+    if (connection->is_outgoing)
+        return outgoing_lateness(connection, phase, age);
     if (connection->refused && now_ms - connection->accepted_ms > REFUSED_MS)
         return "did not take its refusal in time";
     if (is_stranger_too_long(connection, now_ms))

@@ -36,6 +36,7 @@ struct net_limits {
     unsigned workers; /* 0: one a core */
     unsigned connections_max;
     unsigned connections_per_address_max; /* 0: as many as in all */
+    unsigned outgoing_max;  /* connections that its protocols open (connection_open()) */
     unsigned stranger_s;    /* without authentication for so long: closed; 0: that may stay so */
     unsigned idle_s;        /* a connection that does not begin a request for so long is closed */
     unsigned body_stall_s;  /* no byte of the rest of it for so long: closed */
@@ -86,6 +87,19 @@ unsigned net_workers(const struct net_limits *limits);
  * or closed, and its own. Cheap if the number of workers is set. */
 unsigned net_descriptors(const struct net_limits *limits);
 
+/* A secret that both ends of a connection have, in place of certificates: TLS 1.3 with a pre-shared key and a fresh key
+ * exchange, so that each end knows that the other has the secret too. rfc: 8446 2.2; decision: 948 */
+#define NET_KEY_BYTES 32u
+struct net_key;
+/* Creates the credentials of both directions.
+ *
+ * name     sent in clear; both ends must have the same
+ * returns  NULL and *ret_problem (static). Main thread. */
+struct net_key *net_key_new(const char *name, const uint8_t secret[NET_KEY_BYTES],
+                            const char **ret_problem);
+/* Frees them, once no connection uses them any more. NULL: nothing. */
+void net_key_free(struct net_key *key);
+
 /* Peers that stand before their clients. Both may name the same. */
 struct net_proxies {
     /* What they say of their clients within the protocol (HTTP's headers) is believed. A limit for one address is
@@ -102,6 +116,8 @@ struct net_listen {
     uint16_t port;        /* 0: any free one */
     const char *cert_pem; /* contents, not path; NULL: without TLS */
     const char *key_pem;
+    struct net_key
+        *key; /* in place of a certificate: only peers that have it are served; NULL: none */
     const char
         *local_path; /* not NULL: a Unix socket there (net/local.h), in the place of all else */
     const struct net_proxies *proxies; /* as long as the server; NULL: none */
@@ -124,6 +140,8 @@ int net_worker_connections(struct net_server *server, unsigned worker);
 uint16_t net_port(const struct net_server *server);
 /* Whether net_stop() was called: no request is to be begun any more. Any thread. */
 bool net_is_stopping(const struct net_server *server);
+/* Closes the connections that the server has opened with a tag below this one. Thread-safe. */
+void net_cut_outgoing(struct net_server *server, uint64_t tag);
 /* Accepts no more; lets requests under way end for at most grace_s; cuts the others. Returns when
  * the last connection is closed, so what they wait for must still be running. Main thread. */
 void net_stop(struct net_server *server, unsigned grace_s);

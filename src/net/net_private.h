@@ -61,6 +61,7 @@ struct net_server {
     const struct net_proxies *proxies; /* NULL: none */
     bool is_local; /* constant, as is the next: serves this user's processes alone */
     bool is_tls;
+    bool has_key;    /* its peers have the key, and speak for clients */
     struct tls *tls; /* that new connections begin with; under lock */
     uint16_t port;
     unsigned worker_count;
@@ -74,6 +75,7 @@ struct net_server {
     unsigned connection_count;                     /* listed: admitted, giving way, refused */
     unsigned evicted_count;
     unsigned refused_count;
+    unsigned outgoing_count; /* of the listed ones */
     bool acceptor_ends;
     bool acceptor_waits; /* for room: until connections_may_grow() */
     pthread_t acceptor;
@@ -95,6 +97,8 @@ bool connections_may_grow(struct net_server *server);
  * Acceptor. */
 struct connection *connection_admit(struct net_server *server, int fd,
                                     const struct sockaddr *address);
+/* Lists an outgoing connection. Returns false if there are too many. Worker. */
+bool connection_list_outgoing(struct connection *connection);
 struct proxy_header;
 /* The connection is that of the client that the header names, if it names one, and may be refused as one of its
  * address. returns false: there is no room even for a refusal. Worker. */
@@ -125,6 +129,8 @@ unsigned connections_count(struct net_server *server);
 uint64_t monotonic_ms(void);
 /* It has its last answer; what still comes is counted as of a body. Worker. */
 void connection_awaits_close(struct connection *connection);
+/* An outgoing connection waits to be accepted. Worker. */
+void connection_awaits_peer(struct connection *connection);
 /* Why the connection is to be cut now, or NULL. Under server->lock. Acceptor. */
 const char *connection_timeout_reason(struct connection *connection, uint64_t now_ms);
 
@@ -139,6 +145,9 @@ void acceptor_stop(struct net_server *server);
 
 /* ---- workers (worker.c) ---- */
 
+/* Begins to serve a connection that the worker has opened itself, and gives it a turn when its socket is ready. Returns
+ * false after closing it. Worker. */
+bool worker_adopt(struct worker *worker, struct connection *connection);
 /* Starts the thread. returns NULL, or words for the operator. Main thread. */
 const char *worker_start(struct worker *worker, struct net_server *server);
 /* Ends and joins the thread, if it was started: no connection may be left. Main thread. */
@@ -182,6 +191,8 @@ struct tls;
 struct tls *tls_new(const char *cert_pem, const char *key_pem, const char **ret_problem);
 /* One holder less; the last one frees it. NULL: nothing. */
 void tls_give(struct tls *tls);
+/* Credentials of a shared key. Holds them for one more connection or server. */
+struct tls *tls_of_key(struct net_key *key);
 bool tls_begin(struct connection *connection);
 void tls_end(struct connection *connection, bool orderly);
 /* Goes on with the handshake. returns 1: it is over; TRANSPORT_WAITS, TRANSPORT_FAILED */

@@ -31,7 +31,8 @@ unsigned net_threads(const struct net_limits *limits)
 /* Its own: listening socket and wake-up; an epoll set and a wake-up for each worker. */
 unsigned net_descriptors(const struct net_limits *limits)
 {
-    return limits->connections_max + 2 * overflow_connections(limits) + 2 + 2 * net_workers(limits);
+    return limits->connections_max + limits->outgoing_max + 2 * overflow_connections(limits) + 2 +
+           2 * net_workers(limits);
 }
 
 /* returns NULL, or words for the operator */
@@ -94,9 +95,12 @@ struct net_server *net_start(const struct net_listen *listen, const struct net_l
         tls = tls_new(listen->cert_pem, listen->key_pem, ret_problem);
     if (listen->cert_pem && !tls)
         return NULL;
+    if (listen->key)
+        tls = tls_of_key(listen->key);
     server = server_new(limits, protocol, context);
     server->tls = tls;
     server->is_tls = tls != NULL;
+    server->has_key = listen->key != NULL;
     server->proxies = listen->proxies;
     server->is_local = listen->local_path != NULL;
     server->listener = listen->local_path

@@ -1,9 +1,8 @@
 /* TLS by GnuTLS over sockets that never block. Each connection has a session, which holds the certificate and key
  * that the server had when it began: renewed ones are for connections that begin later. */
-#include "net/net_private.h"
+#include "net/tls_private.h"
 
 #include <gnutls/gnutls.h>
-#include <stdlib.h>
 #include <sys/uio.h>
 
 #include "base/log.h"
@@ -12,56 +11,6 @@
 #define RECORD_BYTES ((size_t)16 * 1024)
 /* Records without data for us (warnings, new keys) that are passed over at once. */
 #define PASSED_MAX   8
-
-static const char versions[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2";
-
-struct tls {
-    atomic_uint holders; /* the server, and the sessions that were begun with it */
-    gnutls_certificate_credentials_t credentials;
-    gnutls_priority_t priority;
-};
-
-/* ---- of a server ---- */
-
-static int tls_load(struct tls *tls, const char *cert_pem, const char *key_pem)
-{
-    gnutls_datum_t cert = { (unsigned char *)(uintptr_t)cert_pem, (unsigned)strlen(cert_pem) };
-    gnutls_datum_t key = { (unsigned char *)(uintptr_t)key_pem, (unsigned)strlen(key_pem) };
-    int result = gnutls_certificate_allocate_credentials(&tls->credentials);
-
-    if (result >= 0)
-        result =
-            gnutls_certificate_set_x509_key_mem(tls->credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
-    if (result >= 0)
-        result = gnutls_priority_init(&tls->priority, versions, NULL);
-    return result;
-}
-
-struct tls *tls_new(const char *cert_pem, const char *key_pem, const char **ret_problem)
-{
-    struct tls *tls = xcalloc(1, sizeof *tls);
-    int result = tls_load(tls, cert_pem, key_pem);
-
-    atomic_init(&tls->holders, 1);
-    if (result >= 0)
-        return tls;
-    *ret_problem = gnutls_strerror(result);
-    tls_give(tls);
-    return NULL;
-}
-
-void tls_give(struct tls *tls)
-{
-    if (!tls || atomic_fetch_sub(&tls->holders, 1) > 1)
-        return;
-    if (tls->priority)
-        gnutls_priority_deinit(tls->priority);
-    if (tls->credentials)
-        gnutls_certificate_free_credentials(tls->credentials);
-    free(tls);
-}
-
-/* ---- of a connection ---- */
 
 /* That which the server has now. */
 static struct tls *take_newest(struct net_server *server)
@@ -75,17 +24,33 @@ static struct tls *take_newest(struct net_server *server)
     return tls;
 }
 
+/* Its credentials: of an outgoing connection those of the peer's key. */
+static bool set_credentials(struct connection *connection)
+{
+    gnutls_session_t session = connection->tls;
+    struct tls *tls;
+
+    if (!connection->is_outgoing)
+        connection->tls_of = take_newest(connection->server);
+    tls = connection->tls_of;
+    if (gnutls_priority_set(session, tls->priority) < 0)
+        return false;
+    if (tls_is_of_key(tls))
+        return tls_key_set(tls, session, connection->is_outgoing);
+    return gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->credentials) >= 0;
+}
+
 bool tls_begin(struct connection *connection)
 {
-    struct tls *tls;
+    unsigned side = connection->is_outgoing ? GNUTLS_CLIENT : GNUTLS_SERVER;
     gnutls_session_t session;
 
-    if (gnutls_init(&session, GNUTLS_SERVER | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL) < 0)
+    if (gnutls_init(&session, side | GNUTLS_NONBLOCK | GNUTLS_NO_SIGNAL) < 0) {
+        tls_give(connection->tls_of);
         return false;
+    }
     connection->tls = session;
-    tls = connection->tls_of = take_newest(connection->server);
-    if (gnutls_priority_set(session, tls->priority) < 0 ||
-        gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, tls->credentials) < 0)
+    if (!set_credentials(connection))
         return false;
     gnutls_handshake_set_timeout(session, GNUTLS_INDEFINITE_TIMEOUT); /* limits.c has its own */
     gnutls_transport_set_int(session, connection->fd);

@@ -29,8 +29,9 @@ bool transport_begin(struct connection *connection)
 
     /* An answer is one call; where it is several, each says whether more follows. */
     setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    connection->writable = true;
-    return !connection->server->is_tls || tls_begin(connection);
+    connection->writable = !connection->is_connecting;
+    return !(connection->is_outgoing ? connection->tls_of != NULL : connection->server->is_tls) ||
+           tls_begin(connection);
 }
 
 static bool is_no_room(int error)

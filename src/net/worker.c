@@ -59,16 +59,21 @@ static void give_turn(struct worker *worker, struct connection *connection)
     lanes_add(&worker->lanes, connection);
 }
 
+/* The socket is taken out of the epoll set by hand: close() does so only for the last descriptor of the socket, and a child
+ * process that is about to execute a program (cluster/fence.h) has one too. Its events would come with a connection that is
+ * freed. */
 static void close_connection(struct connection *connection, bool orderly)
 {
     int fd = connection->fd;
 
     assert(!connection->is_ready);
     if (!connection->awaits_header)
-        connection->server->protocol->end(connection);
+        connection->protocol->end(connection);
     input_free(&connection->input);
     transport_end(connection, orderly ? TRANSPORT_ORDERLY : TRANSPORT_CUT);
     linger_end(connection);
+    if (connection->is_watched)
+        epoll_ctl(connection->worker->set, EPOLL_CTL_DEL, fd, NULL);
     connection_remove(connection);
     close(fd);
 }
@@ -93,7 +98,21 @@ static enum turn take_header(struct connection *connection)
     if (!connection_introduce(connection, &header))
         return TURN_ENDS;
     assert(!connection->awaits_header);
-    connection->server->protocol->begin(connection);
+    connection->protocol->begin(connection);
+    return TURN_GOES_ON;
+}
+
+/* returns TURN_GOES_ON: the peer has accepted an outgoing connection */
+static enum turn take_connect(struct connection *connection)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    if (!connection->writable)
+        return TURN_WAITS;
+    if (getsockopt(connection->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0)
+        return TURN_ENDS;
+    connection->is_connecting = false;
     return TURN_GOES_ON;
 }
 
@@ -143,13 +162,19 @@ static enum turn take_turn(struct connection *connection)
         if (turn != TURN_GOES_ON)
             return turn;
     }
+    if (connection->is_connecting) {
+        enum turn turn = take_connect(connection);
+
+        if (turn != TURN_GOES_ON)
+            return turn;
+    }
     if (connection->tls && !connection->tls_is_up) {
         ssize_t n = tls_handshake(connection);
 
         if (n < 0)
             return n == TRANSPORT_WAITS ? TURN_WAITS : TURN_ENDS;
     }
-    return connection->server->protocol->turn(connection);
+    return connection->protocol->turn(connection);
 }
 
 static void run_turn(struct worker *worker, struct connection *connection)
@@ -162,7 +187,7 @@ static void run_turn(struct worker *worker, struct connection *connection)
         move(worker, connection);
         return;
     }
-    turn = take_turn(connection);
+    turn = connection->is_dropped ? TURN_ENDS : take_turn(connection);
     assert(turn != TURN_SENT);
     if (turn == TURN_LINGERS)
         turn = linger_begin(connection) ? TURN_GOES_ON : TURN_ENDS;
@@ -200,16 +225,33 @@ static void keep_edge(struct worker *worker, const struct epoll_event *event)
     give_turn(worker, c);
 }
 
-static void begin(const struct worker *worker, struct connection *c)
+static bool begin(const struct worker *worker, struct connection *c)
 {
     assert(c->worker == worker && !c->begun);
     c->begun = true;
     if (!c->awaits_header)
-        c->server->protocol->begin(c);
+        c->protocol->begin(c);
     if (transport_begin(c) && watch(worker, c))
-        return;
+        return true;
     log_line(LOG_WARN, "%s: no memory or watch for the connection", c->peer);
     close_connection(c, false);
+    return false;
+}
+
+bool worker_adopt(struct worker *worker, struct connection *connection)
+{
+    return begin(worker, connection);
+}
+
+void connection_wake(struct connection *connection)
+{
+    give_turn(connection->worker, connection);
+}
+
+void connection_drop(struct connection *connection)
+{
+    connection->is_dropped = true;
+    give_turn(connection->worker, connection);
 }
 
 /* One that has moved here and cannot be watched ends: its socket tells it so. */
@@ -220,7 +262,7 @@ static void take_post(struct worker *worker, struct connection *c)
         shutdown(c->fd, SHUT_RDWR);
         c->readable = c->ended = true;
     }
-    c->server->protocol->posted(c);
+    c->protocol->posted(c);
     give_turn(worker, c);
 }
 
@@ -233,7 +275,7 @@ static void take_posted(struct worker *worker)
         struct connection *next = c->next_posted;
 
         if (!c->begun) {
-            begin(worker, c);
+            (void)begin(worker, c);
         } else if (c->moves_to) {
             c->is_moving = true;
             give_turn(worker, c);

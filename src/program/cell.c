@@ -11,8 +11,10 @@
 #include "cluster/candidate.h"
 #include "cluster/fence.h"
 #include "cluster/folder.h"
+#include "cluster/key.h"
 #include "program/process.h"
 #include "program/running.h"
+#include "service/access_log.h"
 
 #define LOOK_MS        50u
 #define ABANDON_MS     1000u
@@ -195,20 +197,70 @@ static void on_lost(void *context, const char *why)
     ending_of_lost_cell(cell->owner.record.cell, why);
 }
 
+/* Requests that wait until this front end serves check how long they have waited. */
+static void on_renewed(void *context)
+{
+    struct cell *cell = context;
+
+    route_wake(&cell->front.route);
+}
+
 static void take(struct cell *cell, const struct options *options, struct contender *c,
                  const struct candidate_found *found)
 {
     thread_join(&c->candidate.thread);
     cell->location = cluster_data_path(options->cluster, c->candidate.cell);
     cell->serves_from_ns = found->serves_from_ns;
+    (void)route_saw(&cell->front.route, NULL, found->watch.asked_ns);
+    front_set_status(&cell->front, "takes the cell over");
     log_line(LOG_INFO, "cell %u: owned by this front end, incarnation %" PRIu64, c->candidate.cell,
              found->record.incarnation);
     if (!owner_start(&cell->owner, &c->candidate.file, &found->record, found->record_began_ns,
-                     on_lost, cell))
+                     on_lost, on_renewed, cell))
         ending_of_lost_cell(c->candidate.cell, "no thread can be started to renew its lease");
 }
 
 /* ---- the wait ---- */
+
+/* What waits for an owner of an earlier incarnation waits in vain, since that one has died or was fenced. So does what waits for
+ * one that does not renew its lease: without one it sends nothing. decision: 952 */
+static void cut_links(struct cell *cell, uint64_t incarnation)
+{
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
+        if (cell->servers[i])
+            http_cut_outgoing(cell->servers[i], incarnation);
+}
+
+/* With several cells it is not known which of them a request is about. */
+static void forward_if_one(struct cell *cell, unsigned count)
+{
+    if (count == 1)
+        return;
+    route_close(&cell->front.route);
+    front_set_status(&cell->front, "stands by for several cells, and forwards nothing");
+}
+
+/* Says who owns the cell, and has requests forwarded there. */
+static void show_owner(struct cell *cell, const struct candidate_found *found)
+{
+    const struct owner_record *record = &found->watch.record;
+    bool is_owned =
+        found->watch.has_record && record->is_held && !lease_watch_is_silent(&found->watch);
+    char status[480];
+
+    if (is_owned)
+        snprintf(status, sizeof status,
+                 "stands by: cell %u is owned by %s, %s, incarnation %" PRIu64, record->cell,
+                 record->owner.name, record->owner.address, record->incarnation);
+    else
+        snprintf(status, sizeof status, "stands by: the cell has no owner that renews its lease");
+    front_set_status(&cell->front, status);
+    if (route_saw(&cell->front.route, is_owned ? record : NULL, found->watch.asked_ns))
+        cut_links(cell, record->incarnation);
+    else if (!is_owned && cell->has_owner)
+        cut_links(cell, record->incarnation + 1);
+    cell->has_owner = is_owned;
+}
 
 /* Looks at each cell until one is ours, or a signal ends the wait. */
 static enum cell_result wait_for_cell(struct cell *cell, struct standby *standby,
@@ -224,6 +276,8 @@ static enum cell_result wait_for_cell(struct cell *cell, struct standby *standby
             struct contender *c = &standby->contenders[i];
 
             look_at(c, standby->options, &found);
+            if (standby->count == 1)
+                show_owner(cell, &found);
             if (found.state == CANDIDATE_WON) {
                 take(cell, standby->options, c, &found);
                 return CELL_OWNED;
@@ -244,13 +298,106 @@ static enum cell_result wait_for_cell(struct cell *cell, struct standby *standby
     }
 }
 
-void cell_init(struct cell *cell, const struct http_application *application)
+/* ---- the internal endpoint ---- */
+
+static void log_forwarded(const struct forward_logged *logged)
 {
-    cell->application = front_application_for(application);
+    static const char *const results[FORWARD_RESULTS] = { "responded", "busy", "lost",
+                                                          "abandoned" };
+
+    access_log_forwarded(&(struct forwarded_request){
+        .service = logged->service,
+        .result = results[logged->result],
+        .request = logged->request,
+        .status = logged->status,
+        .to = logged->to,
+        .ns = logged->ns,
+        .received = logged->received,
+        .sent = logged->sent,
+    });
+}
+
+/* Returns false if it cannot be used. A cluster of an earlier version has none. */
+static bool read_key(struct cell *cell, const struct options *options)
+{
+    char id[GUID_TEXT_SIZE];
+    uint8_t secret[NET_KEY_BYTES];
+    const char *problem = "";
+    struct guid cluster;
+
+    if (!cluster_folder_read(options->cluster, &cluster, &problem)) {
+        fprintf(stderr, "lagra: cannot use the cluster %s: %s\n", options->cluster, problem);
+        return false;
+    }
+    guid_format(&cluster, id);
+    switch (cluster_key_read(options->cluster, secret, &problem)) {
+    case CLUSTER_KEY_READ:
+        cell->key = net_key_new(id, secret, &problem);
+        break;
+    case CLUSTER_KEY_MISSING:
+        log_line(LOG_WARN,
+                 "the cluster has no file `key`: requests are not forwarded to owners of cells");
+        return true;
+    case CLUSTER_KEY_UNUSABLE:
+        break;
+    }
+    explicit_bzero(secret, sizeof secret);
+    if (!cell->key)
+        fprintf(stderr, "lagra: cannot use the cluster %s: %s\n", options->cluster, problem);
+    return cell->key;
+}
+
+bool cell_init(struct cell *cell, const struct options *options,
+               const struct http_application *application,
+               const struct service *const services[SERVICE_COUNT],
+               struct http_server *const *servers)
+{
+    const char *names[SERVICE_COUNT];
+
+    if (!read_key(cell, options))
+        return false;
     for (size_t i = 0; i < SERVICE_COUNT; i++)
-        cell->doors[i] = (struct front_door){ .front = &cell->front,
-                                              .application = application,
-                                              .is_json = i == SERVICE_TABLE };
+        names[i] = services[i]->name;
+    cell->servers = servers;
+    cell->application = front_application_for(application);
+    cell->internal_application = front_internal_application_for(application);
+    front_init(&cell->front, application, names, cell->key, log_forwarded);
+    cell->front.doors[SERVICE_TABLE].forwarding.is_json = true;
+    return true;
+}
+
+bool cell_listen(struct cell *cell, const struct options *options, const struct http_limits *limits)
+{
+    struct http_limits own = *limits;
+    struct net_listen where = { .host = options->internal.host,
+                                .port = options->internal.port,
+                                .key = cell->key };
+    uint8_t address[ADDRESS_SIZE];
+    const char *problem = "";
+
+    if (!cell->key)
+        return true;
+    own.connection_memory_bytes += INTRODUCTION_MAX;
+    own.net.outgoing_max = 0;
+    cell->internal = http_start(&where, &own, &cell->internal_application, &cell->front, &problem);
+    if (!cell->internal) {
+        fprintf(stderr, "lagra: the internal endpoint (--clusterPort): %s\n", problem);
+        return false;
+    }
+    if (address_parse(bytes_from_string(options->internal.host), address))
+        address_write(address, http_port(cell->internal), cell->forward);
+    return true;
+}
+
+void cell_stop(struct cell *cell, unsigned grace_s)
+{
+    if (!cell->servers)
+        return;
+    front_hand_over(&cell->front);
+    route_close(&cell->front.route);
+    if (cell->internal)
+        http_stop(cell->internal, grace_s);
+    cell->internal = NULL;
 }
 
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
@@ -262,9 +409,12 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
     standby->options = options;
     standby->candidacy.path = options->cluster;
     standby->candidacy.address = standby->address;
+    standby->candidacy.forward = cell->forward;
     name_address(options, blob_port, standby->address);
-    if (start(standby))
+    if (start(standby)) {
+        forward_if_one(cell, standby->count);
         result = wait_for_cell(cell, standby, signals);
+    }
     end(standby);
     return result;
 }
@@ -276,8 +426,11 @@ void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
     if (now_ns < cell->serves_from_ns)
         thread_sleep_ns(cell->serves_from_ns - now_ns);
     for (size_t i = 0; i < SERVICE_COUNT; i++)
-        cell->doors[i].tag = tags[i];
-    front_serve(&cell->front, &cell->owner.tenure);
+        cell->front.doors[i].tag = tags[i];
+    front_serve(&cell->front, &cell->owner.tenure, cell->owner.record.cell,
+                cell->owner.record.incarnation);
+    route_close(&cell->front.route); /* what waits for an owner is executed here */
+    cut_links(cell, cell->owner.record.incarnation);
 }
 
 void cell_release(struct cell *cell)
@@ -287,4 +440,10 @@ void cell_release(struct cell *cell)
     owner_release(&cell->owner);
     free(cell->location);
     cell->location = NULL;
+}
+
+void cell_free(struct cell *cell)
+{
+    net_key_free(cell->key);
+    cell->key = NULL;
 }

@@ -10,7 +10,7 @@
 #include "program/credentials.h"
 
 /* Connections, and those that are being refused. */
-#define DESCRIPTORS    (96u + MANAGEMENT_FILES_MAX)
+#define DESCRIPTORS    (180u + MANAGEMENT_FILES_MAX)
 #define GRACE_S        1
 /* Of a host's name and what stands around it. */
 #define URL_SIZE       320
@@ -193,6 +193,33 @@ bool management_start(const struct options *options, const struct certificate *c
     return true;
 }
 
+/* Requests for /-/ready are forwarded, each over a connection of its own at most. */
+bool management_stand_by(const struct options *options, const struct certificate *certificate,
+                         const struct http_application *health, void *tag,
+                         struct management_port *ret_port)
+{
+    struct http_limits limits = management_limits();
+    struct net_listen where = {
+        .host = options->management.host,
+        .port = options->management.port,
+        .cert_pem = certificate->chain,
+        .key_pem = certificate->key,
+    };
+    const char *problem = "";
+
+    if (!options->management.wanted)
+        return true;
+    limits.net.outgoing_max = limits.net.connections_max + HTTP_OUTGOING_IDLE_MAX;
+    ret_port->management.standing_by = health;
+    ret_port->management.standing_by_tag = tag;
+    ret_port->management.names = bytes_from_string(options->management_names);
+    if (!open_token(options, &ret_port->management.token))
+        return false;
+    ret_port->server =
+        http_start(&where, &limits, &management_application, &ret_port->management, &problem);
+    return ret_port->server || refuse_port(options, ret_port, problem);
+}
+
 void management_stop(struct management_port *port)
 {
     char *token = (char *)port->management.token.ptr;
@@ -209,4 +236,10 @@ void management_release(struct management_port *port)
 {
     console_free(port->management.console);
     *port = (struct management_port){ .server = NULL };
+}
+
+void management_end_stand_by(struct management_port *port)
+{
+    management_stop(port);
+    management_release(port);
 }

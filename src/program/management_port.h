@@ -21,6 +21,13 @@ unsigned management_descriptors(const struct options *options);
  * is taken, which is said */
 bool management_start(const struct options *options, const struct certificate *certificate,
                       const struct management *of, struct management_port *ret_port);
+/* Starts it with metrics and health only, for a front end of a cluster that stands by: `health` serves the latter. Stopped by
+ * management_stop(). Returns like management_start(). */
+bool management_stand_by(const struct options *options, const struct certificate *certificate,
+                         const struct http_application *health, void *tag,
+                         struct management_port *ret_port);
+/* Ends it, so that management_start() can serve the same port. */
+void management_end_stand_by(struct management_port *port);
 /* Says where it is served, and how to sign in to the console. */
 void management_print(const struct options *options, const struct management_port *port,
                       bool is_secure);

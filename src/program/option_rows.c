@@ -78,6 +78,8 @@ const struct option_row option_rows[] = {
     { "secondaryLag",          0,  "TIME", "the -secondary endpoints show what there was so long ago, 5s say (else what there is)", MEMBER(secondary_lag_ms), SET_DURATION },
     { "cluster",               0,  "DIR",  "own a cell of the cluster in DIR, a folder on a file system that several machines share, or stand by for one (docs/cells.md)", MEMBER(cluster), SET_TEXT },
     { "cell",                  0,  "N",    "the cell to own, with --cluster (any that is free)", MEMBER(cell), SET_COUNT },
+    { "clusterHost",           0,  "IP",   "with --cluster, the address at which the other front ends reach this one (127.0.0.1)", MEMBER(internal.host), SET_TEXT },
+    { "clusterPort",           0,  "PORT", "its port (10020; 0: any free one)",                 MEMBER(internal.port), SET_PORT },
     { "fenceCommand",          0,  "FILE", "with --cluster, the program that stops a silent owner from writing, such as lagra-fence-cephfs (else the file system's session timeout is awaited)", MEMBER(fence_command), SET_TEXT },
     { "extentMemoryLimit",     0,  "MIB",  "accepted for Azurite's sake, with --inMemoryPersistence: nothing but the machine limits its memory", 0, MEMORY_LIMIT },
     { "disableProductStyleUrl", 0, NULL,   "account always in the path, never in the host name", MEMBER(product_style_url), SET_FALSE },

@@ -157,6 +157,24 @@ static enum options_result check_certificate(const struct options *options)
     return OPTIONS_WRONG;
 }
 
+/* The address is told to others as it is. */
+static enum options_result check_internal(const struct options *options)
+{
+    static const uint8_t any_v6[ADDRESS_SIZE];
+    uint8_t address[ADDRESS_SIZE], any_v4[ADDRESS_SIZE];
+    const char *host = options->internal.host;
+
+    address_from_v4(any_v6, any_v4);
+    if (address_parse(bytes_from_string(host), address) &&
+        memcmp(address, any_v4, sizeof address) != 0 &&
+        memcmp(address, any_v6, sizeof address) != 0)
+        return OPTIONS_RUN;
+    fprintf(stderr,
+            "lagra: --clusterHost takes an IP address that the other machines reach, not \"%s\"\n",
+            host);
+    return OPTIONS_WRONG;
+}
+
 /* Each front end of a cluster must be able to end at once, and owns a data folder that it learns of later. */
 static enum options_result check_cluster(const struct option_settings *settings,
                                          const struct options *options)
@@ -171,9 +189,13 @@ static enum options_result check_cluster(const struct option_settings *settings,
         fprintf(stderr, "lagra: --cluster and --%s exclude each other\n", other);
         return OPTIONS_WRONG;
     }
-    if (options->cluster || (options->cell == 0 && !options->fence_command))
+    if (options->cluster)
+        return check_internal(options);
+    if (options->cell == 0 && !options->fence_command && !settings_have(settings, "clusterHost") &&
+        !settings_have(settings, "clusterPort"))
         return OPTIONS_RUN;
-    fprintf(stderr, "lagra: --cell and --fenceCommand go with --cluster\n");
+    fprintf(stderr, "lagra: --cell, --fenceCommand, --clusterHost and --clusterPort go with "
+                    "--cluster\n");
     return OPTIONS_WRONG;
 }
 
@@ -400,6 +422,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
                     [SERVICE_TABLE] = { .host = "127.0.0.1", .port = 10002, .wanted = true },
                     [SERVICE_FILE] = { .host = "127.0.0.1", .port = 10003, .wanted = true } },
         .management = { .host = "127.0.0.1", .port = 10010, .wanted = true },
+        .internal = { .host = "127.0.0.1", .port = 10020 },
         .smb = { .host = "127.0.0.1", .port = 1445 },
         .rehydrate_seconds = 60,
         .product_style_url = true,

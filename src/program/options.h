@@ -91,10 +91,11 @@ struct options {
     bool loose;
     bool skip_version_check;
     bool in_memory;
-    unsigned secondary_lag_ms; /* 0: none */
-    const char *cluster;       /* cluster/folder.h; NULL: a data folder of its own */
-    unsigned cell;             /* of it; 0: any that is free */
-    const char *fence_command; /* cluster/fence.h; NULL: none */
+    unsigned secondary_lag_ms;      /* 0: none */
+    const char *cluster;            /* cluster/folder.h; NULL: a data folder of its own */
+    struct listen_options internal; /* endpoint that other front ends forward requests to */
+    unsigned cell;                  /* of it; 0: any that is free */
+    const char *fence_command;      /* cluster/fence.h; NULL: none */
     bool product_style_url;
     bool allow_development_account;
     bool no_public_access;

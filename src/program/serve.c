@@ -138,7 +138,7 @@ static bool start_listener(struct running *run, size_t i)
     const struct service_listener of = {
         .name = services[i]->name,
         .application = run->options.cluster ? &run->cell.application : &service_application,
-        .tag = run->options.cluster ? (void *)&run->cell.doors[i] : &run->endpoints[i],
+        .tag = run->options.cluster ? (void *)&run->cell.front.doors[i] : &run->endpoints[i],
     };
 
     run->servers[i] =
@@ -223,7 +223,7 @@ static bool start_listeners(struct running *run)
 
 static unsigned servers_count(const struct running *run)
 {
-    return (unsigned)SERVICES + (run->options.smb.wanted ? 1 : 0);
+    return (unsigned)SERVICES + (run->options.smb.wanted ? 1 : 0) + (run->options.cluster ? 1 : 0);
 }
 
 static bool check_start(const struct running *run)
@@ -257,6 +257,7 @@ static bool fit_limits(struct running *run)
     run->limits = http_limits_default;
     run->limits.net.workers = run->options.workers;
     run->limits.net.connections_per_address_max = run->options.connections_per_address_max;
+    run->limits.net.outgoing_max = run->options.cluster ? 1 : 0; /* as many as connections */
     if (run->options.connections_max > 0)
         run->limits.net.connections_max = run->options.connections_max;
     wanted = run->limits.net.connections_max;
@@ -293,6 +294,7 @@ static void stop(struct running *run, unsigned grace_s)
         fetcher_stop(run->fetcher);
     if (run->background)
         background_stop(run->background);
+    cell_stop(&run->cell, grace_s);
     for (size_t i = 0; i < SERVICES; i++)
         if (run->servers[i])
             http_stop(run->servers[i], grace_s);
@@ -318,6 +320,7 @@ static void stop(struct running *run, unsigned grace_s)
     if (run->store)
         store_close(run->store);
     cell_release(&run->cell);
+    cell_free(&run->cell);
     credentials_close(&run->credentials);
     certificate_free(&run->certificate);
 }
@@ -332,14 +335,19 @@ static bool take_cell(struct running *run)
 
     if (!run->options.cluster)
         return true;
-    cell_init(&run->cell, &service_application);
-    if (!fit_limits(run) || !start_services(run))
+    if (!cell_init(&run->cell, &run->options, &service_application, services, run->servers) ||
+        !fit_limits(run) || !start_services(run) ||
+        !cell_listen(&run->cell, &run->options, &run->limits) ||
+        !management_stand_by(&run->options, &run->certificate, &run->cell.application,
+                             &run->cell.front.doors[SERVICE_BLOB], &run->management))
         return false;
     supervisor_notify("READY=1\nSTATUS=stands by for a cell");
     result = cell_acquire(&run->cell, &run->options,
                           run->servers[SERVICE_BLOB] ? http_port(run->servers[SERVICE_BLOB])
                                                      : blob->port,
                           run->signals);
+    if (result == CELL_OWNED)
+        management_end_stand_by(&run->management);
     run->is_stopped = result == CELL_STOPPED;
     run->options.location = run->cell.location;
     return result == CELL_OWNED;
@@ -349,8 +357,6 @@ static bool serve_cell(struct running *run)
 {
     void *tags[SERVICES];
 
-    if (!run->options.cluster)
-        return true;
     for (size_t i = 0; i < SERVICES; i++)
         tags[i] = &run->endpoints[i];
     cell_serve(&run->cell, tags);
@@ -400,7 +406,7 @@ static bool start(struct running *run, const struct options *options,
                 usage_start(options, &run->endpoint_set, run->store, run->credentials.accounts)) &&
            (options->cluster || fit_limits(run)) &&
            seed_run(&options->seed, &run->endpoint_set, run->credentials.accounts) &&
-           start_listeners(run) && serve_cell(run);
+           start_listeners(run) && (!options->cluster || serve_cell(run));
 }
 
 static void reload(void *of)
@@ -448,6 +454,8 @@ static void keep_ports(const struct running *run, struct options *options)
     for (size_t i = 0; i < SERVICES; i++)
         if (run->servers[i])
             options->listen[i].port = http_port(run->servers[i]);
+    if (run->cell.internal)
+        options->internal.port = http_port(run->cell.internal);
     if (run->smb.server)
         options->smb.port = net_port(run->smb.server);
     if (run->management.server)

@@ -27,6 +27,7 @@ static void collect_texts(const struct call *call, const struct response *respon
     texts[TEXT_OWNER] = identity->kind == IDENTITY_BEARER ? identity->oid : bytes_of(NULL, 0);
     texts[TEXT_POLICY] = identity->kind == IDENTITY_SAS ? identity->sas->policy : bytes_of(NULL, 0);
     texts[TEXT_ETAG] = answered_etag(response);
+    texts[TEXT_VIA] = request->via;
 }
 
 /* The rest of the room is for those whose length is bounded elsewhere; what is longer is cut. */
@@ -37,6 +38,7 @@ size_t access_event_texts(const struct call *call, const struct response *respon
         [TEXT_ACCOUNT] = 64, [TEXT_METHOD] = 16, [TEXT_PATH] = EVENT_TEXT_MAX,
         [TEXT_CLIENT] = 64,  [TEXT_TRACE] = 32,  [TEXT_CLIENT_REQUEST] = EVENT_TEXT_MAX,
         [TEXT_OWNER] = 128,  [TEXT_POLICY] = 64, [TEXT_ETAG] = 64,
+        [TEXT_VIA] = 64,
     };
     size_t size = 0;
 

@@ -24,6 +24,7 @@ enum event_text {
     TEXT_OWNER,  /* of a bearer token: its object id */
     TEXT_POLICY, /* of a SAS */
     TEXT_ETAG,   /* as answered, with its quotes */
+    TEXT_VIA, /* front end that forwarded it; EVENT_OF_FORWARD: the owner that it was forwarded to */
     EVENT_TEXTS,
 };
 
@@ -31,6 +32,7 @@ enum event_kind {
     EVENT_OF_REQUEST,
     EVENT_OF_PART, /* of a batch */
     EVENT_OF_SMB,
+    EVENT_OF_FORWARD, /* a request that another front end was asked to execute */
     EVENT_OF_SERVER,
 };
 
@@ -39,7 +41,7 @@ struct access_event {
     instant began;       /* by the wall clock */
     const char *what;    /* static; EVENT_OF_SERVER: what happened; EVENT_OF_SMB: the command */
     const char *service; /* static; NULL: EVENT_OF_SERVER that is of none */
-    const char *code;    /* static; EVENT_OF_SMB: the status's name */
+    const char *code;    /* static; EVENT_OF_SMB: the status's name; EVENT_OF_FORWARD: the result */
     struct guid
         other;       /* EVENT_OF_PART: the batch's request; EVENT_OF_SERVER: a copy; zeros: none */
     uint64_t handle; /* EVENT_OF_SMB: that the command names or makes; 0: none */

@@ -151,6 +151,7 @@ static void write_who(struct text *line, const struct access_event *event,
     write_text(line, MEMBER("client"), texts->of[TEXT_CLIENT]);
     if (event->is_forwarded)
         write_true(line, MEMBER("forwarded"));
+    write_text(line, MEMBER("via"), texts->of[TEXT_VIA]);
 }
 
 static void write_request(struct text *line, const struct access_event *event,
@@ -228,6 +229,24 @@ static void write_smb(struct text *line, const struct access_event *event,
     write_name(line, MEMBER("code"), event->code);
 }
 
+/* Who may do it, and what it is, is the owner's line to say. */
+static void write_forward(struct text *line, const struct access_event *event,
+                          const struct texts *texts)
+{
+    write_name(line, MEMBER("service"), event->service);
+    write_name(line, MEMBER("operation"), "forward");
+    write_name(line, MEMBER("result"), event->code);
+    write_text(line, MEMBER("to"), texts->of[TEXT_VIA]);
+    write_text(line, MEMBER("client"), texts->of[TEXT_CLIENT]);
+    write_text(line, MEMBER("method"), texts->of[TEXT_METHOD]);
+    write_text(line, MEMBER("path"), texts->of[TEXT_PATH]);
+    write_text(line, MEMBER("clientRequest"), texts->of[TEXT_CLIENT_REQUEST]);
+    write_number(line, MEMBER("status"), (uint64_t)event->status);
+    write_number(line, MEMBER("received"), event->received);
+    write_number(line, MEMBER("sent"), event->sent);
+    write_ms(line, MEMBER("ms"), event->all_ns);
+}
+
 static void write_bytes_and_times(enum event_log log, const struct access_event *event,
                                   struct text *line)
 {
@@ -251,6 +270,8 @@ static void write_json(enum event_log log, const struct access_event *event, str
         write_event(line, event, &texts);
     else if (event->kind == EVENT_OF_SMB)
         write_smb(line, event, &texts);
+    else if (event->kind == EVENT_OF_FORWARD)
+        write_forward(line, event, &texts);
     else
         write_request(line, event, &texts);
     if (event->kind == EVENT_OF_REQUEST)

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/errors.h"
 #include "base/ids.h"
+#include "http/http.h"
 
 struct access_log_options {
     const char *access_path; /* NULL: none */
@@ -23,6 +24,17 @@ void audit_note(const char *what, struct bytes account);
 /* A pending copy has come to its end in the background, to both logs. service: of its destination. source: its URL; what
  * authorizes the read is not logged. e: why it failed. Any thread. */
 void access_log_copy(const char *service, const struct guid *id, struct bytes source, enum error e);
+
+/* A request that this front end of a cluster has forwarded to the owner of its cell, to the access log. */
+struct forwarded_request {
+    const char *service, *result; /* names; static */
+    const struct request *request;
+    int status;     /* 0: no response */
+    const char *to; /* address and port of the owner; "": none was found */
+    uint64_t ns;
+    uint64_t received, sent; /* bytes of bodies */
+};
+void access_log_forwarded(const struct forwarded_request *forwarded);
 
 /* A command of SMB was answered. */
 struct smb_logged {

@@ -1,14 +1,10 @@
-/* What is logged beside requests of HTTP: commands of SMB, copies in the background. */
+/* What is logged next to requests that are executed here: commands of SMB, forwarded requests, copies in the background. */
 #include "service/access_event.h"
 #include "service/access_log.h"
 
-/* Texts in the order of enum event_text; those that are not named are empty. */
-static void put(unsigned logs, const struct access_event *filled, struct bytes account,
-                struct bytes path, struct bytes client)
+static void put_texts(unsigned logs, const struct access_event *filled,
+                      struct bytes texts[EVENT_TEXTS])
 {
-    struct bytes texts[EVENT_TEXTS] = {
-        [TEXT_ACCOUNT] = account, [TEXT_PATH] = path, [TEXT_CLIENT] = client
-    };
     struct access_event *event;
     size_t size = sizeof *event;
 
@@ -23,6 +19,41 @@ static void put(unsigned logs, const struct access_event *filled, struct bytes a
     *event = *filled;
     access_event_put(event, texts);
     event_finish();
+}
+
+static void put(unsigned logs, const struct access_event *filled, struct bytes account,
+                struct bytes path, struct bytes client)
+{
+    struct bytes texts[EVENT_TEXTS] = {
+        [TEXT_ACCOUNT] = account, [TEXT_PATH] = path, [TEXT_CLIENT] = client
+    };
+
+    put_texts(logs, filled, texts);
+}
+
+void access_log_forwarded(const struct forwarded_request *forwarded)
+{
+    const struct request *request = forwarded->request;
+    const struct access_event event = { .kind = EVENT_OF_FORWARD,
+                                        .began = clock_wall(),
+                                        .service = forwarded->service,
+                                        .code = forwarded->result,
+                                        .status = forwarded->status,
+                                        .all_ns = forwarded->ns,
+                                        .received = forwarded->received,
+                                        .sent = forwarded->sent };
+    unsigned logs = event_logs_on() & 1u << EVENTS_ACCESS;
+    struct bytes texts[EVENT_TEXTS] = {
+        [TEXT_METHOD] = request->method_text,
+        [TEXT_PATH] = request->path,
+        [TEXT_CLIENT] = request->peer,
+        [TEXT_CLIENT_REQUEST] =
+            request_find_header(request, (struct bytes)BYTES("x-ms-client-request-id")),
+        [TEXT_VIA] = bytes_from_string(forwarded->to),
+    };
+
+    if (logs)
+        put_texts(logs, &event, texts);
 }
 
 void access_log_copy(const char *service, const struct guid *id, struct bytes source, enum error e)

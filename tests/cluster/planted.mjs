@@ -2,7 +2,8 @@
 // Do the tests of cells test? planted.mjs --build FOLDER [--texts] [NAME..]
 //
 // Each defect is a change of a few words of the program, made in a copy of one file (tests/sim/planted.mjs is the same with
-// the simulator). The test that is named must fail with it: a unit test, or one of tests/clients/failover.test.mjs.
+// the simulator). The test that is named must fail with it: a unit test, or one of tests/clients, failover.test.mjs ("client") or
+// forwarding.test.mjs ("forwarding").
 // --texts: only whether the words that are to be changed are there. Last line: "planted: N passed, N failed".
 
 import { spawnSync } from 'node:child_process';
@@ -42,6 +43,20 @@ const DEFECTS = [
         change: [['    record.is_held = false;\n', '']] },
     { name: 'record-of-another-cluster-taken', file: 'src/cluster/candidate.c', unit: 'test_owner',
         change: [['!guid_equal(&record.cluster, &c->of->cluster) || ', '']] },
+    { name: 'forwarded-write-sent-twice', file: 'src/cluster/forward.c', forwarding: 'the owner is killed under requests',
+        change: [['    if (f->is_sent)\n        return is_probe(f) ? forward_refuse(f) : HTTP_CUT;\n    f->is_lost = false;', '    f->is_sent = f->is_lost = false;']] },
+    { name: 'lost-write-answered-503', file: 'src/cluster/forward.c', forwarding: 'the owner is killed under requests',
+        change: [['return is_probe(f) ? forward_refuse(f) : HTTP_CUT;', 'return forward_refuse(f);'], ['exchange_end_body(f->exchange, HTTP_CUT);', 'exchange_end_body(f->exchange, forward_refuse(f));']] },
+    { name: 'incarnation-of-an-envelope-not-compared', file: 'src/cluster/front.c', forwarding: 'the internal endpoint serves',
+        change: [['envelope->cell == front->cell && envelope->incarnation == front->incarnation', 'envelope->cell == front->cell']] },
+    { name: 'lease-not-checked-for-other-front-ends', file: 'src/cluster/front.c', forwarding: 'an owner without a lease sends nothing',
+        change: [['    exchange_answers_by(exchange, front->tenure);\n', '']] },
+    { name: 'links-to-a-silent-owner-kept', file: 'src/program/cell.c', forwarding: 'without an owner a request waits',
+        change: [['        cut_links(cell, record->incarnation + 1);', '        (void)record;']] },
+    { name: 'short-body-looks-whole', file: 'src/cluster/forward_response.c', forwarding: 'an owner that is killed at drawn bytes',
+        change: [['return size > 0 ? (long)size : BODY_FAILED;', 'return (long)max;']] },
+    { name: 'development-key-for-other-machines', file: 'src/cluster/front.c', forwarding: 'the internal endpoint serves',
+        change: [['exchange->request.is_forwarded |= !is_of_this_machine(&exchange->request, &envelope.said);', '(void)is_of_this_machine;']] },
 ];
 
 function mutate({ file, change }) {
@@ -60,8 +75,8 @@ function find(build, defect) {
     const folder = path.join(build.folder, 'tests/cluster/planted', defect.name);
     const target = defect.unit ? `tests/unit/cluster/${defect.unit}` : 'lagra';
     const program = build.link(target, build.compile(defect.file, mutate(defect), folder), folder);
-    const test = path.join(ROOT, 'tests/clients/failover.test.mjs');
-    const words = defect.unit ? [program] : [process.execPath, '--test', '--test-name-pattern', defect.client, test];
+    const test = path.join(ROOT, `tests/clients/${defect.client ? 'failover' : 'forwarding'}.test.mjs`);
+    const words = defect.unit ? [program] : [process.execPath, '--test', '--test-name-pattern', defect.client ?? defect.forwarding, test];
     const { status, stdout, stderr } = spawnSync(words[0], words.slice(1),
         { encoding: 'utf8', timeout: LIMIT_MS, cwd: build.folder, env: { ...process.env, LAGRA_BINARY: program } });
     const why = `${stdout}${stderr}`.split('\n').find((line) => /\[ {2}ERROR {3}\]|not ok|AssertionError|✖/.test(line));

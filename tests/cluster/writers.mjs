@@ -1,5 +1,5 @@
-// Writers of all services, which ask whichever front end serves, and remember what was acknowledged; and readers that see
-// whether anything goes back. A request without an answer may have been done or not.
+// Writers of all services, which ask the front ends in turn, whichever owns the cell, and remember what was acknowledged; and readers
+// that see whether anything goes back. A request without an answer may have been done or not.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from '../crash/client.mjs';
@@ -14,8 +14,8 @@ const message = (text) => Buffer.from(`<QueueMessage><MessageText>${base64(text)
 export class Writers {
     problems = [];
     counts = { acknowledged: 0, unknown: 0, read: 0 };
-    lastAnswer = new Map(); // of each member: when it answered last, performance.now()
-    firstAnswer = new Map(); // and when it answered first since forget()
+    gapMs = 0; // the longest time in which nothing was answered, since it was reset
+    #answeredAt = performance.now();
     #members;
     #ends = false;
     #running = [];
@@ -42,9 +42,10 @@ export class Writers {
                 client.ask(...request), sleep(ANSWER_MS, null, { signal: late.signal }).catch(() => null)]);
 
             if (answer && answer.status < 500) {
-                this.lastAnswer.set(member, performance.now());
-                if (!this.firstAnswer.has(member))
-                    this.firstAnswer.set(member, performance.now());
+                const now = performance.now();
+
+                this.gapMs = Math.max(this.gapMs, now - this.#answeredAt);
+                this.#answeredAt = now;
                 return answer;
             }
             if (answer && answer.status !== 503)
@@ -61,15 +62,15 @@ export class Writers {
         return null;
     }
 
-    /** Asks members in turn until one answers. once: a request that may be done once only is not repeated. */
+    /** Asks members in turn, each request another one, until one answers. once: a request that may be done once only is not repeated. */
     async #ask(clients, service, request, once = false) {
         for (let i = 0; !this.#ends; i++) {
             const members = this.#members(), member = members[(clients.at ?? 0) % members.length];
             const answer = await this.#try(clients, service, member, request);
 
+            clients.at = (clients.at ?? 0) + 1;
             if (answer)
                 return answer;
-            clients.at = (clients.at ?? 0) + 1;
             this.counts.unknown++;
             await sleep(PAUSE_MS);
             if (once)

@@ -9,6 +9,7 @@ import { DEVELOPMENT, sign } from './sign.mjs';
 const POLL_MS = 20;
 const PATIENCE_MS = 60_000;
 const STDERR_KEPT = 65536;
+const OWNED = '/-/ready?cluster';
 const SERVICES = ['blob', 'queue', 'table', 'file'];
 
 const running = new Set();
@@ -30,7 +31,7 @@ export class Member {
     /** args: more options, such as ['--cell', '2']; smb: serve SMB too; launch: starts a process with these words */
     static async start(folder, { args = [], env = {}, smb = false, launch = launchHere } = {}) {
         const member = new Member();
-        const names = smb ? [...SERVICES, 'smb'] : SERVICES;
+        const names = [...SERVICES, 'cluster', ...smb ? ['smb'] : []];
         const ports = await freePorts(names.length);
 
         names.forEach((name, i) => {
@@ -90,13 +91,13 @@ export class Member {
         }
     }
 
-    /** The status of a health path; 0: it does not answer. */
-    async health(path = '/-/ready') {
+    /** The status of a health path; 0: it does not answer. OWNED is 200 of the owner of the cell only. */
+    async health(path = OWNED) {
         return this.ask('GET', path, { raw: true }).then(({ status }) => status, () => 0);
     }
 
     /** Resolves when the path answers with this status, to how long that took in ms. */
-    async until(status, path = '/-/ready', patienceMs = PATIENCE_MS) {
+    async until(status, path = OWNED, patienceMs = PATIENCE_MS) {
         const began = performance.now();
 
         while (performance.now() - began < patienceMs) {

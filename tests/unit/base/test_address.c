@@ -98,6 +98,29 @@ static void in_blocks(void **state)
     assert_false(address_list_has(&none, address));
 }
 
+/* Each address has one spelling. */
+static void read_as_written(void **state)
+{
+    static const char *const right[] = { "192.0.2.1:10020", "[2001:db8::1]:0", "0.0.0.0:65535" };
+    static const char *const wrong[] = {
+        "",      "192.0.2.1",     ":1",          "192.0.2.1:01", "[::1]",
+        "::1:5", "[192.0.2.1]:1", "[::1]:65536", "[::01]:1",     "192.0.2.1:1 ",
+        "a:1",   "[::1:1"
+    };
+    uint8_t address[ADDRESS_SIZE];
+    char text[ADDRESS_TEXT_MAX];
+    uint16_t port;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        assert_true(address_read(bytes_from_string(right[i]), address, &port));
+        address_write(address, port, text);
+        assert_string_equal(text, right[i]);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_false(address_read(bytes_from_string(wrong[i]), address, &port));
+}
+
 /* As many as there is room for, and no more. */
 static void bounded(void **state)
 {
@@ -112,10 +135,8 @@ static void bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_text),
-        cmocka_unit_test(of_sockets),
-        cmocka_unit_test(in_blocks),
-        cmocka_unit_test(bounded),
+        cmocka_unit_test(in_text), cmocka_unit_test(of_sockets),      cmocka_unit_test(in_blocks),
+        cmocka_unit_test(bounded), cmocka_unit_test(read_as_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,6 +117,11 @@ static void win(struct world *w, struct candidate *candidate, struct candidate_f
 
 static char lost_why[64];
 
+static void on_renewed(void *context)
+{
+    (void)context;
+}
+
 static void on_lost(void *context, const char *why)
 {
     (void)context;
@@ -128,7 +133,7 @@ static void start_owner(struct owner *owner, struct candidate *candidate,
 {
     lost_why[0] = '\0';
     assert_true(owner_start(owner, &candidate->file, &found->record, found->record_began_ns,
-                            on_lost, NULL));
+                            on_lost, on_renewed, NULL));
 }
 
 /* Does the owner write another renewal within two of its periods? */

@@ -33,6 +33,7 @@ static struct owner_record sample(uint64_t renewal)
     snprintf(record.owner.name, sizeof record.owner.name, "%s", "one");
     snprintf(record.owner.address, sizeof record.owner.address, "%s", "192.0.2.1:10000");
     snprintf(record.owner.client, sizeof record.owner.client, "%s", "client4123");
+    snprintf(record.owner.forward, sizeof record.owner.forward, "%s", "192.0.2.1:10020");
     return record;
 }
 
@@ -48,10 +49,19 @@ static void read_as_written(void **state)
     memset(record.owner.name, 'n', OWNER_NAME_MAX);
     memset(record.owner.address, 'a', OWNER_ADDRESS_MAX);
     memset(record.owner.client, 'c', OWNER_CLIENT_MAX);
+    memset(record.owner.forward, 'f', OWNER_FORWARD_MAX);
     record.incarnation = record.renewal = record.owner.pid = UINT64_MAX;
     owner_record_write(&record, slot);
     assert_true(owner_record_read(slot, &read));
     assert_memory_equal(&read, &record, sizeof read);
+}
+
+static void with_crc(char slot[OWNER_SLOT_BYTES])
+{
+    uint32_t crc = crc32c(0, slot + 12, OWNER_SLOT_BYTES - 12);
+
+    for (unsigned i = 0; i < 4; i++)
+        slot[8 + i] = (char)(crc >> 8 * i & 0xff);
 }
 
 /* Version 1, which must stay readable: see "to change the format" in owner_record.h. */
@@ -66,12 +76,32 @@ static void version_1(void **state)
         11,   'c',  'l',  'i',  'e',  'n',  't',  '4',  '1',  '2',  '3',
     };
     char slot[OWNER_SLOT_BYTES];
+    struct owner_record record = sample(5), read;
+
+    (void)state;
+    owner_record_write(&record, slot);
+    memset(slot + 13, 0, OWNER_SLOT_BYTES - 13);
+    slot[13] = (char)sizeof fields;
+    memcpy(slot + 14, fields, sizeof fields);
+    with_crc(slot);
+    memset(record.owner.forward, 0, sizeof record.owner.forward);
+    assert_true(owner_record_read(slot, &read));
+    assert_memory_equal(&read, &record, sizeof read);
+}
+
+/* Version 2 has the same fields, and one more. */
+static void version_2(void **state)
+{
+    static const uint8_t forward[] = { 16,  '1', '9', '2', '.', '0', '.', '2',
+                                       '.', '1', ':', '1', '0', '0', '2', '0' };
+    char slot[OWNER_SLOT_BYTES];
     struct owner_record record = sample(5);
 
     (void)state;
     owner_record_write(&record, slot);
-    assert_int_equal((uint8_t)slot[13], sizeof fields);
-    assert_memory_equal(slot + 14, fields, sizeof fields);
+    assert_int_equal((uint8_t)slot[13], 81 + sizeof forward);
+    assert_int_equal(slot[14], 2);
+    assert_memory_equal(slot + 14 + 81, forward, sizeof forward);
 }
 
 /* Each byte of the file, changed. */
@@ -90,14 +120,6 @@ static void damaged(void **state)
     assert_true(owner_record_read(slot, &read));
     memset(slot, 0, sizeof slot);
     assert_false(owner_record_read(slot, &read));
-}
-
-static void with_crc(char slot[OWNER_SLOT_BYTES])
-{
-    uint32_t crc = crc32c(0, slot + 12, OWNER_SLOT_BYTES - 12);
-
-    for (unsigned i = 0; i < 4; i++)
-        slot[8 + i] = (char)(crc >> 8 * i & 0xff);
 }
 
 /* A valid checksum does not make a record: what is written into a command line and onto a terminal has no control
@@ -132,7 +154,7 @@ static void hostile(void **state)
     record.lease_ms = 0; /* a held cell has a lease */
     owner_record_write(&record, slot);
     assert_false(owner_record_read(slot, &read));
-    for (unsigned version = 0; version < 256; version += 2) {
+    for (unsigned version = 0; version < 256; version += version == 1 ? 2 : 1) {
         record = sample(5);
         owner_record_write(&record, slot);
         slot[14] = (char)version;
@@ -163,8 +185,8 @@ static void newest(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_as_written), cmocka_unit_test(version_1), cmocka_unit_test(damaged),
-        cmocka_unit_test(hostile),         cmocka_unit_test(newest),
+        cmocka_unit_test(read_as_written), cmocka_unit_test(version_1), cmocka_unit_test(version_2),
+        cmocka_unit_test(damaged),         cmocka_unit_test(hostile),   cmocka_unit_test(newest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,8 @@ struct asked_connection {
 
 static atomic_uint begins, ends, states;
 static atomic_bool is_held, goes_on;
+static atomic_bool is_shared; /* a child process has each socket, too */
+static int shared = -1;
 static unsigned told; /* the worker's */
 static int context;
 
@@ -170,6 +172,8 @@ static void posted(struct connection *connection)
 
 static void end(struct connection *connection)
 {
+    if (atomic_load(&is_shared))
+        shared = dup(connection->fd);
     assert(of(connection)->begun && !of(connection)->waits);
     of(connection)->ended = true;
     atomic_fetch_add(&ends, 1);
@@ -539,9 +543,33 @@ static void test_introduced_are_limited(void **state)
     assert_int_equal(atomic_load(&ends), atomic_load(&begins));
 }
 
+/* A child process has copies of all descriptors until it executes a program, so close() need not take a socket out of an
+ * epoll set. Nothing that happens to it afterwards may reach the connection, which is freed. */
+static void test_closed_while_a_child_starts(void **state)
+{
+    struct net_server *server = start(&plenty);
+    int fd = connect_to(server), other = connect_to(server);
+
+    (void)state;
+    atomic_store(&is_shared, true);
+    ask(fd, "e", "e");
+    ask(other, "e", "e");
+    assert_int_equal(send(fd, "x", 1, MSG_NOSIGNAL), 1);
+    assert_ends(fd); /* it closes, which is an event */
+    atomic_store(&is_shared, false);
+    for (unsigned i = 0; i < 20; i++)
+        ask(other, "e", "e");
+    assert_true(shared >= 0);
+    close(shared);
+    close(other);
+    net_stop(server, PATIENCE_MS / 1000);
+    assert_int_equal(atomic_load(&ends), atomic_load(&begins));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_closed_while_a_child_starts),
         cmocka_unit_test(test_functions_in_their_order),
         cmocka_unit_test(test_moves),
         cmocka_unit_test(test_accounts_take_turns),

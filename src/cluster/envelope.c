@@ -1,0 +1,96 @@
+/* See envelope.h. */
+#include "cluster/envelope.h"
+
+#include <assert.h>
+
+#include "base/endian.h"
+
+#define VERSION        1
+#define HOPS           1
+#define CLIENT_KNOWN   1u
+#define CLIENT_TLS     2u
+#define WAS_FORWARDED  4u
+#define HAS_AUTHORITY  8u
+#define ALL_FLAGS      15u
+
+#define SERVICE_AT     5u
+#define FLAGS_AT       6u
+#define HOPS_AT        7u
+#define CELL_AT        8u
+#define INCARNATION_AT 12u
+#define ADDRESS_AT     20u
+#define PORT_AT        36u
+#define LENGTH_AT      38u
+
+static const struct bytes begin = BYTES("LgFw\1");
+
+size_t envelope_write(const struct envelope *envelope, char to[INTRODUCTION_MAX])
+{
+    const struct http_introduction *said = &envelope->said;
+    size_t length = said->authority.ptr ? said->authority.len : 0;
+
+    assert(length <= ENVELOPE_AUTHORITY_MAX && envelope->service < ENVELOPE_SERVICES);
+    memset(to, 0, ENVELOPE_BYTES);
+    memcpy(to, begin.ptr, begin.len);
+    to[SERVICE_AT] = (char)envelope->service;
+    to[FLAGS_AT] =
+        (char)((said->client_is_known ? CLIENT_KNOWN : 0) | (said->is_tls ? CLIENT_TLS : 0) |
+               (said->is_forwarded ? WAS_FORWARDED : 0) |
+               (said->authority.ptr ? HAS_AUTHORITY : 0));
+    to[HOPS_AT] = HOPS;
+    be32_put(to + CELL_AT, envelope->cell);
+    be64_put(to + INCARNATION_AT, envelope->incarnation);
+    if (said->client_is_known) {
+        memcpy(to + ADDRESS_AT, said->client, ADDRESS_SIZE);
+        be16_put(to + PORT_AT, said->port);
+    }
+    be16_put(to + LENGTH_AT, (uint16_t)length);
+    if (length > 0)
+        memcpy(to + ENVELOPE_BYTES, said->authority.ptr, length);
+    return ENVELOPE_BYTES + length;
+}
+
+/* The fixed part, of which nothing has two spellings. */
+static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_length)
+{
+    static const char zeros[ADDRESS_SIZE];
+    struct http_introduction *said = &envelope->said;
+    unsigned flags = (uint8_t)from[FLAGS_AT];
+
+    *ret_length = be16_get(from + LENGTH_AT);
+    envelope->service = (uint8_t)from[SERVICE_AT];
+    envelope->cell = be32_get(from + CELL_AT);
+    envelope->incarnation = be64_get(from + INCARNATION_AT);
+    said->client_is_known = flags & CLIENT_KNOWN;
+    said->is_tls = flags & CLIENT_TLS;
+    said->is_forwarded = flags & WAS_FORWARDED;
+    memcpy(said->client, from + ADDRESS_AT, ADDRESS_SIZE);
+    said->port = be16_get(from + PORT_AT);
+    if (!said->client_is_known &&
+        (memcmp(said->client, zeros, sizeof zeros) != 0 || said->port != 0))
+        return false;
+    if ((flags & HAS_AUTHORITY) ? *ret_length > ENVELOPE_AUTHORITY_MAX : *ret_length > 0)
+        return false;
+    return (flags & ~ALL_FLAGS) == 0 && from[HOPS_AT] == HOPS &&
+           envelope->service < ENVELOPE_SERVICES && envelope->cell > 0 && envelope->incarnation > 0;
+}
+
+enum http_introduced envelope_read(struct bytes input, struct envelope *ret_envelope)
+{
+    size_t looked_at = input.len < begin.len ? input.len : begin.len;
+    size_t length;
+
+    memset(ret_envelope, 0, sizeof *ret_envelope);
+    if (looked_at > 0 && memcmp(input.ptr, begin.ptr, looked_at) != 0)
+        return INTRODUCTION_MALFORMED;
+    if (input.len < ENVELOPE_BYTES)
+        return INTRODUCTION_PART;
+    if (!read_fixed(input.ptr, ret_envelope, &length))
+        return INTRODUCTION_MALFORMED;
+    if (input.len < ENVELOPE_BYTES + length)
+        return INTRODUCTION_PART;
+    ret_envelope->said.size = ENVELOPE_BYTES + length;
+    if ((uint8_t)input.ptr[FLAGS_AT] & HAS_AUTHORITY)
+        ret_envelope->said.authority = bytes_of(input.ptr + ENVELOPE_BYTES, length);
+    return INTRODUCTION_WHOLE;
+}

@@ -1,0 +1,157 @@
+/* The response to a forwarded request: see forward.h. */
+#include "cluster/forward_private.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "cluster/refusal.h"
+
+enum http_step forward_refuse(struct forward *f)
+{
+    struct exchange *exchange = f->exchange;
+
+    if (f->link)
+        link_drop(f->link);
+    f->link = NULL;
+    f->is_busy = true;
+    response_init(&exchange->response, exchange->arena);
+    if (is_probe(f))
+        return refusal_respond(
+            exchange, 503, "text/plain",
+            bytes_from_string("stands by: the owner of the cell cannot be reached\n"));
+    return refusal_busy(exchange, f->of->is_json);
+}
+
+/* The link has done its part. */
+static void finish_link(struct forward *f)
+{
+    struct link *link = f->link;
+
+    f->link = NULL;
+    if (f->is_complete && !f->head.closes && !f->is_broken &&
+        input_bytes(&link->net.input).len == 0)
+        link_give(link);
+    else
+        link_drop(link);
+}
+
+/* The receiver does not own the cell: nothing was executed. */
+static enum http_step after_refusal(struct forward *f)
+{
+    if (f->link)
+        finish_link(f);
+    if (f->taken > 0)
+        return forward_refuse(f);
+    response_init(&f->exchange->response, f->exchange->arena);
+    f->has_response = f->has_continue = f->is_sent = f->is_complete = f->is_broken = false;
+    f->after_ns = clock_boot_ns();
+    return AGAIN;
+}
+
+/* ---- body ---- */
+
+static long receive_body(struct forward *f, char *to, size_t max)
+{
+    struct connection *connection = &f->link->net;
+    struct bytes there = input_bytes(&connection->input);
+    size_t size = there.len < max ? there.len : max;
+
+    if (size > 0) {
+        memcpy(to, there.ptr, size);
+        input_use(&connection->input, size);
+    }
+    while (size < max && connection->readable) {
+        ssize_t n = transport_receive(connection, to + size, max - size);
+
+        if (n == TRANSPORT_WAITS)
+            break;
+        if (n <= 0)
+            return size > 0 ? (long)size : BODY_FAILED;
+        size += (size_t)n;
+    }
+    return (long)size;
+}
+
+static long read_body(struct body_source *source, uint64_t at, char *to, size_t max)
+{
+    struct forward *f =
+        (struct forward *)(void *)((char *)source - offsetof(struct forward, source));
+    long n;
+
+    (void)at;
+    begin_call(f);
+    if (!f->link)
+        return BODY_FAILED;
+    n = receive_body(f, to, max < f->left ? max : (size_t)f->left);
+    if (n > 0) {
+        f->left -= (uint64_t)n;
+        if (f->left == 0)
+            finish_link(f);
+    } else if (n == 0) {
+        (void)pause_exchange(f);
+        return BODY_WAIT;
+    }
+    return n;
+}
+
+/* ---- head ---- */
+
+enum http_step forward_respond(struct forward *f)
+{
+    struct response *response = &f->exchange->response;
+    bool is_head = f->exchange->request.method == METHOD_HEAD;
+
+    if (f->is_busy)
+        return HTTP_RESPOND;
+    if (f->head.status == FORWARD_NOT_OWNER)
+        return after_refusal(f);
+    if (response->status < 400)
+        exchange_authenticate(f->exchange);
+    (void)exchange_charge(f->exchange);
+    if (f->head.length > 0) {
+        f->source.read = read_body;
+        response->body_kind = BODY_SOURCE;
+        response->source = &f->source;
+        response->body_length = f->head.length;
+    }
+    f->left = is_head ? 0 : f->head.length;
+    if (f->left == 0 && f->link)
+        finish_link(f);
+    return HTTP_RESPOND;
+}
+
+bool forward_receive_head(struct forward *f)
+{
+    struct connection *connection = &f->link->net;
+    struct exchange *exchange = f->exchange;
+    struct bytes there;
+    ssize_t n;
+
+    while (!f->has_response) {
+        there = input_bytes(&connection->input);
+        switch (response_head_read(there, f->searched, &exchange->response, &f->head)) {
+        case RESPONSE_PART:
+            f->searched = there.len;
+            if (!connection->readable && !f->is_broken)
+                return true;
+            n = input_receive(connection, CONNECTION_INPUT_BYTES);
+            if (n <= 0)
+                return n == TRANSPORT_WAITS;
+            break;
+        case RESPONSE_WHOLE:
+            input_use(&connection->input, f->head.size);
+            f->searched = 0;
+            f->has_response = f->head.status != 100;
+            f->has_continue |= !f->has_response;
+            if (!f->has_response)
+                response_init(&exchange->response, exchange->arena);
+            break;
+        case RESPONSE_MALFORMED:
+            log_line(LOG_ERROR, "%s: a response to a forwarded request is malformed",
+                     connection->peer);
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,94 @@
+/* See response_head.h. */
+#include "http/response_head.h"
+
+#include "http/tokens.h"
+
+static const struct bytes end_of_head = BYTES("\r\n\r\n");
+
+/* "HTTP/1.1 200 OK". Returns 0 if it is anything else. */
+static int read_status(struct bytes line)
+{
+    static const struct bytes version = BYTES("HTTP/1.1 ");
+    uint64_t status;
+
+    if (line.len < version.len + 4 || !bytes_has_prefix(line, version) ||
+        line.ptr[version.len + 3] != ' ' || http_has_control(line, ' ') ||
+        !bytes_parse_u64(bytes_of(line.ptr + version.len, 3), 599, &status))
+        return 0;
+    return status == 100 || status >= 200 ? (int)status : 0;
+}
+
+/* Content-Length at most once, no other framing. */
+static bool read_header(struct bytes name, struct bytes value, bool *has_length,
+                        struct response *to, struct response_head *head)
+{
+    if (bytes_is_nocase(name, "content-length")) {
+        if (*has_length || !bytes_parse_u64(value, INT64_MAX, &head->length))
+            return false;
+        *has_length = true;
+    } else if (bytes_is_nocase(name, "connection")) {
+        head->closes |= bytes_is_nocase(value, "close");
+    } else if (bytes_is_nocase(name, "transfer-encoding")) {
+        return false;
+    } else if (!bytes_is_nocase(name, "date")) {
+        response_header(to, arena_copy(to->arena, name), arena_copy(to->arena, value));
+    }
+    return true;
+}
+
+static bool read_line(struct bytes line, bool *has_length, struct response *to,
+                      struct response_head *head)
+{
+    struct bytes name, value;
+
+    bytes_cut(line, ':', &name, &value);
+    if (!value.ptr || !http_is_token(name) || http_has_control(value, '\t'))
+        return false;
+    return read_header(name, bytes_trim(value), has_length, to, head);
+}
+
+/* The next line of a head, without its end. ptr NULL: a line end is not CR LF. */
+static struct bytes take_line(struct bytes *lines)
+{
+    const char *end = memchr(lines->ptr, '\n', lines->len);
+    struct bytes line = { NULL, 0 };
+
+    if (end && end > lines->ptr && end[-1] == '\r')
+        line = bytes_of(lines->ptr, (size_t)(end - lines->ptr) - 1);
+    *lines = end ? bytes_from(*lines, (size_t)(end - lines->ptr) + 1) : bytes_of("", 0);
+    return line;
+}
+
+static bool read_lines(struct bytes lines, struct response *to, struct response_head *head)
+{
+    struct bytes line = take_line(&lines);
+    bool has_length = false;
+
+    head->status = line.ptr ? read_status(line) : 0;
+    if (head->status == 0)
+        return false;
+    while (lines.len > 0) {
+        line = take_line(&lines);
+        if (!line.ptr || !read_line(line, &has_length, to, head))
+            return false;
+    }
+    return head->status != 100 || to->header_count == 0;
+}
+
+enum response_found response_head_read(struct bytes input, size_t searched, struct response *to,
+                                       struct response_head *ret_head)
+{
+    size_t from = searched > end_of_head.len ? searched - end_of_head.len : 0;
+    const char *end = input.len > from ? memmem(input.ptr + from, input.len - from, end_of_head.ptr,
+                                                end_of_head.len)
+                                       : NULL;
+
+    if (!end)
+        return input.len < RESPONSE_HEAD_MAX ? RESPONSE_PART : RESPONSE_MALFORMED;
+    *ret_head = (struct response_head){ .size = (size_t)(end - input.ptr) + end_of_head.len };
+    if (ret_head->size > RESPONSE_HEAD_MAX ||
+        !read_lines(bytes_of(input.ptr, ret_head->size - 2), to, ret_head))
+        return RESPONSE_MALFORMED;
+    to->status = ret_head->status;
+    return RESPONSE_WHOLE;
+}

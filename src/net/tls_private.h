@@ -1,0 +1,31 @@
+/* Internal to net/tls*.c: credentials, which connections hold. */
+#ifndef LAGRA_NET_TLS_PRIVATE_H
+#define LAGRA_NET_TLS_PRIVATE_H
+
+#include <gnutls/gnutls.h>
+
+#include "net/net_private.h"
+
+#define TLS_KEY_NAME_MAX 64u
+
+/* Of a certificate or of a shared key: the members of the other one are zero. */
+struct tls {
+    atomic_uint holders; /* the server, or the key; and the sessions that were begun with it */
+    gnutls_priority_t priority;
+    gnutls_certificate_credentials_t credentials;
+    gnutls_psk_server_credentials_t accepting;
+    gnutls_psk_client_credentials_t connecting;
+    char name[TLS_KEY_NAME_MAX + 1];
+    uint8_t secret[NET_KEY_BYTES];
+};
+
+/* ---- tls_credentials.c ---- */
+
+static inline bool tls_is_of_key(const struct tls *tls)
+{
+    return tls->accepting != NULL;
+}
+/* Gives a session the credentials of the key. */
+bool tls_key_set(struct tls *tls, gnutls_session_t session, bool is_outgoing);
+
+#endif
