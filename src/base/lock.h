@@ -29,6 +29,7 @@ enum lock_rank {
     RANK_BREAK,         /* smb: the break that a lease or oplock has to send */
     RANK_SLEEPER,       /* a thread that waits for one event */
     RANK_SMB,           /* smb: sessions of the service */
+    RANK_ACCOUNT_USES,  /* smb: what accounts use on all connections */
     RANK_LOGONS,        /* auth: logons that failed */
     RANK_BACKUP_HOLD,   /* admin: the state that is held for a backup */
     RANK_SCRUBBER,      /* admin: how far the scrub is */

@@ -3,6 +3,7 @@
  * ms-smb2: 2.2.35, 2.2.36, 3.3.5.19; MS-FSA 2.1.5.11 */
 #include "smb/message.h"
 #include "smb/opens.h"
+#include "smb/service.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -187,11 +188,15 @@ static enum smb_step answer(struct smb_watch *watch, struct notify *notify)
 
 /* ---- the command ---- */
 
-static void begin_watch(struct smb_open *open, uint32_t room, uint32_t filter, bool is_recursive)
+/* Returns false if the account has SMB_WATCHES_OF_ACCOUNT_MAX watches. */
+static bool begin_watch(struct smb_open *open, uint32_t room, uint32_t filter, bool is_recursive)
 {
     struct smb_connection *connection = open->tree->session->connection;
-    struct smb_watch *watch = xcalloc(1, sizeof *watch);
+    struct smb_watch *watch;
 
+    if (!account_use_begin(connection->service->uses, open->tree->mount.account, USES_WATCHES))
+        return false;
+    watch = xcalloc(1, sizeof *watch);
     watch->connection = connection;
     watch->room = room;
     lock_init(&watch->lock, RANK_SMB);
@@ -207,6 +212,7 @@ static void begin_watch(struct smb_open *open, uint32_t room, uint32_t filter, b
     open->watch = watch;
     open->ends_watch = watch_end;
     watcher_add(&watch->watcher);
+    return true;
 }
 
 static enum smb_step answer_or_hold(struct smb_watch *watch, struct notify *notify)
@@ -242,7 +248,8 @@ enum smb_step smb_change_notify_begin(struct smb_request *request, struct wire_r
         notify->size = notify->size < watch->room ? notify->size : watch->room;
         return answer_or_hold(watch, notify);
     }
-    begin_watch(open, notify->size, filter, flags & WATCH_TREE);
+    if (!begin_watch(open, notify->size, filter, flags & WATCH_TREE))
+        return smb_refuse(request, STATUS_INSUFFICIENT_RESOURCES);
     notify->query.mount = &request->tree->mount;
     notify->query.handle = &open->handle;
     return smb_decide(request, handle_query_attempt, &notify->query);
@@ -333,6 +340,7 @@ void watch_end(struct smb_open *open)
     for (struct notify *notify = watch->waiting; notify; notify = notify->next)
         request_cancel(notify->request, STATUS_NOTIFY_CLEANUP);
     forget(watch);
+    account_use_end(watch->connection->service->uses, open->tree->mount.account, USES_WATCHES);
     lock_release(&watch->lock);
     free(watch);
 }

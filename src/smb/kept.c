@@ -28,15 +28,9 @@ struct kept {
     bool is_abandoned; /* its client has closed it, but the store has not */
 };
 
-struct of_account {
-    struct of_account *next;
-    unsigned count;
-    size_t len;
-    char name[]; /* not terminated */
-};
-
 struct kept_handles {
     struct store *store;
+    struct account_uses *uses;
     struct thread thread;
     struct lock lock; /* RANK_SMB */
     /* Under the lock. */
@@ -44,16 +38,16 @@ struct kept_handles {
     bool stops;
     struct kept *buckets[BUCKETS];
     struct kept *creates[BUCKETS]; /* those that are known by one */
-    struct of_account *accounts[BUCKETS];
-    unsigned count; /* places taken */
-    instant next;   /* none is over before; 0: there is none */
+    unsigned count;                /* places taken */
+    instant next;                  /* none is over before; 0: there is none */
 };
 
-struct kept_handles *kept_new(struct store *store)
+struct kept_handles *kept_new(struct store *store, struct account_uses *uses)
 {
     struct kept_handles *kept = xcalloc(1, sizeof *kept);
 
     kept->store = store;
+    kept->uses = uses;
     lock_init(&kept->lock, RANK_SMB);
     lock_condition_init(&kept->changed);
     return kept;
@@ -84,15 +78,8 @@ static void free_all(struct kept *first)
 void kept_free(struct kept_handles *kept)
 {
     assert(!kept->thread.running);
-    for (unsigned i = 0; i < BUCKETS; i++) {
+    for (unsigned i = 0; i < BUCKETS; i++)
         free_all(kept->buckets[i]);
-        while (kept->accounts[i]) {
-            struct of_account *next = kept->accounts[i]->next;
-
-            free(kept->accounts[i]);
-            kept->accounts[i] = next;
-        }
-    }
     pthread_cond_destroy(&kept->changed);
     lock_release(&kept->lock);
     free(kept);
@@ -100,65 +87,22 @@ void kept_free(struct kept_handles *kept)
 
 /* ---- places ---- */
 
-/* Where the account's count is, or would be. */
-static struct of_account **account_at(struct kept_handles *kept, struct bytes name)
-{
-    unsigned hash = 0;
-    struct of_account **at;
-
-    lock_assert_held(&kept->lock);
-    for (size_t i = 0; i < name.len; i++)
-        hash = hash * 31 + (unsigned char)name.ptr[i];
-    at = &kept->accounts[hash % BUCKETS];
-    while (*at && !bytes_equal(bytes_of((*at)->name, (*at)->len), name))
-        at = &(*at)->next;
-    return at;
-}
-
-static struct of_account *account_new(struct bytes name)
-{
-    struct of_account *account = xcalloc(1, sizeof *account + name.len);
-
-    account->len = name.len;
-    memcpy(account->name, name.ptr, name.len);
-    return account;
-}
-
-static void take_place(struct kept_handles *kept, struct bytes name)
-{
-    struct of_account **at = account_at(kept, name);
-
-    if (!*at)
-        *at = account_new(name);
-    (*at)->count++;
-    kept->count++;
-}
-
 bool kept_reserve(struct kept_handles *kept, struct bytes account)
 {
-    struct of_account **at;
     bool has_room;
 
     lock_take(&kept->lock);
-    at = account_at(kept, account);
-    has_room = kept->count < SMB_KEPT_MAX && (!*at || (*at)->count < SMB_KEPT_OF_ACCOUNT_MAX);
-    if (has_room)
-        take_place(kept, account);
+    has_room = kept->count < SMB_KEPT_MAX && account_use_begin(kept->uses, account, USES_KEPT);
+    kept->count += has_room;
     lock_give(&kept->lock);
     return has_room;
 }
 
-static void give_place(struct kept_handles *kept, struct bytes name)
+static void give_place(struct kept_handles *kept, struct bytes account)
 {
-    struct of_account **at = account_at(kept, name);
-    struct of_account *account = *at;
-
-    assert(account && account->count > 0 && kept->count > 0);
+    assert(kept->count > 0);
     kept->count--;
-    if (--account->count > 0)
-        return;
-    *at = account->next;
-    free(account);
+    account_use_end(kept->uses, account, USES_KEPT);
 }
 
 void kept_release(struct kept_handles *kept, struct bytes account)
@@ -234,7 +178,8 @@ void kept_close_later(struct kept_handles *kept, const struct mount *mount,
 
     one->is_abandoned = true;
     lock_take(&kept->lock);
-    take_place(kept, one->mount.account);
+    account_use_add(kept->uses, one->mount.account, USES_KEPT);
+    kept->count++;
     put(kept, one);
     pthread_cond_signal(&kept->changed);
     lock_give(&kept->lock);

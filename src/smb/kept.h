@@ -9,10 +9,11 @@
 #define LAGRA_SMB_KEPT_H
 
 #include "file/handle_away.h"
+#include "smb/account_uses.h"
 
 struct kept_handles;
 
-struct kept_handles *kept_new(struct store *store);
+struct kept_handles *kept_new(struct store *store, struct account_uses *uses);
 /* No thread runs. */
 void kept_free(struct kept_handles *kept);
 /* Starts the thread that closes what is overdue. returns false: none could be started. Main thread. */

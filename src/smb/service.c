@@ -22,7 +22,8 @@ struct smb_service *smb_service_new(const struct smb_options *options, struct st
     service->guid = guid_new();
     service->started = clock_wall();
     service->logons = logons_new();
-    service->kept = kept_new(store);
+    service->uses = account_uses_new();
+    service->kept = kept_new(store, service->uses);
     lock_init(&service->lock, RANK_SMB);
     return service;
 }
@@ -32,6 +33,7 @@ void smb_service_free(struct smb_service *service)
     assert(service->session_count == 0);
     kept_stop(service->kept);
     kept_free(service->kept);
+    account_uses_free(service->uses);
     logons_free(service->logons);
     lock_release(&service->lock);
     free(service);

@@ -4,6 +4,7 @@
 
 #include "auth/auth.h"
 #include "base/lock.h"
+#include "smb/account_uses.h"
 #include "smb/connection.h"
 #include "smb/wire.h"
 
@@ -32,6 +33,7 @@ struct smb_service {
     struct guid guid; /* ServerGuid: of the process */
     instant started;
     struct logons *logons; /* that failed, by address */
+    struct account_uses *uses;
     struct kept_handles *kept;
     struct lock lock; /* RANK_SMB */
     /* Under the lock: sessions by id, for PreviousSessionId. */

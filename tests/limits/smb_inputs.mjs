@@ -52,3 +52,5 @@ export const a_connection_has_its_most_waiting_requests = (context) => send(cont
 export const unread_changes_are_bounded = (context) => send(context, 'changes');
 export const a_connection_has_its_most_handles = (context) => send(context, 'opens');
 export const long_tokens_are_refused = (context) => send(context, 'tokens');
+export const requests_of_an_account_that_wait = (context) => send(context, 'waiting-of-account');
+export const directories_that_an_account_watches = (context) => send(context, 'watches');

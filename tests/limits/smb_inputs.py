@@ -28,7 +28,8 @@ SHARING_VIOLATION, NOT_GRANTED, SHORT_OF_RESOURCES = 0xC0000043, 0xC0000055, 0xC
 RESUME_KEY, COPY_CHUNK = 0x00140078, 0x001440F2
 OUT_OF_MEMORY = 0xC0000205
 OPENS_MAX, LOCKS_MAX, CACHINGS_MAX, TREES_MAX = 2000, 2000, 512, 1024
-PARKED_MAX, CONNECTION_OPENS_MAX, LIST_ANEW = 512, 16384, 0x10C
+PARKED_MAX, PARKED_OF_ACCOUNT_MAX, WATCHES_OF_ACCOUNT_MAX, CONNECTION_OPENS_MAX, LIST_ANEW = 512, 8192, 8192, 16384, 0x10C
+CHANGE_NOTIFY = 0x0F
 MIB = 1 << 20
 SILENT, READS = 30, 15
 RESIDENT_MIB_MAX = 300  # the budget is 128 MiB
@@ -420,6 +421,70 @@ def tokens():
     must(client().open("t", "t", READ, ALL, OPEN_OR_CREATE))
 
 
+def put_notify(c, name):
+    """Sends a CHANGE_NOTIFY, and does not wait."""
+    return c.send(CHANGE_NOTIFY, struct.pack("<HHL16sLL", 32, 0, 1000, c.opens[name], 0xFFF, 0))
+
+
+def is_waiting(c, name):
+    """Whether one more CHANGE_NOTIFY waits. False: it is refused for lack of resources."""
+    message = put_notify(c, name)
+    gather_credits(c)  # a refusal comes before these responses
+    answer = c.smb._Connection["OutstandingResponses"].pop(message, None)
+    if answer:
+        must((answer["Status"] & 0xFFFFFFFF, None), SHORT_OF_RESOURCES)
+    return not answer
+
+
+def must_wait_soon(c, name):
+    deadline = time.monotonic() + 30
+    while not is_waiting(c, name):
+        if time.monotonic() > deadline:
+            raise RuntimeError("a request is still refused")
+        time.sleep(0.1)
+
+
+def open_directories(c, path, count):
+    for i in range(count):
+        must(c.open(i, path, READ, ALL, OPEN_OR_CREATE, options=DIRECTORY))
+
+
+def waiting_of_account():
+    """The most requests of an account that wait, on all connections, and one more."""
+    last = client()
+    open_directories(last, "w", 1)
+    many = [client() for _ in range(PARKED_OF_ACCOUNT_MAX // PARKED_MAX)]
+    for c in many:
+        open_directories(c, "w", 1)
+        gather_credits(c)
+        for _ in range(PARKED_MAX):
+            put_notify(c, 0)
+        gather_credits(c)
+    if is_waiting(last, 0):
+        raise RuntimeError("one more request than there may be waits")
+    vanish(many[0])
+    must_wait_soon(last, 0)
+
+
+def watches():
+    """The most directories that an account watches, on all connections, and one more, though few requests wait."""
+    last = client()
+    open_directories(last, "w", 1)
+    many = [client() for _ in range(WATCHES_OF_ACCOUNT_MAX // PARKED_MAX)]
+    for number, c in enumerate(many):
+        open_directories(c, f"w{number}", PARKED_MAX)
+        gather_credits(c)
+        messages = [put_notify(c, i) for i in range(PARKED_MAX)]
+        gather_credits(c)
+        must(last.open("new", f"w{number}\\new", READ, ALL, CREATE))  # answers all requests
+        for message in messages:
+            must((c.receive(message)["Status"] & 0xFFFFFFFF, None))
+    if is_waiting(last, 0):
+        raise RuntimeError("one more directory than there may be is watched")
+    vanish(many[0])
+    must_wait_soon(last, 0)
+
+
 INPUTS = {
     "waiting": waiting,
     "changes": changes,
@@ -429,6 +494,8 @@ INPUTS = {
     "cachings": cachings,
     "trees": trees,
     "full": full,
+    "waiting-of-account": waiting_of_account,
+    "watches": watches,
     "unread": unread,
     "persistent": lambda: persistent_next_to_opens(0),
     "persistent-and-locks": lambda: persistent_next_to_opens(1960),

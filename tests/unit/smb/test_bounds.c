@@ -453,6 +453,91 @@ static void bounds_bytes_of_changes(void **state)
     client_free(other);
 }
 
+/* ---- what an account uses on all connections ---- */
+
+/* Connections that reach the limit together. */
+#define PARKING  (SMB_PARKED_OF_ACCOUNT_MAX / SMB_PARKED_MAX)
+#define WATCHING (SMB_WATCHES_OF_ACCOUNT_MAX / SMB_PARKED_MAX)
+
+static struct open_file open_directory(struct client *c, unsigned number)
+{
+    const struct creating directory = { .options = 1, .access = 0x00100081 };
+    struct open_file file;
+    char name[32];
+
+    snprintf(name, sizeof name, "watched-%u", number);
+    assert_int_equal(client_create(c, name, &directory, &file), 0);
+    return file;
+}
+
+/* Returns the status of the first response to a CHANGE_NOTIFY. */
+static uint32_t notify(struct client *c, const struct open_file *directory)
+{
+    struct sending s;
+    struct wire_writer w;
+
+    sending_begin(c, &s);
+    w = sending_add(c, &s, SMB_CHANGE_NOTIFY, 0);
+    put_notify(&w, directory, 1000, 0xFFF);
+    client_send(c, &s);
+    return client_next(c).header.status;
+}
+
+#define PENDING  nt_status_value(STATUS_PENDING)
+#define TOO_MANY nt_status_value(STATUS_INSUFFICIENT_RESOURCES)
+
+/* One more waiting request than SMB_PARKED_OF_ACCOUNT_MAX, and one once a connection has ended. */
+static void bounds_waiting_of_an_account(void **state)
+{
+    struct client *many[PARKING], *last = client_begin(*state, SMB_311);
+    struct open_file file = open_directory(last, PARKING);
+
+    for (unsigned i = 0; i < PARKING; i++) {
+        struct open_file directory;
+
+        many[i] = client_begin(*state, SMB_311);
+        directory = open_directory(many[i], i);
+        for (unsigned k = 0; k < SMB_PARKED_MAX; k++)
+            assert_int_equal(notify(many[i], &directory), PENDING);
+    }
+    assert_int_equal(notify(last, &file), TOO_MANY);
+    client_free(many[0]);
+    assert_int_equal(notify(last, &file), PENDING);
+    for (unsigned i = 1; i < PARKING; i++)
+        client_free(many[i]);
+    client_free(last);
+}
+
+/* One more watch than SMB_WATCHES_OF_ACCOUNT_MAX, though few requests wait, and one once another handle is closed. */
+static void bounds_watches_of_an_account(void **state)
+{
+    struct client *many[WATCHING], *last = client_begin(*state, SMB_311);
+    struct open_file file = open_directory(last, WATCHING), first = { .level = 0 }, other;
+
+    for (unsigned i = 0; i < WATCHING; i++) {
+        char name[32];
+
+        many[i] = client_begin(*state, SMB_311);
+        for (unsigned k = 0; k < SMB_PARKED_MAX; k++) {
+            struct open_file directory = open_directory(many[i], i);
+
+            assert_int_equal(notify(many[i], &directory), PENDING);
+            first = i == 0 && k == 0 ? directory : first;
+        }
+        snprintf(name, sizeof name, "watched-%u\\new", i);
+        client_open(last, name, &other); /* answers all requests */
+        for (unsigned k = 0; k < SMB_PARKED_MAX; k++)
+            assert_status(client_next(many[i]), STATUS_SUCCESS);
+    }
+    assert_int_equal(notify(last, &file), TOO_MANY);
+    assert_int_equal(notify(many[0], &first), PENDING);
+    assert_int_equal(client_close(many[0], &first), 0);
+    assert_int_equal(notify(last, &file), PENDING);
+    for (unsigned i = 0; i < WATCHING; i++)
+        client_free(many[i]);
+    client_free(last);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -467,6 +552,8 @@ int main(void)
         cmocka_unit_test(bounds_memory_of_what_waits_its_turn),
         cmocka_unit_test(bounds_bytes_of_short_requests),
         cmocka_unit_test(bounds_bytes_of_changes),
+        cmocka_unit_test(bounds_waiting_of_an_account),
+        cmocka_unit_test(bounds_watches_of_an_account),
     };
 
     return cmocka_run_group_tests(tests, world_setup, world_teardown);
