@@ -109,6 +109,20 @@ static void tell(struct decision_news *news)
     lock_give(&stripe->lock);
 }
 
+void break_news_pass_on(const struct break_news *news)
+{
+    struct stripe *stripe = stripe_of(&news->key);
+    struct break_listener *at;
+
+    lock_take(&stripe->lock);
+    at = *list_of(&news->key);
+    while (at && !is_of(at, &news->space, &news->key))
+        at = at->next;
+    if (at)
+        at->asked(at, news, true);
+    lock_give(&stripe->lock);
+}
+
 void break_news_add(struct decision *d, const struct break_news *news)
 {
     struct break_report *report = arena_alloc(d->arena, sizeof *report);

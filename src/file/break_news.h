@@ -41,6 +41,9 @@ void break_listener_has(struct break_listener *listener, uint64_t node);
 /* The node that the key is of, as far as listeners know. returns false: none of the share's */
 bool break_listener_find(const struct guid *space, const struct guid *key, uint64_t *ret_node);
 
+/* Reports a break to the oldest listener of its key, after the one that had to notify the client was removed before it did. */
+void break_news_pass_on(const struct break_news *news);
+
 /* By the gate: reports the break once the changes of the decision are committed. */
 void break_news_add(struct decision *d, const struct break_news *news);
 

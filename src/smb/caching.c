@@ -8,11 +8,7 @@
 
 #include <nettle/sha2.h>
 
-#include "service/waiting.h"
-
-#define NOTIFY_ACK     1u /* SMB2_NOTIFY_BREAK_LEASE_FLAG_ACK_REQUIRED */
-/* How long a client may take to answer a break. ms-smb2: 3.3.2.1 */
-#define BREAK_ANSWER_S 35u
+#define NOTIFY_ACK 1u /* SMB2_NOTIFY_BREAK_LEASE_FLAG_ACK_REQUIRED */
 
 uint8_t caching_of_level(uint8_t level)
 {
@@ -43,81 +39,6 @@ static struct smb_open *caching_open(const struct smb_caching *caching)
     while (open && !open->is_open)
         open = open->next_of_caching;
     return open;
-}
-
-/* ---- a client that does not answer: its server does, with nothing. ms-smb2: 3.3.2.1, 3.3.6.1 ---- */
-
-struct overdue {
-    struct smb_caching *caching;
-    instant until;
-    struct handle_acknowledge acknowledge;
-};
-
-/* Waits until the break is overdue, or until end_overdue(). */
-static enum smb_step wait_on(struct smb_request *request, const struct overdue *overdue)
-{
-    return waiting_hold(overdue->until, request_arm(request)) ? STEP_WAIT
-                                                              : smb_refuse(request, STATUS_SUCCESS);
-}
-
-static enum smb_step overdue_begin(struct smb_request *request, struct wire_reader *r)
-{
-    struct overdue *overdue = arena_alloc(request->message->arena, sizeof *overdue);
-
-    (void)r;
-    overdue->caching = request->open->caching;
-    overdue->until = clock_now() + BREAK_ANSWER_S * TICKS_PER_SECOND;
-    overdue->caching->overdue = request;
-    request->parameters = overdue;
-    return wait_on(request, overdue);
-}
-
-static enum smb_step overdue_go_on(struct smb_request *request)
-{
-    struct overdue *overdue = request->parameters;
-    struct smb_caching *caching = overdue->caching;
-
-    if (!request->open->caching || caching->overdue != request)
-        return smb_refuse(request, STATUS_SUCCESS);
-    if (clock_now() < overdue->until)
-        return wait_on(request, overdue);
-    overdue->acknowledge = (struct handle_acknowledge){
-        .mount = &request->tree->mount,
-        .node = caching->node,
-        .answer = { .key = caching->listener.key, .is_overdue = true, .epoch = caching->epoch },
-    };
-    return smb_decide(request, handle_acknowledge_attempt, &overdue->acknowledge);
-}
-
-static enum smb_step overdue_decided(struct smb_request *request)
-{
-    const struct overdue *overdue = request->parameters;
-    struct smb_caching *caching = overdue->caching;
-
-    if (request->open->caching && caching->overdue == request) {
-        caching->overdue = NULL;
-        caching->is_breaking = false;
-        caching->left = 0;
-    }
-    return smb_refuse(request, STATUS_SUCCESS);
-}
-
-static const struct smb_row overdue = {
-    .command = SMB_OPLOCK_BREAK,
-    .name = "overdue",
-    .begin = overdue_begin,
-    .decided = overdue_decided,
-    .go_on = overdue_go_on,
-};
-
-/* Nobody waits for the client's answer any more. */
-static void end_overdue(struct smb_caching *caching)
-{
-    struct smb_request *request = caching->overdue;
-
-    caching->overdue = NULL;
-    if (request)
-        request_hurry(request);
 }
 
 /* ---- breaks come: any thread ---- */
@@ -272,6 +193,21 @@ static void unqueue(struct smb_caching *caching)
     remove_due(caching);
 }
 
+/* Has another connection with the lease send the break that was not sent here. The listener was removed. */
+static void pass_on_pending(const struct smb_caching *caching)
+{
+    const struct pending_break *pending = &caching->pending;
+
+    if (caching->is_pending && pending->sends)
+        break_news_pass_on(&(struct break_news){ .space = caching->listener.space,
+                                                 .node = caching->node,
+                                                 .key = caching->listener.key,
+                                                 .holds = pending->holds,
+                                                 .to = pending->to,
+                                                 .epoch = pending->epoch,
+                                                 .at = pending->at });
+}
+
 static void leave(struct smb_open *open)
 {
     struct smb_caching *caching = open->caching;
@@ -280,14 +216,15 @@ static void leave(struct smb_open *open)
     remove_open(caching, open);
     open->caching = NULL;
     if (caching->overdue && caching->overdue->open == open)
-        end_overdue(caching);
+        break_await_end(caching);
     if (caching->opens) {
         other = caching->is_breaking && !caching->overdue ? caching_open(caching) : NULL;
         if (other)
-            smb_run(request_of_own(other, &overdue));
+            break_await(other);
         return;
     }
     break_listener_remove(&caching->listener);
+    pass_on_pending(caching);
     unqueue(caching);
     if (caching->lease.is_lease)
         unlist_lease(caching);
@@ -437,7 +374,7 @@ static void begin_break(struct smb_caching *caching, const struct pending_break 
             send_break(caching, open, pending, is_answered);
         return;
     }
-    end_overdue(caching);
+    break_await_end(caching);
     caching->breaks++;
     caching->is_breaking = is_answered;
     caching->epoch = pending->epoch;
@@ -446,14 +383,14 @@ static void begin_break(struct smb_caching *caching, const struct pending_break 
     if (pending->sends)
         send_break(caching, open, pending, is_answered);
     if (is_answered)
-        smb_run(request_of_own(open, &overdue));
+        break_await(open);
 }
 
 void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t keeps)
 {
     if (!caching->is_breaking || caching->breaks != number)
         return;
-    end_overdue(caching);
+    break_await_end(caching);
     caching->is_breaking = false;
     caching->left = keeps;
 }

@@ -90,6 +90,11 @@ struct smb_caching *caching_find(struct smb_connection *connection, const struct
 struct guid caching_key(const struct smb_connection *connection, const struct guid *lease_key);
 /* The client's acknowledgement of break number `number` was committed, and leaves it `keeps`. */
 void caching_acknowledged(struct smb_caching *caching, unsigned number, uint8_t keeps);
+/* Waits for the acknowledgement of the newest break of the open's caching, and acknowledges it if the client does not.
+ * break_overdue.c */
+void break_await(struct smb_open *open);
+/* Ends that wait, if there is one. */
+void break_await_end(struct smb_caching *caching);
 /* Sends pending breaks. Returns the number of leases and oplocks it checked. Owner's thread. */
 unsigned caching_send_breaks(struct smb_connection *connection);
 

@@ -516,6 +516,27 @@ static void who_reads_late_is_told(void **state)
     client_free(c);
 }
 
+/* Rule: a connection that ends before it has sent a break leaves that to another one with the lease. */
+static void a_connection_ends_before_the_break(void **state)
+{
+    struct client *c = client_begin(*state, SMB_311), *d = client_begin(*state, SMB_311);
+    struct breaking breaking;
+    struct open_file f;
+
+    for (unsigned i = 0; i < SMB_CLOSED_AT_ONCE; i++)
+        client_open(c, "closed before", &f);
+    opens_with(c, 1, RWH, 0, RWH, 1, &f);
+    opens_with(d, 1, RWH, 1, RWH, 1, &f);
+    client_cut(c); /* the handle of the lease is still open in the file's record */
+    breaking = breaks(*state);
+    client_free(c);
+    is_told(d, 1, RWH, RH, 2);
+    assert_true(client_has_none(d));
+    acknowledges(d, 1, RH, STATUS_SUCCESS);
+    goes_on(&breaking);
+    client_free(d);
+}
+
 /* Rule: many who cannot keep nobody from being told: the session that has the lease is asked soon. */
 static void not_all_are_asked(void **state)
 {
@@ -647,6 +668,7 @@ int main(void)
         TEST(a_sealed_break_stays_sealed),
         TEST(who_cannot_be_told_is_passed_over),
         TEST(who_reads_late_is_told),
+        TEST(a_connection_ends_before_the_break),
         TEST(not_all_are_asked),
         TEST(breaks_are_linear),
         TEST(by_a_channel),
