@@ -7,7 +7,7 @@
  *     and says nothing of a node that was deleted in between: if the directory has changed by then, each entry is read.
  * (2) The work of a page is that of its entries, however many the directory has. What is read of an entry
  *     stays in memory until it is shown.
- * rest: List-Directories-and-Files; decision: 332 */
+ * rest: List-Directories-and-Files; decisions: 332, 866 */
 #include "file/entry_file.h"
 #include "file/file_operations.h"
 #include "file/pending_set.h"

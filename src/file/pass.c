@@ -13,7 +13,7 @@ static struct file_gate *gate_at(struct decision *d, const struct decision_part 
     return NULL;
 }
 
-/* Adds the gate of a node that has opens. *ret_gate is NULL if nothing is open. */
+/* Adds the gate of a node. *ret_gate is NULL if the node has no record of opens. */
 static enum error add_gate(struct decision *d, struct decision_part *part, uint64_t node,
                            struct file_gate **ret_gate)
 {
@@ -31,8 +31,8 @@ static enum error add_gate(struct decision *d, struct decision_part *part, uint6
     return OK;
 }
 
-/* A node may be passed twice, as the new name and as what is renamed or replaced: with one gate, since each writes the
- * whole set of opens. */
+/* Passes the gate of a node. A node that is passed twice, as the destination of a rename and as its source or as the
+ * replaced file, has one gate, since a gate writes the whole set of opens. decision: 867 */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use)
 {

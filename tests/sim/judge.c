@@ -102,7 +102,8 @@ static bool find_doubt(const struct slot *slot, const struct container_state *co
     }
 }
 
-/* Containers that there were since a request of a blob began, beside the one that there is: it may have found them. */
+/* Returns the next older container of the name that a request for a blob may have found since its start; NULL if there
+ * is no other. */
 static const struct container_state *next_found(const struct slot *slot,
                                                 const struct container_state *newest,
                                                 const struct container_state *after)
@@ -117,7 +118,7 @@ static const struct container_state *next_found(const struct slot *slot,
     return NULL;
 }
 
-/* Which container the server has found for a blob: perhaps one that is kept by now. */
+/* Returns the container that the server found for the blob. It may have been deleted since, and retained. */
 static const struct container_state *found_container(const struct slot *slot, uint64_t server_space)
 {
     const struct container_state *newest = model_container_at(slot->ask->container, world->commits);
@@ -448,8 +449,8 @@ bool judge_clock_may_refuse(uint64_t wall_steps, const struct reply *answer)
     return wall_steps != world->wall_steps && strcmp(answer->code, "AuthenticationFailed") == 0;
 }
 
-/* A blob of a container that is kept by now, which others have written to since. Returns the commit that it was shown as
- * of; UINT64_MAX: none. */
+/* Compares the response with the blob in containers that were deleted and retained since the request started, where
+ * other clients may have written to it. Returns the commit of the state that fits; UINT64_MAX if none does. */
 static uint64_t find_late_view(const struct slot *slot, const struct reply *answer)
 {
     const struct container_state *newest = model_container_at(slot->ask->container, world->commits);

@@ -54,9 +54,9 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
 bool judge_is_version(unsigned container, unsigned blob, const char *time);
 /* The id of the current version; empty: there is none. */
 const char *judge_current_version(unsigned container, unsigned blob);
-/* The version of a container of that name that was deleted and is kept. False: there is none. */
+/* Draws the version of a deleted container of that name which is retained. Returns false if there is none. */
 bool judge_draw_deleted(unsigned container, unsigned random, char to[DELETED_SIZE]);
-/* How many there are. */
+/* Returns the number of deleted containers of that name. */
 unsigned judge_known_deleted(unsigned container);
 /* The last one that was deleted; empty: none was. */
 const char *judge_gone_snapshot(unsigned container, unsigned blob);

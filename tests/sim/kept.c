@@ -23,7 +23,7 @@ bool kept_has_versions(void)
            world->plan.clients <= VERSIONED_CLIENTS;
 }
 
-/* Days are long there, and none passes where nobody sets the wall clock. */
+/* Days have their real length in such runs, so no deleted container expires unless the wall clock is set. */
 bool kept_has_containers(void)
 {
     unsigned kind = world->plan.seed % 16;

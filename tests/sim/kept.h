@@ -19,9 +19,9 @@
 bool kept_is_on(void);
 /* Is it one in which versioning is switched on and off? */
 bool kept_has_versions(void);
-/* Is it one in which containers that are deleted are kept, and restored? */
+/* Returns whether deleted containers are retained and restored in this run. */
 bool kept_has_containers(void);
-/* For how many days, by the newest policy, which each deletion guards; 0: not at all. */
+/* Returns the days of the newest policy for containers, which each deletion guards; 0 if it is off. */
 unsigned kept_container_days(void);
 /* How many snapshots and versions of a name clients may make more of: each may do so once more. */
 unsigned kept_snapshots_max(void);

@@ -14,8 +14,9 @@ struct kept_view {
     unsigned days;
     bool allows_permanent;
     bool is_versioned; /* what is overwritten or deleted stays as a version */
-    uint64_t space; /* of the container that was found or made: how its name begins; 0: none was */
-    uint64_t deleted_at; /* a container was, or is to be; ticks */
+    uint64_t
+        space; /* first bytes of the GUID of the container's space; 0 if no container was read */
+    uint64_t deleted_at; /* the instant at which a container is deleted, in ticks */
     bool has_kept_base;  /* the name has a record of a blob that was soft-deleted, expired or not */
 };
 

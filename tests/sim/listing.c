@@ -21,7 +21,7 @@ struct shown {
     bool is_group;
     char group[32];
     const struct container_state *container;
-    const struct kept_container *kept; /* one of its name that was deleted; NULL: the container */
+    const struct kept_container *kept; /* a deleted container of its name; NULL for the live one */
     const struct blob_state *blob;
     const struct snapshot_state *snapshot; /* NULL: the base, or what stands for it: */
     bool has_versions_only;                /* a name without a current version */
@@ -161,7 +161,8 @@ static void expect_blobs(const struct ask *ask, const struct container_state *c,
     }
 }
 
-/* Those of a name that were deleted come before it, the oldest first. False: the page is full. */
+/* Shows the deleted containers of a name, which come before the live one, oldest first. Returns false if the page is
+ * full. */
 static bool show_deleted(const struct page_ask *asked, struct shown entry,
                          struct expected_page *page)
 {
@@ -352,7 +353,7 @@ static const char *compare_last(const struct blob_state *b, const struct entry *
                : "another length of what there was last";
 }
 
-/* Of one that was deleted days have not passed. rest: List-Containers2 "RemainingRetentionDays" */
+/* No day of a retention passes during a run. rest: List-Containers2 "RemainingRetentionDays" */
 static const char *compare_container(const struct shown *shown, const struct entry *entry,
                                      bool metadata)
 {
@@ -478,7 +479,7 @@ static bool is_same_place(const struct page_ask *a, const struct page_ask *b)
            strcmp(a->from_snapshot, b->from_snapshot) == 0;
 }
 
-/* Of a container that there was since the request began, and that is kept by now. */
+/* Returns whether the page is that of a container which was deleted and retained after the request started. */
 static bool fits_late(const struct ask *ask, const struct reply *answer,
                       const struct entry *entries, unsigned count, uint64_t now, uint64_t from,
                       uint64_t to)

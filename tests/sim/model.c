@@ -94,7 +94,7 @@ static void apply_to_blob(unsigned space, unsigned number, const struct blob_sta
     rule_forget_expired(blob, kept_latest());
 }
 
-/* A write that has found its container before that was deleted may come after it, into what is kept. decision: 811 */
+/* Returns whether the write found its container before the deletion and commits into the retained one. decision: 811 */
 static bool is_late(const struct ask *ask, const struct expected *expected)
 {
     return kept_has_containers() && ask->op >= OP_PUT_BLOB &&
@@ -605,7 +605,7 @@ static void change_container(struct run *run, int status)
     rule_succeed(run, status, true);
 }
 
-/* What is kept of the name stays. */
+/* Clears the state of the name except for its deleted containers. */
 static void begin_anew(struct container_state *c)
 {
     struct container_state anew = { .space = c->space, .kept_count = c->kept_count };

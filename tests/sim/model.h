@@ -12,7 +12,7 @@
 
 #define STAGED_MAX      BLOCK_IDS
 #define SNAPSHOTS_MAX   16u
-/* Of one name; and containers that there were in a run in which some are kept. */
+/* The deleted containers of one name; all containers of a run that retains them. */
 #define KEPT_CONTAINERS 16u
 #define SPACES          160u
 
@@ -90,7 +90,7 @@ struct blob_state {
     uint32_t last_length;
 };
 
-/* A container that was deleted, and is kept with all that is in it. */
+/* A deleted container, which is retained with its blobs. */
 struct kept_container {
     uint64_t deleted; /* when, in ticks: its version */
     unsigned days;
@@ -160,9 +160,9 @@ void model_begin(void);
 /* The states as they were right after the commit. */
 const struct container_state *model_container_at(unsigned container, uint64_t commit);
 const struct blob_state *model_blob_at(unsigned container, unsigned blob, uint64_t commit);
-/* Of a container that need not be there any more. */
+/* The same by the space of a container, which may have been deleted. */
 const struct blob_state *model_blob_in(unsigned space, unsigned blob, uint64_t commit);
-/* Are there spaces for so many containers more? */
+/* Returns whether `count` more containers can be created. */
 bool model_has_spaces(unsigned count);
 /* The newest commit in (from, to] that changed what the ask is about; 0: none. */
 uint64_t model_changed_before(const struct ask *ask, uint64_t from, uint64_t to);

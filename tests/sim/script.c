@@ -386,7 +386,7 @@ static void draw_permanent(struct draws *draws, struct ask *ask)
         ask->is_permanent = kept_is_on() && (!kept_has_versions() || draw(draws, 2) == 0);
 }
 
-/* Of runs in which deleted containers are kept: what is asked of those, once in three. */
+/* Of runs in which deleted containers are retained, for one request in three. */
 static const unsigned kept_container_weights[OPS] = {
     [OP_CREATE_CONTAINER] = 8, [OP_DELETE_CONTAINER] = 5,       [OP_RESTORE_CONTAINER] = 7,
     [OP_GET_CONTAINER] = 1,    [OP_SET_CONTAINER_METADATA] = 2, [OP_SET_ACL] = 1,
@@ -405,7 +405,7 @@ static enum op draw_op(struct draws *draws, bool layered)
     return (enum op)draw_weighted(draws, of_run, OPS);
 }
 
-/* Of a name there may be so many, and of all together. */
+/* Keeps the deleted containers of a name, and all containers of the run, below the bounds of the model. */
 static void draw_deleted(struct draws *draws, struct ask *ask)
 {
     unsigned clients = world->plan.clients;

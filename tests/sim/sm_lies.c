@@ -7,8 +7,8 @@
 #include "smb/channels.h"
 #include "world.h"
 
-#define RUNS                    5u  /* one of so many has lies, */
-#define ONCE_IN                 12u /* before one request of so many */
+#define RUNS                    5u  /* one in RUNS has lies, */
+#define ONCE_IN                 12u /* before one request in ONCE_IN */
 #define FLAGS_AT                16u /* MS-SMB2 2.2.1.2 */
 #define SIGNATURE_AT            48u
 #define SIGNATURE_BITS          128u
@@ -40,7 +40,7 @@ bool sm_is_lying(unsigned slot)
     return is_lying[slot];
 }
 
-/* What would change something, if it was done. */
+/* Returns a request that would change something if the server carried it out. */
 static struct sm_ask ask_of(unsigned random, const struct sm_handle *handle,
                             const struct fs_path *path)
 {
@@ -62,7 +62,7 @@ static struct sm_ask ask_of(unsigned random, const struct sm_handle *handle,
     return ask;
 }
 
-/* Signed rightly, but for one bit. */
+/* Signs the message with the session's key and flips one bit of the signature. */
 static void sign_wrongly(struct link *link, unsigned random)
 {
     struct smb_keys keys;
@@ -99,7 +99,7 @@ static void tell(struct link *link, enum lie lie, unsigned random, const struct 
                    answer.command, answer.status);
 }
 
-/* In the name of another client's session, or of a session that there is not. */
+/* Returns the id of another client's session, or an unknown one if there is no other client. */
 static uint64_t other_session(const struct link *link)
 {
     for (unsigned i = 0; i < world->plan.clients; i++)
@@ -108,7 +108,7 @@ static uint64_t other_session(const struct link *link)
     return link->session_id + 1;
 }
 
-/* By a second session of the connection, which logs off again. */
+/* Sends the lie by a second session of the connection, which then logs off. */
 static void lie_beside(struct link *link, enum lie lie, const struct sm_ask *ask)
 {
     uint64_t session_id = link->session_id;

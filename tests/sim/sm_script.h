@@ -17,7 +17,7 @@ void sm_script_keeps(unsigned client, uint64_t volatile_id, unsigned caching);
 bool sm_script_reads_only(unsigned client, uint64_t volatile_id);
 /* Does it know an open with that lease, or, if key is 0, with that id? */
 bool sm_script_knows(unsigned client, uint64_t key, uint64_t volatile_id);
-/* A handle of the client, or of another one; open is 0: there is none. */
+/* Returns a handle of the client or, with of_other, of another client; its `open` is 0 if no such handle exists. */
 struct sm_handle sm_script_handle(unsigned client, bool of_other, unsigned random);
 /* Has it been told that it has written by the handle? */
 bool sm_script_has_written(unsigned client, uint64_t open);

@@ -329,8 +329,8 @@ static void closes_handles(void **state)
     assert_ok(ask(f, "DELETE /sha/f", NULL, NULL), 202);
 }
 
-/* Rule: what a rename has taken from an open stays taken, also where the file is passed twice, as the new name and as
- * what is renamed, and opens of a process that has ended are in its record. */
+/* Rule: caching that a rename has taken away does not come back if the file is both source and destination and its
+ * record has stale opens. */
 static void renamed_onto_itself(void **state)
 {
     const struct handle_kept kept = { .ticks = HANDLE_KEPT_TICKS_MAX,
