@@ -110,7 +110,9 @@ void kept_roll_back(uint64_t commit)
 const char *kept_compare(const struct reply *answer, uint64_t commit)
 {
     static const char begin[] = "<DeleteRetentionPolicy><Enabled>";
+    static const char policy[] = "<ContainerDeleteRetentionPolicy>";
     const struct version *at = *newest;
+    char containers[120];
     const char *shown;
     unsigned days = 0;
 
@@ -127,8 +129,12 @@ const char *kept_compare(const struct reply *answer, uint64_t commit)
         return "another permission to delete for good";
     if (!strstr(shown, "<IsVersioningEnabled>true<") != !at->is_versioned)
         return "versioning is on where it is off, or the other way round";
-    if (!strstr(shown, "<ContainerDeleteRetentionPolicy><Enabled>true<") !=
-        (at->container_days == 0))
+    if (at->container_days > 0)
+        (void)snprintf(containers, sizeof containers, "%s<Enabled>true</Enabled><Days>%u</Days>",
+                       policy, at->container_days);
+    else
+        (void)snprintf(containers, sizeof containers, "%s<Enabled>true", policy);
+    if (!strstr(shown, containers) != (at->container_days == 0))
         return "another policy of containers";
     return days == at->days ? NULL : "another policy of retention";
 }
