@@ -108,7 +108,7 @@ enum http_step forward_respond(struct forward *f)
         return after_refusal(f);
     if (response->status < 400)
         exchange_authenticate(f->exchange);
-    (void)exchange_charge(f->exchange);
+    (void)exchange_charge(f->exchange, NULL);
     if (f->head.length > 0) {
         f->source.read = read_body;
         response->body_kind = BODY_SOURCE;
