@@ -86,7 +86,7 @@ const DEFECTS = [
                 '    kept = deleted > 0 ? container->space : kept;\n    text_init(&out, arena, 160 + container'],
             ['encode_fixed(&out, container->space.b,', 'encode_fixed(&out, is_new && kept.b[0] ? kept.b : container->space.b,']], args: KEEPS },
     { name: 'kept-container-loses-its-blobs', file: 'src/blob/delete_container.c',
-        change: [['        keep_deleted(d, properties.container_retention_days);\n    else\n', '        keep_deleted(d, properties.container_retention_days);\n']], args: KEEPS },
+        change: [['    container.lease = no_lease;\n', '    container.lease = no_lease;\n    container.space.b[15] ^= 1;\n']], args: KEEPS },
     { name: 'restored-over-namesake', file: 'src/blob/delete_container.c',
         change: [['    if (!result)\n        return E_ContainerAlreadyExists;\n    if (result == STORE_NOT_FOUND)', '    if (!result || result == STORE_NOT_FOUND)']], args: KEEPS },
     { name: 'restored-with-its-lease', file: 'src/blob/delete_container.c',
