@@ -8,7 +8,7 @@
 
 #include "base/episode.h"
 
-/* An account may hold so many times what its charge leaves free. */
+/* An account may hold this multiple of what its charge leaves free. */
 #define ACCOUNT_TIMES     3u
 #define CLIENT_TIMES      1u
 #define ACCOUNT_SLOT_BITS 10u

@@ -1,5 +1,5 @@
 /* Sorted locks, and Fenwick trees of which ends last: see lock_sets.h. Two ranges overlap if each starts before the other
- * one ends. So of the locks that start before a wanted one ends, those that are searched, one conflicts if the one that
+ * one ends. So the search looks at the locks that start before the wanted one ends: one of them overlaps it if the one that
  * ends last ends after the wanted one starts. */
 #include "concurrency/lock_sets.h"
 

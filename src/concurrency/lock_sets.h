@@ -10,13 +10,13 @@
 /* Memory for one lock of a set. */
 struct lock_set_entry {
     struct byte_lock *lock; /* by place */
-    /* Of the locks that a node of a Fenwick tree stands for, the one that ends last: of all, and of exclusive ones of
-     * other owners. NULL if there is none. */
+    /* The lock that ends last below this node of a Fenwick tree, among all and among exclusive ones of other owners, or
+     * NULL. */
     const struct byte_lock *all, *others;
     size_t released; /* at the first of equal ranges: how many of them are */
 };
 
-/* locks[0..held) are held; locks[held..count), of one owner, are to be acquired in their order, each next to those
+/* locks[0..held) are held; locks[held..count), of one owner, will be acquired in their order, each next to those
  * before it. Returns the index of the first that conflicts with one before it, or `count` if none does.
  * space: for `count` entries */
 size_t lock_set_conflict(struct byte_lock *locks, size_t held, size_t count,

@@ -120,10 +120,10 @@ function ofTable(server, method, target, headers, body, status) {
     return { request, body, status };
 }
 
-/** Merges of 100 entities of half a MiB each: of larger ones the store in memory has more copies than the bound allows. */
+/** Merges of 100 entities of 300 KB each: of larger ones the store in memory has more copies than the bound allows. */
 export async function entity_groups_at_once(context) {
     const property = 'x'.repeat(30000);
-    const entity = (i) => JSON.stringify({ PartitionKey: 'p', RowKey: `${i}`, ...Object.fromEntries(Array.from({ length: 8 },
+    const entity = (i) => JSON.stringify({ PartitionKey: 'p', RowKey: `${i}`, ...Object.fromEntries(Array.from({ length: 5 },
         (_, n) => [`p${n}`, property])) });
 
     await withServer(context, ['--inMemoryPersistence'], async (server) => {
