@@ -4,9 +4,9 @@
  *   0   4  "LgFw"
  *   4   1  version, 1
  *   5   1  service: 0 Blob, 1 Queue, 2 Table, 3 File
- *   6   1  flags: 1 the client's address is known, 2 it came over TLS, 4 a proxy had forwarded it already,
+ *   6   1  flags: 1 the client's address is known, 2 the client used TLS, 4 a proxy had forwarded the request,
  *          8 an authority follows
- *   7   1  hops, 1: what was forwarded is never forwarded again
+ *   7   1  hops, 1: a forwarded request is never forwarded again
  *   8   4  cell, big-endian, as all numbers
  *   12  8  incarnation of the cell's owner that is meant
  *   20  16 address of the client; zeros if it is not known

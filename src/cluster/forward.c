@@ -30,7 +30,7 @@ static enum http_step await_owner(struct forward *f)
     return HTTP_WAIT;
 }
 
-/* A name that is too long is none. */
+/* DNS has no name that is as long. */
 static enum http_step refuse_authority(struct forward *f)
 {
     f->is_busy = true;

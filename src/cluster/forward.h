@@ -7,8 +7,8 @@
  *   RESPONDS   the response's body
  *
  * Failure. As long as nothing of the request was given to the kernel, it may be tried again: with another link, or with
- * another owner once the record of the cell names one, for FORWARD_PATIENCE_MS. So may one that the receiver refused
- * because it does not own the cell, if none of its body was taken from the client. Afterwards 503 says that it was not
+ * another owner once the record of the cell names one, for FORWARD_PATIENCE_MS. So may a request that the
+ * receiver refused because it does not own the cell, if none of its body was taken from the client. Afterwards 503 says that it was not
  * executed. Once any of it was sent the owner may have executed it: it is never sent again, and its client
  * loses the connection, as with a server that dies. decision: 951 */
 #ifndef LAGRA_CLUSTER_FORWARD_H
@@ -29,7 +29,7 @@ struct forward_logged {
     const char *service; /* its name; static */
     enum forward_result result;
     const struct request *request;
-    int status;     /* 0: no response */
+    int status;     /* 0 without a response */
     const char *to; /* address and port of the owner; "": none was found */
     uint64_t ns;
     uint64_t received, sent; /* bytes of bodies, from the client and to it */

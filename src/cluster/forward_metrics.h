@@ -7,8 +7,8 @@
 
 enum forward_counter {
     FORWARD_LINK_OPENED,
-    FORWARD_LINK_CLOSED, /* one that was up */
-    FORWARD_LINK_FAILED, /* one that never was */
+    FORWARD_LINK_CLOSED, /* after it was up */
+    FORWARD_LINK_FAILED, /* before it was up */
     FORWARD_RETRIED,     /* a request that had not been sent */
     FORWARD_WAITED,      /* a request without an owner */
     FORWARD_COUNTERS,

@@ -16,7 +16,7 @@ struct forward {
     struct exchange *exchange;
     const struct forwarding *of;
     struct owner_target target; /* of the last attempt */
-    struct link *link;          /* NULL: none, or no more */
+    struct link *link;          /* or NULL */
     uint64_t began_ns, deadline_ns;
     uint64_t avoided;  /* incarnation that cannot be reached */
     uint64_t after_ns; /* the record must have been read later than this */
@@ -96,11 +96,11 @@ bool forward_prepare(struct forward *f);
 /* Notes that the owner of the last attempt cannot be reached, unless it has only closed a link that was idle: nothing was
  * sent by it. */
 void forward_avoid(struct forward *f);
-/* Returns the part of the run that is sent next, in a chunk if the body came in chunks. */
+/* Returns the part of the run that is sent next, in a chunk if the client sent chunks. */
 struct bytes forward_next_run(struct forward *f, struct bytes data);
 /* Makes the end of a chunked body ready to be sent. */
 void forward_end_chunks(struct forward *f);
-/* Sends what is left of head and framing, and from the run. Returns HTTP_WANT_BODY if something was sent, HTTP_WAIT, or AGAIN
+/* Sends the rest of head and framing, and from the run. Returns HTTP_WANT_BODY if something was sent, HTTP_WAIT, or AGAIN
  * after a failure. */
 enum http_step forward_send(struct forward *f, struct bytes run, size_t *ret_taken);
 /* Sends the rest of head and framing. Returns HTTP_WANT_BODY when it is sent, HTTP_WAIT, or AGAIN after a failure. */

@@ -65,7 +65,7 @@ static void use(struct bytes *part, size_t *sent)
     *sent -= some;
 }
 
-/* Sends what is left of head and framing, and from the run. Returns as transport_send(). */
+/* Sends the rest of head and framing, and from the run. Returns like transport_send(). */
 static ssize_t send_some(struct forward *f, struct bytes run, size_t *ret_taken)
 {
     struct bytes of[] = { f->unsent, f->frame, run };

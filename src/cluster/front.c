@@ -90,7 +90,7 @@ static enum http_step on_internal_head(struct exchange *exchange)
     bool is_executed;
 
     if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
-        return HTTP_CUT; /* one that is refused before its head was read */
+        return HTTP_CUT; /* a malformed head */
     door = &front->doors[envelope.service];
     exchange->request.is_forwarded |= !is_of_this_machine(&exchange->request, &envelope.said);
     exchange_authenticate(exchange);

@@ -44,7 +44,7 @@ struct http_application front_application_for(const struct http_application *ser
 /* Returns the application of the internal endpoint. listener_tag: the front. */
 struct http_application front_internal_application_for(const struct http_application *service);
 /* Prepares the doors, and the metrics of forwarding. names: of the services; static. key: NULL if nothing is forwarded.
- * log: of forwarded requests; NULL: none. Main thread. */
+ * log: of forwarded requests, or NULL. Main thread. */
 void front_init(struct front *front, const struct http_application *service,
                 const char *const names[FORWARD_SERVICES], struct net_key *key,
                 void (*log)(const struct forward_logged *logged));

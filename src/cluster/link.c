@@ -5,7 +5,7 @@
 
 #include "cluster/forward_metrics.h"
 
-/* The worker's. A list suffices: all but a few links are to one owner. */
+/* The worker's. A list suffices, since nearly all links are to one owner. */
 static _Thread_local struct link *idle;
 static _Thread_local unsigned idle_count;
 
@@ -68,7 +68,7 @@ static enum turn take_turn(struct connection *connection)
 
 static void posted(struct connection *connection)
 {
-    (void)connection; /* nobody posts it */
+    (void)connection; /* never called */
 }
 
 static void end(struct connection *connection)

@@ -1,6 +1,6 @@
 /* Connections to the internal endpoint of a cell's owner, over which requests are forwarded one after the other. Each is
- * served by the worker whose client's request it carries. A worker keeps LINKS_IDLE_MAX idle ones, the last used first; net/
- * closes those that are not needed for OUTGOING_IDLE_MS. All functions are called on that worker. */
+ * served by the worker whose client's request it carries. A worker holds up to LINKS_IDLE_MAX idle links and reuses the last
+ * used first; net/ closes links that were idle for OUTGOING_IDLE_MS. All functions are called on that worker. */
 #ifndef LAGRA_CLUSTER_LINK_H
 #define LAGRA_CLUSTER_LINK_H
 

@@ -45,8 +45,8 @@ enum route_found route_find(struct route *route, const struct request *request,
 /* Wakes the waiter after the record was read once more, or after half a second. It may be woken before this returns.
  * Thread-safe. */
 void route_wait(struct route *route, struct waiter *waiter);
-/* Notes what is known of the cell: its record, NULL if its owner is not known or does not renew its lease; and when the last
- * read of it started. Returns true if requests go to another incarnation than before. Main thread, several times a second. */
+/* Notes the cell's record, or NULL if its owner is not known or does not renew its lease, and when the last read of it
+ * started. Returns true if requests go to another incarnation than before. Main thread, several times a second. */
 bool route_saw(struct route *route, const struct owner_record *record, uint64_t asked_ns);
 /* Wakes all waiters. Thread-safe. */
 void route_wake(struct route *route);

@@ -79,7 +79,7 @@ struct request {
     struct bytes via;
 };
 
-/* Returns the head as it came, from the method to the empty line. */
+/* Returns the head as it was received, from the method to the empty line. */
 static inline struct bytes request_head(const struct request *request)
 {
     return bytes_of(request->method_text.ptr, request->head_bytes);
@@ -213,7 +213,7 @@ enum http_step {
     HTTP_CUT,       /* close the connection without an answer */
 };
 
-/* What another server says of a request that it passes on, in front of its head: whose it is. */
+/* The description of a client by another server that passes its request on, in front of the head. */
 struct http_introduction {
     size_t size; /* bytes that it takes */
     bool client_is_known;
@@ -228,7 +228,7 @@ enum http_introduced { INTRODUCTION_PART, INTRODUCTION_WHOLE, INTRODUCTION_MALFO
 /* The most that one takes. */
 #define INTRODUCTION_MAX 512u
 
-/* The connection that the exchange came in by, for connection_open(). Worker. */
+/* Returns the connection of the exchange, for connection_open(). Called on its worker. */
 struct connection *exchange_connection(struct exchange *exchange);
 /* Ends an exchange whose body() wants more and is not suspended, as if body() had returned HTTP_RESPOND or HTTP_CUT now.
  * Worker, outside of the exchange's own functions. */

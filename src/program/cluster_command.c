@@ -121,6 +121,7 @@ static void write_json(struct json_writer *to, const struct shown *shown)
         json_write_member(to, "name", bytes_from_string(record->owner.name));
         json_write_member(to, "address", bytes_from_string(record->owner.address));
         json_write_member(to, "client", bytes_from_string(record->owner.client));
+        json_write_member(to, "forward", bytes_from_string(record->owner.forward));
         json_write_number(to, "pid", record->owner.pid);
         json_write_member(to, "renewed", bytes_from_string(renewed));
     }

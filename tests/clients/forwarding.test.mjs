@@ -118,7 +118,7 @@ test('the SDKs of all services work through a standby', async (t) => {
 });
 
 test('every kind of request and response is the same as from the owner', async (t) => {
-    const { owner, standby } = await newPair(t);
+    const { cluster, owner, standby } = await newPair(t);
     const { headers } = await owner.ask('PUT', '/forwarded/b', { headers: BLOCK, body: Buffer.from('0123456789') });
     const etag = headers.get('etag');
     const seen = (answer) => ({
@@ -150,6 +150,8 @@ test('every kind of request and response is the same as from the owner', async (
     assert.match(via ?? '127.0.0.1:1', /^127\.0\.0\.1:\d+$/);
     const line = await lineOf(standby, ({ operation, path }) => operation === 'forward' && path === '/devstoreaccount1/forwarded/b');
     assert.equal(line.to, `127.0.0.1:${owner.ports.cluster}`);
+    const [cell] = JSON.parse((await run(['cluster', 'status', cluster, '--json'])).output).cells;
+    assert.equal(cell.forward, line.to);
 });
 
 test('bodies in chunks, announced ones, and refusals before the body', async (t) => {
