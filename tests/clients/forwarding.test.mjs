@@ -17,6 +17,7 @@ import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } fro
 import { Member } from '../lib/cell_member.mjs';
 import { Connection } from '../lib/http.mjs';
 import { run } from '../lib/program.mjs';
+import { keepsMemory } from '../lib/sanitizer.mjs';
 import { freePorts } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 
@@ -231,8 +232,10 @@ test('100 MiB up and down, a slow reader and a slow writer: nothing of a body is
     readers.forEach(({ connection }) => connection.close());
     peaks.push(memoryOf(standby, 'VmHWM'));
     t.diagnostic(`memory before ${before}, with eight slow readers ${peaks} MiB`);
-    assert.ok(peaks[1] - before[1] < 24, 'the standby holds bodies');
-    assert.ok(peaks[2] - before[1] < 32, 'the standby has held bodies');
+    if (!keepsMemory(process.env.LAGRA_BINARY)) {
+        assert.ok(peaks[1] - before[1] < 24, 'the standby holds bodies');
+        assert.ok(peaks[2] - before[1] < 32, 'the standby has held bodies');
+    }
     assert.equal((await standby.ask('GET', '/forwarded?restype=container&comp=list')).status, 200);
 });
 
