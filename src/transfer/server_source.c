@@ -20,7 +20,7 @@ static struct bytes meant_properties(struct worker *worker,
     struct bytes body = answer->body, server = fetch_head_find(&answer->head, "server");
     const char *begin, *end;
 
-    if (!bytes_has_prefix(server, bytes_from_string("Azurite")) || body.len == 0)
+    if (!bytes_has_prefix(server, bytes_from_string("Azurite")) || !body.ptr || body.len == 0)
         return body;
     begin = memmem(body.ptr, body.len, "<Logging>", 9);
     end = memmem(body.ptr, body.len, "</Logging>", 10);

@@ -13,6 +13,7 @@ import { BlobServiceClient } from '@azure/storage-blob';
 import { QueueServiceClient } from '@azure/storage-queue';
 import { freePorts } from '../lib/server.mjs';
 import { DEVELOPMENT } from '../lib/sign.mjs';
+import { untilStopped } from '../lib/stopped.mjs';
 import { credential, once, pattern } from './setup.mjs';
 
 const binary = process.env.LAGRA_BINARY;
@@ -331,6 +332,7 @@ test('health --running: what the servers of this program serve, whatever they we
     await second.line(/successfully listens/);
     assert.deepEqual(await health(), [0, '']);
     command.child.kill('SIGSTOP');
+    await untilStopped(command.child.pid);
     const [code, errors] = await health();
     assert.equal(code, 1);
     assert.match(errors, /^lagra: the blob service does not answer: .*\n$/);

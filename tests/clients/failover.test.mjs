@@ -1,7 +1,6 @@
 // Cells: one front end at a time owns a data folder that several could reach, and nothing is answered by another.
 // docs/cells.md; decision: 935 to 939
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Member } from '../lib/cell_member.mjs';
 import { run } from '../lib/program.mjs';
+import { untilStopped } from '../lib/stopped.mjs';
 
 const LEASE_MS = 3000;
 
@@ -224,13 +224,6 @@ test('without a lease nothing is answered, neither by REST nor by SMB; with it a
     assert.equal((await get(owner, 'b')).body.toString(), 'of b');
     assert.ok((await negotiate(owner.ports.smb)).length > 64);
 });
-
-/** A signal to stop is taken by one thread, and the others run on until then. */
-async function untilStopped(pid) {
-    const isStopped = (thread) => /\) [tT] /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1'));
-    while (!readdirSync(`/proc/${pid}/task`).every(isStopped))
-        await delay(5);
-}
 
 test('an owner that was stopped for longer than its lease answers nothing that came meanwhile', async (t) => {
     const { cluster } = await newCluster(t);

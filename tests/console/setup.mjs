@@ -131,11 +131,20 @@ export async function sees(page, text, selector = 'body') {
     }
 }
 
-/** Presses the button, link or summary of this text, the first of an area. */
+/** Presses the button, link or summary of this text, the first of an area. If the page has drawn another in its place
+ *  between being found and being pressed, that one is pressed. */
 export async function press(page, text, within = 'body') {
-    const wanted = await page.waitForFunction((label, where) => [...document.querySelectorAll(`${where} button, ${where} a, ${where} summary`)]
-        .find((element) => element.innerText.trim() === label && !element.disabled && element.checkVisibility()), {}, text, within);
-    await wanted.asElement().click();
+    for (;;) {
+        const wanted = await page.waitForFunction((label, where) => [...document.querySelectorAll(`${where} button, ${where} a, ${where} summary`)]
+            .find((element) => element.innerText.trim() === label && !element.disabled && element.checkVisibility()), {}, text, within);
+        const pressed = await wanted.asElement().click().then(() => true, async (error) => {
+            if (await wanted.evaluate((element) => element.isConnected))
+                throw error;
+            return false;
+        });
+        if (pressed)
+            return;
+    }
 }
 
 export async function fill(page, fields, within = 'dialog') {
