@@ -4,6 +4,7 @@ response, and the server goes on. See smb.mjs, which runs one of these at a time
 smb_inputs.py PORT ACCOUNT KEY SHARE INPUT [COUNT]
 """
 import pathlib
+import socket
 import struct
 import sys
 import time
@@ -254,6 +255,11 @@ def resident_mib(pid):
     return int(text.split("VmRSS:")[1].split()[0]) / 1024
 
 
+def buffer_little(c):
+    """The kernel keeps little of what the client does not read: else it may take all that the server has charged."""
+    c.smb._NetBIOSSession.get_socket().setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+
+
 def unread():
     """Clients that ask for 15 MiB each and read nothing make the server hold no more than its budget; others are told so,
     and served once that is over. COUNT: the server's process id; 0: its memory says nothing."""
@@ -266,6 +272,7 @@ def unread():
         raise RuntimeError("a read is refused at first")
     silent = [client() for _ in range(SILENT)]
     for other in silent:
+        buffer_little(other)
         must(other.open("u", "u", READ, ALL))
         gather_credits(other)
     most, refused = 0, False
