@@ -53,8 +53,9 @@ const STARTS = {
     },
     'haproxy-tcp'({ files, tls, plain, blob, smbFront, smb }) {
         const text = linesOf('haproxy-tcp', [
+            ['127.0.0.1:1445', `127.0.0.1:${smb}`], // first: a port that was drawn may begin with it
             ['bind :443 ssl crt /etc/ssl/storage-and-key.pem', `bind 127.0.0.1:${tls} ssl crt ${files.both}\n    bind 127.0.0.1:${plain}`],
-            ['127.0.0.1:10000', `127.0.0.1:${blob}`], ['bind :445', `bind 127.0.0.1:${smbFront}`], ['127.0.0.1:1445', `127.0.0.1:${smb}`],
+            ['127.0.0.1:10000', `127.0.0.1:${blob}`], ['bind :445', `bind 127.0.0.1:${smbFront}`],
         ]);
         return ['haproxy', text, (file) => ['-db', '-f', file]];
     },
