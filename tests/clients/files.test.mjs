@@ -1,6 +1,7 @@
 // Files through the official SDK: create, properties, metadata, deletion.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { account, refused } from './setup.mjs';
 import { rawRefused } from './raw.mjs';
 import { FileSASPermissions, ShareClient, ShareSASPermissions, generateFileSASQueryParameters } from '@azure/storage-file-share';
@@ -179,6 +180,7 @@ test('Rename File: the same file under another name, as recorded (semantics 8.1)
     const share = atHost(await newShare(t));
     const { directoryClient: directory } = await share.createDirectory('d');
     const { fileClient: file, fileCreateResponse: made } = await share.createFile('f', 7, { metadata: { a: '1' } });
+    await delay(2); // Date has milliseconds
     const moved = (await file.rename('d/g')).destinationFileClient;
     await refused(file.getProperties(), 404, 'ResourceNotFound');
     const now = await moved.getProperties();

@@ -20,6 +20,7 @@ import { run } from '../lib/program.mjs';
 import { keepsMemory } from '../lib/sanitizer.mjs';
 import { freePorts } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
+import { untilStopped } from '../lib/stopped.mjs';
 
 const MIB = 2 ** 20;
 const LEASE_MS = 3000;
@@ -343,6 +344,7 @@ test('without an owner a request waits for one, for three seconds; a health chec
     const { owner, standby } = await newPair(t);
     await standby.ask('GET', '/forwarded/b');
     owner.signal('SIGSTOP');
+    await untilStopped(owner.pid);
     /* What it has received already is cut when its lease has ended. */
     const cut = performance.now();
     assert.equal(await Promise.race([standby.ask('GET', '/forwarded/b').then(({ status }) => status, () => 'closed'), delay(LEASE_MS + 2000, 'late')]), 'closed');
