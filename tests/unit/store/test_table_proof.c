@@ -24,9 +24,9 @@
 #define A_START_READS ((uint64_t)4 << 20)
 
 struct tables {
+    int fd; /* first: with sanitizers gcc takes a string at offset 0 for one that may be at NULL */
     char folder[32];
     char records[PATH_SIZE];
-    int fd;
     struct manifest manifest;
     struct table_proof proof;
     struct keyspace keyspace;
