@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { run } from '../lib/program.mjs';
 import { freePorts, Server } from '../lib/server.mjs';
@@ -13,6 +14,7 @@ import { DEVELOPMENT } from '../lib/sign.mjs';
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const require = createRequire(path.join(HERE, '../../console/package.json'));
 const LONG_WAIT_MS = 1800000;
+const PRESS_MS = 5000;
 const ROW_PX = 34; /* of console/src/scroller.tsx */
 const PICTURES = process.env.CONSOLE_PICTURES;
 
@@ -131,19 +133,18 @@ export async function sees(page, text, selector = 'body') {
     }
 }
 
-/** Presses the button, link or summary of this text, the first of an area. If the page has drawn another in its place
- *  between being found and being pressed, that one is pressed. */
+/** Presses the button, link or summary of this text, the first of an area. A page that is being drawn may move it, or put another
+ *  in its place, between being found and being pressed: then it is looked for once more. */
 export async function press(page, text, within = 'body') {
-    for (;;) {
+    for (const end = Date.now() + PRESS_MS;; await delay(50)) {
         const wanted = await page.waitForFunction((label, where) => [...document.querySelectorAll(`${where} button, ${where} a, ${where} summary`)]
             .find((element) => element.innerText.trim() === label && !element.disabled && element.checkVisibility()), {}, text, within);
-        const pressed = await wanted.asElement().click().then(() => true, async (error) => {
-            if (await wanted.evaluate((element) => element.isConnected))
-                throw error;
-            return false;
-        });
-        if (pressed)
+        const error = await wanted.asElement().click().then(() => null, (reason) => reason);
+
+        if (!error)
             return;
+        if (Date.now() > end)
+            throw error;
     }
 }
 
