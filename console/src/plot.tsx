@@ -68,6 +68,13 @@ function pathOf(times: number[], values: number[], gap: number, x: (at: number) 
     return path;
 }
 
+/** Where a label of the lower axis stands: below its tick, but for the edges, where it would be cut. */
+function placeOf(x: number, right: number): { x: number; 'text-anchor': 'start' | 'middle' | 'end' } {
+    if (x > right - X_TICK_PX / 2)
+        return { x: right + 8, 'text-anchor': 'end' };
+    return x < X_TICK_PX / 2 ? { x: Math.max(0, x - 8), 'text-anchor': 'start' } : { x, 'text-anchor': 'middle' };
+}
+
 /** show: a value in words. span: the seconds that the chart shows at least and at most. gap: longer pauses between samples are gaps. */
 export function Plot({ title, times, lines, unit, show, span: [least, most], gap }: {
     title: string; times: number[]; lines: Line[]; unit: Unit; show: (value: number) => string; span: [number, number]; gap: number;
@@ -115,7 +122,7 @@ export function Plot({ title, times, lines, unit, show, span: [least, most], gap
                     </g>)}
                     {labels.map((when) => <g key={when} class="tick-x">
                         <line x1={x(when)} x2={x(when)} y1={bottom} y2={bottom + 4} />
-                        <text x={x(when) > right - X_TICK_PX / 2 ? right + 8 : x(when)} y={HEIGHT - 4} text-anchor={x(when) > right - X_TICK_PX / 2 ? 'end' : 'middle'}>{labelOf(when)}</text>
+                        <text {...placeOf(x(when), right)} y={HEIGHT - 4}>{labelOf(when)}</text>
                     </g>)}
                 </g>
                 {paths.map((path, i) => <path key={i} class={`line-${i}`} d={path} />)}
