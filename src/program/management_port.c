@@ -144,6 +144,22 @@ static bool refuse_port(const struct options *options, struct management_port *p
     return true;
 }
 
+/* Starts the server of the port. Returns true also without it, unless the options ask for the port. */
+static bool listen_at(const struct options *options, const struct certificate *certificate,
+                      const struct http_limits *limits, struct management_port *port)
+{
+    struct net_listen where = {
+        .host = options->management.host,
+        .port = options->management.port,
+        .cert_pem = certificate->chain,
+        .key_pem = certificate->key,
+    };
+    const char *problem = "";
+
+    port->server = http_start(&where, limits, &management_application, &port->management, &problem);
+    return port->server || refuse_port(options, port, problem);
+}
+
 /* With --testing: the thread that saves and loads states. False after saying why not. */
 static bool start_testing(struct management_port *port)
 {
@@ -157,13 +173,6 @@ bool management_start(const struct options *options, const struct certificate *c
                       const struct management *of, struct management_port *ret_port)
 {
     struct http_limits limits = management_limits();
-    struct net_listen where = {
-        .host = options->management.host,
-        .port = options->management.port,
-        .cert_pem = certificate->chain,
-        .key_pem = certificate->key,
-    };
-    const char *problem = "";
 
     if (!options->management.wanted)
         return true;
@@ -182,11 +191,9 @@ bool management_start(const struct options *options, const struct certificate *c
         ret_port->management.console = console_new(&(struct console_options){
             of->endpoints, of->servers, of->store, of->admin->accounts, ret_port->management.names,
             options->testing && !ret_port->management.token.ptr });
-    ret_port->server =
-        http_start(&where, &limits, &management_application, &ret_port->management, &problem);
-    if (!ret_port->server)
-        return refuse_port(options, ret_port, problem);
-    if (options->testing)
+    if (!listen_at(options, certificate, &limits, ret_port))
+        return false;
+    if (ret_port->server && options->testing)
         fprintf(stderr, "lagra: --testing: whoever asks at the management port makes requests "
                         "fail, and moves the "
                         "clock\n");
@@ -199,13 +206,6 @@ bool management_stand_by(const struct options *options, const struct certificate
                          struct management_port *ret_port)
 {
     struct http_limits limits = management_limits();
-    struct net_listen where = {
-        .host = options->management.host,
-        .port = options->management.port,
-        .cert_pem = certificate->chain,
-        .key_pem = certificate->key,
-    };
-    const char *problem = "";
 
     if (!options->management.wanted)
         return true;
@@ -215,9 +215,7 @@ bool management_stand_by(const struct options *options, const struct certificate
     ret_port->management.names = bytes_from_string(options->management_names);
     if (!open_token(options, &ret_port->management.token))
         return false;
-    ret_port->server =
-        http_start(&where, &limits, &management_application, &ret_port->management, &problem);
-    return ret_port->server || refuse_port(options, ret_port, problem);
+    return listen_at(options, certificate, &limits, ret_port);
 }
 
 void management_stop(struct management_port *port)
