@@ -51,7 +51,7 @@ function resource(target, account) {
 }
 
 /** The text that is signed of a request to the Table service. */
-export function tableStringToSign({ method, target, headers }, account) {
+function tableStringToSign({ method, target, headers }, account) {
     const given = new Map(headers.map(([name, value]) => [name.toLowerCase(), value.trim()]));
     const [path, query = ''] = target.split(/\?(.*)/s);
     const comp = new URLSearchParams(query).get('comp');
