@@ -27,6 +27,17 @@ enum route_found route_find(struct route *route, const struct request *request,
     return found;
 }
 
+bool route_find_cell(struct route *route, uint32_t cell, struct owner_target *ret_target)
+{
+    bool is_found;
+
+    lock_take(&route->lock);
+    is_found = route->has_target && route->target.cell == cell;
+    *ret_target = route->target;
+    lock_give(&route->lock);
+    return is_found;
+}
+
 void route_wait(struct route *route, struct waiter *waiter)
 {
     bool waits;
