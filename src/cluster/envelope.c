@@ -69,6 +69,8 @@ static bool read_fixed(const char *from, struct envelope *envelope, size_t *ret_
     if (!said->client_is_known &&
         (memcmp(said->client, zeros, sizeof zeros) != 0 || said->port != 0))
         return false;
+    if (envelope->service == ENVELOPE_OF_PEER && flags != 0)
+        return false;
     if ((flags & HAS_AUTHORITY) ? *ret_length > ENVELOPE_AUTHORITY_MAX : *ret_length > 0)
         return false;
     return (flags & ~ALL_FLAGS) == 0 && from[HOPS_AT] == HOPS &&

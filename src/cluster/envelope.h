@@ -3,7 +3,7 @@
  *
  *   0   4  "LgFw"
  *   4   1  version, 1
- *   5   1  service: 0 Blob, 1 Queue, 2 Table, 3 File
+ *   5   1  service: 0 Blob, 1 Queue, 2 Table, 3 File; 4: a request of a front end itself (peer.h), with no flags
  *   6   1  flags: 1 the client's address is known, 2 the client used TLS, 4 a proxy had forwarded the request,
  *          8 an authority follows
  *   7   1  hops, 1: a forwarded request is never forwarded again
@@ -23,7 +23,8 @@
 
 #define ENVELOPE_BYTES         40u
 #define ENVELOPE_AUTHORITY_MAX 300u /* a DNS name with a port is shorter */
-#define ENVELOPE_SERVICES      4u
+#define ENVELOPE_OF_PEER       4u /* as service: sent by a front end on its own behalf, for no client */
+#define ENVELOPE_SERVICES      5u
 _Static_assert(ENVELOPE_BYTES + ENVELOPE_AUTHORITY_MAX <= INTRODUCTION_MAX, "fits");
 
 struct envelope {

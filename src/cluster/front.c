@@ -124,6 +124,18 @@ static bool is_of_this_machine(const struct request *request, const struct http_
            address_read(request->via, peer, &port) && is_loopback(peer);
 }
 
+/* A request of another front end on its own behalf. */
+static enum http_step on_peer_head(struct exchange *exchange, struct front *front,
+                                   const struct envelope *envelope)
+{
+    if (exchange->server_is_busy)
+        return refusal_busy(exchange, false);
+    if (!is_owner(front, envelope) || !front->peer_application)
+        return refusal_respond(exchange, FORWARD_NOT_OWNER, "text/plain", bytes_from_string(""));
+    exchange_answers_by(exchange, front->tenure);
+    return exchange_pass_on(exchange, front->peer_application, front->peer_tag);
+}
+
 static enum http_step on_internal_head(struct exchange *exchange)
 {
     struct front *front = exchange->request.listener_tag;
@@ -133,6 +145,8 @@ static enum http_step on_internal_head(struct exchange *exchange)
 
     if (envelope_read(exchange->introduction, &envelope) != INTRODUCTION_WHOLE)
         return HTTP_CUT; /* a malformed head */
+    if (envelope.service == ENVELOPE_OF_PEER)
+        return on_peer_head(exchange, front, &envelope);
     door = &front->doors[envelope.service];
     exchange->request.is_forwarded |= !is_of_this_machine(&exchange->request, &envelope.said);
     exchange_authenticate(exchange);
@@ -221,6 +235,12 @@ void front_init(struct front *front, const struct http_application *service,
                             .name = names[i],
                             .log = log },
         };
+}
+
+void front_serve_peers(struct front *front, const struct http_application *application, void *tag)
+{
+    front->peer_application = application;
+    front->peer_tag = tag;
 }
 
 void front_set_status(struct front *front, const char *status, const char *more)

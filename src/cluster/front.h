@@ -32,6 +32,9 @@ struct front_door {
 struct front {
     struct front_door doors[FORWARD_SERVICES];
     struct route route;
+    /* What executes requests of other front ends on their own behalf (peer.h); NULL if nothing does. Constant. */
+    const struct http_application *peer_application;
+    void *peer_tag;     /* its listener_tag */
     bool forwards;      /* constant: doors[].forwarding.key is set */
     atomic_bool serves; /* what follows is set, and does not change any more */
     const struct tenure *tenure;
@@ -51,6 +54,9 @@ struct http_application front_internal_application_for(const struct http_applica
 void front_init(struct front *front, const struct http_application *service,
                 const char *const names[FORWARD_SERVICES], struct net_key *key,
                 void (*log)(const struct forward_logged *logged));
+/* Has this application execute requests of other front ends on their own behalf, which reach the internal endpoint only.
+ * Before that starts. Main thread. */
+void front_serve_peers(struct front *front, const struct http_application *application, void *tag);
 /* Says in a sentence, which may have two parts, who owns the cells. Thread-safe. */
 void front_set_status(struct front *front, const char *status, const char *more);
 /* Has the doors pass requests on to the services from now on. Main thread, once. */
