@@ -45,7 +45,7 @@ static enum http_step find_link(struct forward *f)
     struct owner_target target;
     uint64_t asked_ns;
 
-    switch (route_find(f->of->route, &f->exchange->request, &target, &asked_ns)) {
+    switch (route_find(f->of->route, f->cell, &target, &asked_ns)) {
     case ROUTE_CLOSED:
         return forward_refuse(f);
     case ROUTE_NO_OWNER:
@@ -60,7 +60,7 @@ static enum http_step find_link(struct forward *f)
         return refuse_authority(f);
     memcpy(peer.address, target.address, sizeof peer.address);
     peer.port = target.port;
-    peer.tag = target.incarnation;
+    peer.tag = route_tag(target.cell, target.incarnation);
     if (f->is_tried)
         forward_count(FORWARD_RETRIED);
     f->is_tried = true;
@@ -153,13 +153,15 @@ static enum http_step advance(struct forward *f)
     return step == HTTP_WANT_BODY && f->is_broken ? pause_exchange(f) : step;
 }
 
-static struct forward *forward_new(struct exchange *exchange, const struct forwarding *of)
+static struct forward *forward_new(struct exchange *exchange, const struct forwarding *of,
+                                   uint32_t cell)
 {
     struct forward *f = arena_alloc(exchange->arena, sizeof *f);
 
     f->user = (struct link_user){ .turn = on_turn, .lost = on_lost };
     f->exchange = exchange;
     f->of = of;
+    f->cell = cell;
     f->began_ns = clock_monotonic_ns();
     f->deadline_ns = clock_boot_ns() + FORWARD_PATIENCE_MS * NS_PER_MS;
     exchange->application = f;
@@ -181,13 +183,13 @@ static enum http_step step_head(struct forward *f)
     return pause_exchange(f);
 }
 
-enum http_step forward_head(struct exchange *exchange, const struct forwarding *of)
+enum http_step forward_head(struct exchange *exchange, const struct forwarding *of, uint32_t cell)
 {
     struct forward *f = forward_of(exchange);
     enum http_step step;
 
     if (!f)
-        f = forward_new(exchange, of);
+        f = forward_new(exchange, of, cell);
     begin_call(f);
     do {
         step = step_head(f);
@@ -261,13 +263,13 @@ enum http_step forward_end(struct exchange *exchange)
     return step;
 }
 
-bool forward_cancel(struct exchange *exchange)
+bool forward_cancel(struct exchange *exchange, uint32_t cell)
 {
     struct forward *f = forward_of(exchange);
 
     if (!f)
         return true;
-    if (f->is_sent || f->link || f->is_busy || f->has_response)
+    if (f->cell != cell || f->is_sent || f->link || f->is_busy || f->has_response)
         return false;
     exchange->application = NULL;
     return true;

@@ -46,12 +46,12 @@ struct forwarding {
 };
 
 /* The functions of an http_application. The first call of head() creates exchange->application. */
-enum http_step forward_head(struct exchange *exchange, const struct forwarding *of);
+enum http_step forward_head(struct exchange *exchange, const struct forwarding *of, uint32_t cell);
 enum http_step forward_body(struct exchange *exchange, struct bytes data, size_t *ret_taken);
 enum http_step forward_end(struct exchange *exchange);
 void forward_done(struct exchange *exchange);
-/* In head(), called again: Returns true if the request was not sent and waits for an owner, so it may as well be executed
- * here; ends its forwarding then. */
-bool forward_cancel(struct exchange *exchange);
+/* In head(), called again: Returns true if the request is for this cell, was not sent, and waits for an owner, so it may as
+ * well be executed here; ends its forwarding then. */
+bool forward_cancel(struct exchange *exchange, uint32_t cell);
 
 #endif

@@ -15,6 +15,7 @@ struct forward {
     struct body_source source;
     struct exchange *exchange;
     const struct forwarding *of;
+    uint32_t cell;
     struct owner_target target; /* of the last attempt */
     struct link *link;          /* or NULL */
     uint64_t began_ns, deadline_ns;

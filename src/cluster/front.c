@@ -21,29 +21,71 @@ static enum http_step tell_cluster(struct exchange *exchange, struct front *fron
                            arena_copy(exchange->arena, bytes_from_string(status)));
 }
 
-static enum http_step stand_by(struct exchange *exchange, const struct front_door *door)
+static bool is_get(const struct request *request)
+{
+    return request->method == METHOD_GET || request->method == METHOD_HEAD;
+}
+
+/* Paths of this process, which every front end answers itself. */
+static bool is_health(const struct request *request)
+{
+    return is_get(request) &&
+           (bytes_is(request->path, PATH_LIVE) || bytes_is(request->path, FORWARD_PATH_READY));
+}
+
+/* A health check of a front end that serves no cell. */
+static enum http_step stand_by_health(struct exchange *exchange, const struct front_door *door)
 {
     const struct request *request = &exchange->request;
-    bool is_get = request->method == METHOD_GET || request->method == METHOD_HEAD;
-    bool is_ready = is_get && bytes_is(request->path, FORWARD_PATH_READY);
 
-    if (is_get && bytes_is(request->path, PATH_LIVE))
+    if (bytes_is(request->path, PATH_LIVE))
         return refusal_respond(exchange, 200, "text/plain", bytes_from_string("live\n"));
-    if (is_ready && (bytes_is(request->query, "cluster") || !door->front->forwards))
+    if (bytes_is(request->query, "cluster") || !door->front->forwards)
         return tell_cluster(exchange, door->front);
-    if ((exchange->server_is_busy && !exchange->application) || !door->front->forwards)
-        return refusal_busy(exchange, door->forwarding.is_json);
-    return forward_head(exchange, &door->forwarding);
+    return forward_head(exchange, &door->forwarding, FRONT_ROOT);
+}
+
+static enum http_step execute(struct exchange *exchange, const struct front_door *door)
+{
+    exchange_answers_by(exchange, door->front->tenure);
+    return exchange_pass_on(exchange, door->application, door->tag);
+}
+
+/* Control requests of test builds are about one process (base/gate.h). */
+static bool is_control(const struct request *request)
+{
+#ifdef LAGRA_GATES
+    return bytes_has_prefix(request->path, bytes_from_string("/$lagra/"));
+#else
+    (void)request;
+    return false;
+#endif
+}
+
+/* Finds the cell that a request is for. */
+static uint32_t find_cell(struct exchange *exchange, const struct front_door *door)
+{
+    (void)exchange;
+    (void)door;
+    return FRONT_ROOT;
 }
 
 static enum http_step on_head(struct exchange *exchange)
 {
     const struct front_door *door = exchange->request.listener_tag;
+    struct front *front = door->front;
+    bool serves = atomic_load(&front->serves);
+    uint32_t cell;
 
-    if (!atomic_load(&door->front->serves) || !forward_cancel(exchange))
-        return stand_by(exchange, door);
-    exchange_answers_by(exchange, door->front->tenure);
-    return exchange_pass_on(exchange, door->application, door->tag);
+    if (is_health(&exchange->request))
+        return serves && forward_cancel(exchange, FRONT_ROOT) ? execute(exchange, door)
+                                                              : stand_by_health(exchange, door);
+    cell = serves && is_control(&exchange->request) ? front->cell : find_cell(exchange, door);
+    if (serves && cell == front->cell && forward_cancel(exchange, cell))
+        return execute(exchange, door);
+    if ((exchange->server_is_busy && !exchange->application) || !front->forwards)
+        return refusal_busy(exchange, door->forwarding.is_json);
+    return forward_head(exchange, &door->forwarding, cell);
 }
 
 /* ---- the internal endpoint ---- */
@@ -181,7 +223,7 @@ void front_init(struct front *front, const struct http_application *service,
     forward_metrics_start(names);
     route_init(&front->route);
     lock_init(&front->lock, RANK_CELLS);
-    front_set_status(front, "stands by: no owner is known");
+    front_set_status(front, "stands by: no owner is known", "");
     front->forwards = key != NULL;
     for (unsigned i = 0; i < FORWARD_SERVICES; i++)
         front->doors[i] = (struct front_door){
@@ -201,10 +243,10 @@ void front_serve_peers(struct front *front, const struct http_application *appli
     front->peer_tag = tag;
 }
 
-void front_set_status(struct front *front, const char *status)
+void front_set_status(struct front *front, const char *status, const char *more)
 {
     lock_take(&front->lock);
-    snprintf(front->status, sizeof front->status, "%s\n", status);
+    snprintf(front->status, sizeof front->status, "%s%s\n", status, more);
     lock_give(&front->lock);
 }
 

@@ -1,13 +1,13 @@
-/* The front end's HTTP applications. That of the services' ports executes requests while this process owns the cell, and
- * forwards them to the owner until then (forward.h). A process goes from standing by to serving once, and never back:
- * it ends when it loses its cell.
+/* The front end's HTTP applications. That of the services' ports executes requests for the cell that this process owns, and
+ * forwards all others to the owners of their cells (forward.h). A process owns at most one cell; it goes from standing by to
+ * serving once, and never back: it ends when it loses its cell.
  *
  *   standing by  GET /-/live            200
- *                GET /-/ready           as the owner responds; 503 if it cannot be reached
- *                GET /-/ready?cluster   503, and who owns the cell
+ *                GET /-/ready           as the root's owner responds; 503 if it cannot be reached
+ *                GET /-/ready?cluster   503, and who owns the cells
  *                all else               forwarded; 503 ServerBusy with Retry-After without an owner
- *   serving      the service's responses, while the tenure holds; afterwards connections are closed
- *                without a response
+ *   serving      the service's responses to requests for the cell, while the tenure holds; afterwards connections are
+ *                closed without a response. All else is forwarded
  *
  * That of the internal endpoint executes requests that other front ends forward, while this process owns the cell under the
  * incarnation that they mean; otherwise it refuses them (FORWARD_NOT_OWNER). It never forwards, so there are no loops. */
@@ -16,6 +16,9 @@
 
 #include "base/tenure.h"
 #include "cluster/forward.h"
+
+/* The cell that keeps accounts, service properties and placements, and every container that is placed nowhere else. */
+#define FRONT_ROOT 1u
 
 /* What request.listener_tag points to: one service. */
 struct front_door {
@@ -54,8 +57,8 @@ void front_init(struct front *front, const struct http_application *service,
 /* Has this application execute requests of other front ends on their own behalf, which reach the internal endpoint only.
  * Before that starts. Main thread. */
 void front_serve_peers(struct front *front, const struct http_application *application, void *tag);
-/* Says in a sentence who owns the cell. Main thread. */
-void front_set_status(struct front *front, const char *status);
+/* Says in a sentence, which may have two parts, who owns the cells. Thread-safe. */
+void front_set_status(struct front *front, const char *status, const char *more);
 /* Has the doors pass requests on to the services from now on. Main thread, once. */
 void front_serve(struct front *front, const struct tenure *tenure, uint32_t cell,
                  uint64_t incarnation);

@@ -1,5 +1,5 @@
-/* Where the requests of a front end go that does not own the cell: the owner, as the record in the cell's file `owner` names
- * it. The main thread passes on what the candidate's thread has read; workers look it up here, and never wait for a
+/* Where requests go that are for a cell that this process does not own: its owner, as the record in the cell's file `owner`
+ * names it. One thread passes on what the candidates' threads have read; workers look it up here, and never wait for a
  * file system. */
 #ifndef LAGRA_CLUSTER_ROUTE_H
 #define LAGRA_CLUSTER_ROUTE_H
@@ -7,8 +7,8 @@
 #include "base/address.h"
 #include "base/lock.h"
 #include "base/waiter.h"
+#include "cluster/folder.h"
 #include "cluster/owner_record.h"
-#include "http/http.h"
 
 /* The internal endpoint of a cell's owner. */
 struct owner_target {
@@ -18,42 +18,60 @@ struct owner_target {
     uint16_t port;
 };
 
+/* A cell of the cluster. */
+struct route_cell {
+    uint32_t cell;
+    bool is_ours;    /* this process owns it, or takes it over */
+    bool has_target; /* there is an owner that renews its lease and can be reached */
+    struct owner_target target;
+    uint64_t asked_ns; /* start of the last read of the record, by clock_boot_ns() */
+};
+
 struct route {
     struct lock lock; /* RANK_CELLS */
     /* Under lock. */
-    bool is_open;    /* the front end stands by */
-    bool has_target; /* there is an owner that renews its lease and can be reached */
-    struct owner_target target;
-    uint64_t asked_ns;      /* start of the last read of the record, by clock_boot_ns() */
-    struct waiter *waiting; /* for another read */
-    uint64_t woken_ns;      /* the main thread's */
+    bool is_open;
+    unsigned count;
+    struct route_cell cells[CLUSTER_CELLS_MAX]; /* by number */
+    struct waiter *waiting;                     /* for another read */
+    uint64_t woken_ns;
 };
 
 enum route_found {
     ROUTE_FOUND,
-    ROUTE_NO_OWNER, /* for now */
-    ROUTE_CLOSED,   /* the front end stands by no more */
+    ROUTE_NO_OWNER, /* for now; also of a cell that is not known yet */
+    ROUTE_CLOSED,   /* the cell is ours, or nothing is forwarded any more */
 };
 
 void route_init(struct route *route);
-/* Returns the owner that a request goes to. It will be found by the account and the name in the request's path once there
- * are several cells; today there is one.
+/* Adds a cell, unless it is known. Thread-safe. */
+void route_add(struct route *route, uint32_t cell);
+/* Copies the numbers of all cells, sorted. Returns how many. Thread-safe. */
+unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX]);
+/* Returns the owner that requests for a cell go to. Thread-safe.
  *
  * ret_asked_ns  when the last read of its record started, by clock_boot_ns() */
-enum route_found route_find(struct route *route, const struct request *request,
-                            struct owner_target *ret_target, uint64_t *ret_asked_ns);
-/* Finds the owner of a cell, whether the front end stands by or not. Returns false if none is known that renews its lease.
- * Thread-safe. */
+enum route_found route_find(struct route *route, uint32_t cell, struct owner_target *ret_target,
+                            uint64_t *ret_asked_ns);
+/* Finds the owner of a cell, whether anything is forwarded or not. Returns false if none is known that renews its lease, or if
+ * the cell is ours. Thread-safe. */
 bool route_find_cell(struct route *route, uint32_t cell, struct owner_target *ret_target);
-/* Wakes the waiter after the record was read once more, or after half a second. It may be woken before this returns.
+/* Wakes the waiter after a record was read once more, or after half a second. It may be woken before this returns.
  * Thread-safe. */
 void route_wait(struct route *route, struct waiter *waiter);
-/* Notes the cell's record, or NULL if its owner is not known or does not renew its lease, and when the last read of it
- * started. Returns true if requests go to another incarnation than before. Main thread, several times a second. */
-bool route_saw(struct route *route, const struct owner_record *record, uint64_t asked_ns);
+/* Notes a cell's record, or NULL if its owner is not known or does not renew its lease, and when the last read of it
+ * started. Returns true if requests go to another incarnation than before. Called several times a second, by one thread. */
+bool route_saw(struct route *route, uint32_t cell, const struct owner_record *record,
+               uint64_t asked_ns);
+/* This process owns the cell from now on: nothing is forwarded to another owner of it. Wakes all waiters. Thread-safe. */
+void route_take(struct route *route, uint32_t cell);
 /* Wakes all waiters. Thread-safe. */
 void route_wake(struct route *route);
 /* Nothing is forwarded any more. Main thread. */
 void route_close(struct route *route);
+
+/* Returns the tag of connections to an owner (net_peer.tag): those of one cell are ordered by incarnation, and are all below
+ * route_tag(cell + 1, 0). */
+uint64_t route_tag(uint32_t cell, uint64_t incarnation);
 
 #endif

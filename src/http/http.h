@@ -303,7 +303,7 @@ uint16_t http_port(const struct http_server *server);
  * the last one is over, so what they wait for must still be running. Main thread. */
 void http_stop(struct http_server *server, unsigned grace_s);
 /* As net_cut_outgoing(). */
-void http_cut_outgoing(struct http_server *server, uint64_t tag);
+void http_cut_outgoing(struct http_server *server, uint64_t first, uint64_t end);
 
 /* ---- ranges ---- */
 

@@ -103,9 +103,9 @@ uint16_t http_port(const struct http_server *server)
     return net_port(server->net);
 }
 
-void http_cut_outgoing(struct http_server *server, uint64_t tag)
+void http_cut_outgoing(struct http_server *server, uint64_t first, uint64_t end)
 {
-    net_cut_outgoing(server->net, tag);
+    net_cut_outgoing(server->net, first, end);
 }
 
 /* What exchanges wait for (the store) must still be running. */

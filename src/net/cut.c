@@ -39,11 +39,11 @@ static void cut_list(const struct connection_list *list, enum cut_which which)
     }
 }
 
-void net_cut_outgoing(struct net_server *server, uint64_t tag)
+void net_cut_outgoing(struct net_server *server, uint64_t first, uint64_t end)
 {
     lock_take(&server->lock);
     for (const struct connection *c = server->trusted.first; c; c = c->next)
-        if (c->is_outgoing && c->tag < tag)
+        if (c->is_outgoing && c->tag >= first && c->tag < end)
             shutdown(c->fd, SHUT_RDWR);
     lock_give(&server->lock);
 }

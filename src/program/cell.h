@@ -1,5 +1,5 @@
-/* The cell of a front end (--cluster): standing by until one can be owned, forwarding requests to its owner meanwhile, and
- * giving it up. See docs/cells.md for what operators see of it. */
+/* The cell of a front end (--cluster): standing by until one can be owned, forwarding requests for other cells to their
+ * owners all along, and giving it up. See docs/cells.md for what operators see of it. */
 #ifndef LAGRA_PROGRAM_CELL_H
 #define LAGRA_PROGRAM_CELL_H
 
@@ -7,6 +7,7 @@
 #include "cluster/owner.h"
 #include "program/options.h"
 #include "program/signals.h"
+#include "program/standby.h"
 #include "service/operation.h"
 
 struct cell {
@@ -19,7 +20,7 @@ struct cell {
     char forward[ADDRESS_TEXT_MAX];               /* address of the internal endpoint; "": none */
     struct http_server *const *servers;           /* SERVICE_COUNT; NULL in it: not served */
     uint64_t serves_from_ns;                      /* when the lease of the owner before has ended */
-    bool has_owner;                               /* another front end, which renews its lease */
+    struct standby *standby;                      /* what looks at the cells, or NULL */
     char *location; /* of its data folder, or NULL if no cell is owned */
 };
 
@@ -38,8 +39,7 @@ bool cell_init(struct cell *cell, const struct options *options,
 /* Starts the internal endpoint, unless the cluster has no key. Returns false after saying why on stderr. Main thread. */
 bool cell_listen(struct cell *cell, const struct options *options,
                  const struct http_limits *limits);
-/* Waits until a cell is owned: one that is free, or whose owner has died, or was fenced by
- * --fenceCommand after it went silent. The listeners may run already; they answer 503.
+/* As standby_wait(). The listeners may run already; they forward.
  *
  * blob_port  that others are told
  * Main thread, which handles signals meanwhile. */

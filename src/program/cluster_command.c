@@ -48,6 +48,19 @@ int cluster_init_run(const struct command_call *call)
     return EXIT_SUCCESS;
 }
 
+/* ---- add-cell ---- */
+
+int cluster_add_cell_run(const struct command_call *call)
+{
+    const char *path = call->words[0], *problem = "";
+    unsigned cell = cluster_folder_add_cell(path, &problem);
+
+    if (cell == 0)
+        return refuse(path, problem);
+    printf("cell %04u is added; a front end that owns no cell takes it\n", cell);
+    return EXIT_SUCCESS;
+}
+
 /* ---- reading a cell's record ---- */
 
 enum found { FOUND, FOUND_DAMAGED, FOUND_UNREADABLE };

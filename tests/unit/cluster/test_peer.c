@@ -150,7 +150,7 @@ static void show_owner(struct world *w, uint64_t incarnation)
 
     snprintf(record.owner.forward, sizeof record.owner.forward, "127.0.0.1:%u",
              net_port(owner.server));
-    (void)route_saw(&w->route, &record, incarnation);
+    (void)route_saw(&w->route, 2, &record, incarnation);
 }
 
 static void setup(struct world *w, const char *first, const char *second)
@@ -171,6 +171,7 @@ static void setup(struct world *w, const char *first, const char *second)
     w->key = key_of(1);
     w->arena = arena_new((size_t)64 << 20);
     route_init(&w->route);
+    route_add(&w->route, 2);
     peers_init(&w->peers, &w->route, w->key);
     show_owner(w, 5);
 }
@@ -298,7 +299,7 @@ static void no_owner(void **state)
 
     (void)state;
     setup(&w, OK_RESPONSE, NULL);
-    (void)route_saw(&w.route, NULL, 9);
+    (void)route_saw(&w.route, 2, NULL, 9);
     assert_int_equal(ask(&w, true, &response), PEER_NO_OWNER);
     assert_int_equal(atomic_load(&owner.connections), 0);
     teardown(&w);
@@ -437,7 +438,7 @@ static void the_internal_endpoint(void **state)
 
         snprintf(record.owner.forward, sizeof record.owner.forward, "127.0.0.1:%u",
                  http_port(server));
-        (void)route_saw(&w.route, &record, 100 + i);
+        (void)route_saw(&w.route, 2, &record, 100 + i);
         if (i == 1) {
             atomic_store(&tenure.ends_ns, clock_boot_ns() + 60000 * MS);
             front_serve(&front, &tenure, 2, 5);
