@@ -40,6 +40,8 @@ void answer_lease(struct answer *a, const struct lease *lease);
 /* x-ms-error-code. */
 void answer_code(struct answer *a, enum error e);
 void answer_xml(struct answer *a, const struct text *xml);
+/* Ends a page of a list for another cell (cell_page.h), which is then the body. next: where the next page starts, or NULL. */
+void answer_cell_page(struct answer *a, struct text *page, const struct page_key *next);
 
 /* OP_check of an operation whose request has nothing to check beside what the row says. */
 #define OPERATION_CHECKS_NOTHING(op)                                                               \

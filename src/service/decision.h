@@ -23,6 +23,7 @@
 #include "concurrency/conditions.h"
 #include "concurrency/lease.h"
 #include "content/content.h"
+#include "service/cell_page.h"
 #include "service/problem.h"
 #include "service/waiting.h"
 
@@ -58,6 +59,7 @@ struct input {
     bool is_before_append_blobs; /* the request's version does not know them */
     bool by_service;  /* nobody asks but the service itself: it may write what it alone writes */
     struct body body; /* complete when decide runs; in memory unless it was staged */
+    struct merged_pages merged; /* of a list over all cells */
 };
 
 /* What subject() or locate() of a service finds, for its decide functions: a type of its own that
