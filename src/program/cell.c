@@ -193,7 +193,7 @@ void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
     for (size_t i = 0; i < SERVICE_COUNT; i++)
         cell->front.doors[i].tag = tags[i];
     front_serve(&cell->front, &cell->owner.tenure, record->cell, record->incarnation);
-    route_take(&cell->front.route, record->cell); /* what waits for an owner is executed here */
+    route_take(&cell->front.route, record); /* what waits for an owner is executed here */
     standby_serves(cell->standby, record->incarnation);
 }
 
@@ -208,6 +208,8 @@ void cell_release(struct cell *cell)
 
 void cell_free(struct cell *cell)
 {
+    if (cell->servers)
+        front_release(&cell->front);
     net_key_free(cell->key);
     cell->key = NULL;
 }

@@ -44,6 +44,7 @@ struct endpoint {
     struct decide_pool *pool;
     struct fetcher *fetcher;         /* of sources on other servers; NULL: none */
     struct background *background;   /* NULL: none */
+    const struct placer *placer;     /* of a root cell: of new containers; NULL: they are created here */
     struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
 };
 
