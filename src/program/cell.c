@@ -121,6 +121,7 @@ bool cell_init(struct cell *cell, const struct options *options,
     cell->internal_application = front_internal_application_for(application);
     front_init(&cell->front, application, names, cell->key, log_forwarded);
     cell->front.doors[SERVICE_TABLE].forwarding.is_json = true;
+    peers_init(&cell->peers, &cell->front.route, cell->key);
     return true;
 }
 
@@ -183,6 +184,27 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
     return CELL_FAILED;
 }
 
+const struct other_cells *cell_others(struct cell *cell)
+{
+    cell->others = (struct other_cells){ .peers = &cell->peers, .own = cell->owner.record.cell };
+    return cell->key && cell->others.own == FRONT_ROOT ? &cell->others : NULL;
+}
+
+void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool)
+{
+    static const struct peer_handler handlers[] = {
+        { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, other_cells_serve },
+    };
+
+    cell->requests = (struct peer_requests){
+        .handlers = handlers,
+        .count = sizeof handlers / sizeof *handlers,
+        .context = endpoints,
+        .pool = pool,
+    };
+    front_serve_peers(&cell->front, &peer_requests_application, &cell->requests);
+}
+
 void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
 {
     const struct owner_record *record = &cell->owner.record;
@@ -208,6 +230,8 @@ void cell_release(struct cell *cell)
 
 void cell_free(struct cell *cell)
 {
+    if (cell->servers)
+        peers_release(&cell->peers);
     net_key_free(cell->key);
     cell->key = NULL;
 }
