@@ -13,6 +13,7 @@
 #include "program/process.h"
 #include "program/running.h"
 #include "service/access_log.h"
+#include "service/cell_list.h"
 
 #define ADDRESS_MAX STANDBY_ADDRESS_MAX
 
@@ -193,7 +194,7 @@ const struct other_cells *cell_others(struct cell *cell)
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool)
 {
     static const struct peer_handler handlers[] = {
-        { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, other_cells_serve },
+        { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, cell_list_serve },
     };
 
     cell->requests = (struct peer_requests){

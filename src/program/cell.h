@@ -9,6 +9,7 @@
 #include "program/signals.h"
 #include "program/standby.h"
 #include "service/other_cells.h"
+#include "service/peer_requests.h"
 
 struct cell {
     struct owner owner;

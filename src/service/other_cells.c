@@ -1,14 +1,7 @@
 /* See other_cells.h. */
 #include "service/other_cells.h"
 
-#include <string.h>
-
 #include "base/log.h"
-#include "service/own_request.h"
-
-#define VERSION 1
-
-/* ---- at the root ---- */
 
 bool other_cells_matter(const struct call *call)
 {
@@ -21,7 +14,7 @@ static struct bytes write_request(const struct call *call)
     struct text out;
 
     text_init(&out, call->arena, 512);
-    encode_u8(&out, VERSION);
+    encode_u8(&out, OTHER_CELLS_VERSION);
     encode_bytes(&out, bytes_from_string(call->service->name));
     encode_bytes(&out, arena_printf(call->arena, "/%.*s%s/%s", BYTES_ARG(call->account_name),
                                     call->secondary ? "-secondary" : "",
@@ -85,70 +78,4 @@ enum error other_cells_fetch(struct call *call)
     call->input.merged.pages = pages;
     call->input.merged.count = e ? 0 : count;
     return e;
-}
-
-/* ---- at another cell ---- */
-
-struct list_request {
-    const struct endpoint *endpoint;
-    struct bytes path, query, version;
-};
-
-static const struct endpoint *find_endpoint(const struct endpoint_set *all, struct bytes service)
-{
-    for (size_t i = 0; i < all->count; i++)
-        if (bytes_is(service, all->endpoints[i].service->name))
-            return &all->endpoints[i];
-    return NULL;
-}
-
-/* What the head of a request can have there. */
-static bool is_visible(struct bytes text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f)
-            return false;
-    return true;
-}
-
-static bool read_request(const struct endpoint_set *all, struct bytes body,
-                         struct list_request *ret_request)
-{
-    struct decoder in;
-
-    decoder_init(&in, body);
-    if (decode_u8(&in) != VERSION)
-        return false;
-    ret_request->endpoint = find_endpoint(all, decode_bytes(&in));
-    ret_request->path = decode_bytes(&in);
-    ret_request->query = decode_bytes(&in);
-    ret_request->version = decode_bytes(&in);
-    return decoder_ok(&in) && ret_request->endpoint && ret_request->path.len > 0 &&
-           ret_request->path.ptr[0] == '/' && is_visible(ret_request->path) &&
-           !memchr(ret_request->path.ptr, '?', ret_request->path.len) &&
-           is_visible(ret_request->query) && is_visible(ret_request->version);
-}
-
-int other_cells_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body)
-{
-    static const struct bytes version = BYTES("x-ms-version");
-    struct list_request request;
-    struct http_header header;
-    struct own_answer answer;
-
-    if (!read_request(context, body, &request))
-        return 400;
-    header = (struct http_header){ version, request.version, version };
-    own_request_run(request.endpoint, arena,
-                    &(struct own_request){ .method = METHOD_GET,
-                                           .path = request.path,
-                                           .query = request.query,
-                                           .headers = &header,
-                                           .header_count = 1,
-                                           .is_for_cell = true },
-                    &answer);
-    if (answer.error)
-        return answer.error == E_ServerBusy ? 503 : 500;
-    text_add(ret_body, answer.response.body);
-    return 200;
 }

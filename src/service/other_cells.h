@@ -9,10 +9,10 @@
 #define LAGRA_SERVICE_OTHER_CELLS_H
 
 #include "cluster/peer.h"
-#include "service/peer_requests.h"
 #include "service/server.h"
 
 #define OTHER_CELLS_PATH        "/-/list"
+#define OTHER_CELLS_VERSION     1
 #define OTHER_CELLS_REQUEST_MAX ((size_t)64 << 10)
 
 /* The other cells, as the owner of the root sees them. */
@@ -27,8 +27,5 @@ bool other_cells_matter(const struct call *call);
  *
  * returns  OK; E_ServerBusy if one of them cannot be reached, E_InternalError if it has sent something else than a page */
 enum error other_cells_fetch(struct call *call);
-
-/* Executes the request at the other cell. context: the struct endpoint_set */
-int other_cells_serve(void *context, struct bytes body, struct arena *arena, struct text *ret_body);
 
 #endif
