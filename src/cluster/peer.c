@@ -11,6 +11,7 @@
 #include "cluster/forward.h"
 #include "cluster/lease.h"
 #include "http/response_head.h"
+#include "net/stream.h"
 
 /* Between two attempts to find an owner. */
 #define PAUSE_MS      50u
@@ -28,6 +29,7 @@ struct peer_call {
     struct net_stream *stream;  /* or NULL */
     bool is_sent;               /* some of it may have been */
     bool is_complete;           /* all of it was */
+    bool is_given_up;           /* this process stops, or owns the cell itself */
     bool is_closing;            /* the owner closes the connection after its response */
 };
 
@@ -148,11 +150,15 @@ static struct net_stream *connect_to(struct peer_call *call)
 static void send_once(struct peer_call *call)
 {
     char text[INTRODUCTION_MAX + HEAD_MAX];
+    enum route_found found;
+    uint64_t asked_ns;
     struct bytes head;
 
     assert(!call->stream);
     call->is_sent = call->is_complete = call->is_closing = false;
-    if (!route_find_cell(call->peers->route, call->request.cell, &call->target))
+    found = route_find(call->peers->route, call->request.cell, &call->target, &asked_ns);
+    call->is_given_up = found == ROUTE_CLOSED;
+    if (found != ROUTE_FOUND)
         return;
     call->stream = connect_to(call);
     if (!call->stream)
@@ -271,7 +277,8 @@ enum peer_result peer_end(struct peer_call *call, struct peer_response *ret_resp
         drop(call);
         if (!has_response && call->is_sent && !call->request.is_repeatable)
             return PEER_LOST;
-        if (clock_boot_ns() + (PAUSE_MS + ATTEMPT_MS) * NS_PER_MS >= call->deadline_ns)
+        if (call->is_given_up ||
+            clock_boot_ns() + (PAUSE_MS + ATTEMPT_MS) * NS_PER_MS >= call->deadline_ns)
             return !has_response && call->is_sent ? PEER_LOST : PEER_NO_OWNER;
         pause_between();
         send_once(call);

@@ -13,7 +13,9 @@
 
 #include "base/arena.h"
 #include "cluster/route.h"
-#include "net/stream.h"
+
+struct net_key;
+struct net_stream;
 
 /* Connections that are kept for later requests, and for how long: less than the owner keeps them (120 s). */
 #define PEER_IDLE_MAX    16u

@@ -92,21 +92,6 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
     return found;
 }
 
-bool route_find_cell(struct route *route, uint32_t cell, struct owner_target *ret_target)
-{
-    const struct route_cell *known;
-    bool is_found;
-
-    *ret_target = (struct owner_target){ .cell = cell };
-    lock_take(&route->lock);
-    known = cell_of(route, cell);
-    is_found = known && known->has_target;
-    if (is_found)
-        *ret_target = known->target;
-    lock_give(&route->lock);
-    return is_found;
-}
-
 /* ---- waiters ---- */
 
 void route_wait(struct route *route, struct waiter *waiter)

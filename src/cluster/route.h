@@ -58,9 +58,6 @@ bool route_is_divided(struct route *route);
  * ret_asked_ns  when the last read of its record started, by clock_boot_ns() */
 enum route_found route_find(struct route *route, uint32_t cell, struct owner_target *ret_target,
                             uint64_t *ret_asked_ns);
-/* Finds the owner of a cell, whether anything is forwarded or not. Returns false if none is known that renews its
- * lease. Thread-safe. */
-bool route_find_cell(struct route *route, uint32_t cell, struct owner_target *ret_target);
 /* Wakes the waiter after a record was read once more, or after half a second. It may be woken before this returns.
  * Thread-safe. */
 void route_wait(struct route *route, struct waiter *waiter);

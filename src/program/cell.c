@@ -13,6 +13,7 @@
 #include "program/process.h"
 #include "program/running.h"
 #include "service/access_log.h"
+#include "service/cell_list.h"
 
 #define ADDRESS_MAX STANDBY_ADDRESS_MAX
 
@@ -121,6 +122,7 @@ bool cell_init(struct cell *cell, const struct options *options,
     cell->internal_application = front_internal_application_for(application);
     front_init(&cell->front, application, names, cell->key, log_forwarded);
     cell->front.doors[SERVICE_TABLE].forwarding.is_json = true;
+    peers_init(&cell->peers, &cell->front.route, cell->key);
     return true;
 }
 
@@ -183,6 +185,27 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
     return CELL_FAILED;
 }
 
+const struct other_cells *cell_others(struct cell *cell)
+{
+    cell->others = (struct other_cells){ .peers = &cell->peers, .own = cell->owner.record.cell };
+    return cell->key && cell->others.own == CLUSTER_ROOT ? &cell->others : NULL;
+}
+
+void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool)
+{
+    static const struct peer_handler handlers[] = {
+        { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, cell_list_serve },
+    };
+
+    cell->requests = (struct peer_requests){
+        .handlers = handlers,
+        .count = sizeof handlers / sizeof *handlers,
+        .context = endpoints,
+        .pool = pool,
+    };
+    front_serve_peers(&cell->front, &peer_requests_application, &cell->requests);
+}
+
 void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
 {
     const struct owner_record *record = &cell->owner.record;
@@ -208,8 +231,10 @@ void cell_release(struct cell *cell)
 
 void cell_free(struct cell *cell)
 {
-    if (cell->servers)
+    if (cell->servers) {
+        peers_release(&cell->peers);
         front_release(&cell->front);
+    }
     net_key_free(cell->key);
     cell->key = NULL;
 }

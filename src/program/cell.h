@@ -8,7 +8,8 @@
 #include "program/options.h"
 #include "program/signals.h"
 #include "program/standby.h"
-#include "service/operation.h"
+#include "service/other_cells.h"
+#include "service/peer_requests.h"
 
 struct cell {
     struct owner owner;
@@ -20,6 +21,9 @@ struct cell {
     char forward[ADDRESS_TEXT_MAX];               /* address of the internal endpoint; "": none */
     struct http_server *const *servers;           /* SERVICE_COUNT; NULL in it: not served */
     uint64_t serves_from_ns;                      /* when the lease of the owner before has ended */
+    struct peers peers;                           /* owners of other cells, which this process asks */
+    struct other_cells others;                    /* of the root */
+    struct peer_requests requests;                /* of other front ends */
     struct standby *standby;                      /* what looks at the cells, or NULL */
     char *location; /* of its data folder, or NULL if no cell is owned */
 };
@@ -45,6 +49,11 @@ bool cell_listen(struct cell *cell, const struct options *options,
  * Main thread, which handles signals meanwhile. */
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
                               const struct signal_watch *signals);
+/* Returns what the lists of the root are merged with; NULL in another cell, or if nothing is sent to other owners. The cell is
+ * owned. Main thread. */
+const struct other_cells *cell_others(struct cell *cell);
+/* Has requests of other front ends executed once the cell is served. Main thread, before cell_serve(). */
+void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool);
 /* Serves: waits until the lease of the owner before has ended, and has the doors pass requests on.
  * tags: of the services. Main thread. */
 void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT]);

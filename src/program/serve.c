@@ -122,6 +122,7 @@ static bool start_threads(struct running *run)
             .gather_pool = run->gather_pool,
             .fetcher = run->fetcher,
             .background = run->background,
+            .cells = run->options.cluster ? cell_others(&run->cell) : NULL,
         };
     if (run->pool && run->gather_pool && run->background && run->fetcher && waiting_start())
         run->tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
@@ -359,6 +360,7 @@ static bool serve_cell(struct running *run)
 
     for (size_t i = 0; i < SERVICES; i++)
         tags[i] = &run->endpoints[i];
+    cell_serve_peers(&run->cell, &run->endpoint_set, run->pool);
     cell_serve(&run->cell, tags);
     supervisor_notify("STATUS=serves a cell");
     return true;

@@ -18,15 +18,6 @@ int page_key_compare(const struct page_key *a, const struct page_key *b)
     return 0;
 }
 
-struct page_key page_key_copy(struct arena *arena, const struct page_key *key)
-{
-    struct page_key copy;
-
-    for (size_t i = 0; i < PAGE_KEY_PARTS; i++)
-        copy.parts[i] = arena_copy(arena, key->parts[i]);
-    return copy;
-}
-
 /* ---- writing ---- */
 
 static void write_key(struct text *out, const struct page_key *key)

@@ -20,7 +20,6 @@ struct page_key {
 };
 /* Like strcmp(), part by part. */
 int page_key_compare(const struct page_key *a, const struct page_key *b);
-struct page_key page_key_copy(struct arena *arena, const struct page_key *key);
 
 struct page_entry {
     struct page_key key;

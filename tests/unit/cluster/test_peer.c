@@ -174,6 +174,7 @@ static void setup(struct world *w, const char *first, const char *second)
     w->arena = arena_new((size_t)64 << 20);
     route_init(&w->route);
     route_add(&w->route, 2);
+    route_add(&w->route, 2);
     peers_init(&w->peers, &w->route, w->key);
     show_owner(w, 5);
 }
@@ -305,6 +306,21 @@ static void no_owner(void **state)
     (void)route_saw(&w.route, 2, NULL, 9);
     assert_int_equal(ask(&w, true, &response), PEER_NO_OWNER);
     assert_int_equal(atomic_load(&owner.connections), 0);
+    teardown(&w);
+}
+
+/* A process that stops does not wait for the owner of another cell. */
+static void stopping(void **state)
+{
+    uint64_t began_ns = clock_boot_ns();
+    struct peer_response response;
+    struct world w;
+
+    (void)state;
+    setup(&w, OK_RESPONSE, NULL);
+    route_close(&w.route);
+    assert_int_equal(ask(&w, true, &response), PEER_NO_OWNER);
+    assert_true(clock_boot_ns() - began_ns < 500 * MS);
     teardown(&w);
 }
 
@@ -460,16 +476,11 @@ static void the_internal_endpoint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_response_is_returned),
-        cmocka_unit_test(connections_are_kept),
-        cmocka_unit_test(several_are_in_progress),
-        cmocka_unit_test(the_owner_closes),
-        cmocka_unit_test(refused_by_another_owner),
-        cmocka_unit_test(no_owner),
-        cmocka_unit_test(another_key),
-        cmocka_unit_test(lost_after_it_was_sent),
-        cmocka_unit_test(silence_ends),
-        cmocka_unit_test(invalid_responses),
+        cmocka_unit_test(a_response_is_returned), cmocka_unit_test(connections_are_kept),
+        cmocka_unit_test(several_are_in_progress), cmocka_unit_test(the_owner_closes),
+        cmocka_unit_test(refused_by_another_owner), cmocka_unit_test(no_owner),
+        cmocka_unit_test(another_key), cmocka_unit_test(stopping), cmocka_unit_test(lost_after_it_was_sent),
+        cmocka_unit_test(silence_ends), cmocka_unit_test(invalid_responses),
         cmocka_unit_test(the_internal_endpoint),
     };
 
