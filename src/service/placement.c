@@ -24,8 +24,7 @@ enum store_result placement_read(struct snapshot *of, struct arena *arena,
     enum store_result result =
         small_record_read(of, arena, row_key, "the record of a placement", numbers, 2);
 
-    *ret_placement =
-        (struct placement){ .cell = (uint32_t)numbers[0], .incarnation = numbers[1] };
+    *ret_placement = (struct placement){ .cell = (uint32_t)numbers[0], .incarnation = numbers[1] };
     if (!result && (numbers[0] == 0 || numbers[0] > PLACEMENT_CELL_MAX || numbers[1] == 0))
         return record_is_unknown("the record of a placement", bytes_from_string(""));
     return result;
@@ -169,8 +168,7 @@ bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
 enum store_result placement_deleted(struct decision *d)
 {
     struct record record;
-    enum store_result result =
-        snapshot_get(d->before, RECORD_INNER, own_key, d->arena, &record);
+    enum store_result result = snapshot_get(d->before, RECORD_INNER, own_key, d->arena, &record);
 
     if (!result)
         changes_defer(d->changes, d->now + TOLD_AFTER_S * (uint64_t)TICKS_PER_SECOND,

@@ -476,11 +476,17 @@ static void the_internal_endpoint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_response_is_returned), cmocka_unit_test(connections_are_kept),
-        cmocka_unit_test(several_are_in_progress), cmocka_unit_test(the_owner_closes),
-        cmocka_unit_test(refused_by_another_owner), cmocka_unit_test(no_owner),
-        cmocka_unit_test(another_key), cmocka_unit_test(stopping), cmocka_unit_test(lost_after_it_was_sent),
-        cmocka_unit_test(silence_ends), cmocka_unit_test(invalid_responses),
+        cmocka_unit_test(a_response_is_returned),
+        cmocka_unit_test(connections_are_kept),
+        cmocka_unit_test(several_are_in_progress),
+        cmocka_unit_test(the_owner_closes),
+        cmocka_unit_test(refused_by_another_owner),
+        cmocka_unit_test(no_owner),
+        cmocka_unit_test(another_key),
+        cmocka_unit_test(stopping),
+        cmocka_unit_test(lost_after_it_was_sent),
+        cmocka_unit_test(silence_ends),
+        cmocka_unit_test(invalid_responses),
         cmocka_unit_test(the_internal_endpoint),
     };
 
