@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "admin/cell_accounts.h"
 #include "base/log.h"
 #include "cluster/folder.h"
 #include "cluster/key.h"
@@ -109,12 +108,19 @@ static bool read_key(struct cell *cell, const struct options *options)
     return cell->key;
 }
 
+static bool find_names(void *tag, struct exchange *exchange, struct bytes *ret_account,
+                       struct bytes *ret_container)
+{
+    return request_names(tag, &exchange->request, exchange->arena, ret_account, ret_container);
+}
+
 bool cell_init(struct cell *cell, const struct options *options,
                const struct http_application *application,
                const struct service *const services[SERVICE_COUNT],
                struct http_server *const *servers)
 {
     const char *names[SERVICE_COUNT];
+    void *tags[SERVICE_COUNT];
 
     if (!read_key(cell, options))
         return false;
@@ -125,6 +131,9 @@ bool cell_init(struct cell *cell, const struct options *options,
     cell->internal_application = front_internal_application_for(application);
     front_init(&cell->front, application, names, cell->key, log_forwarded);
     cell->front.doors[SERVICE_TABLE].forwarding.is_json = true;
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
+        tags[i] = &cell->names[i];
+    front_use_names(&cell->front, find_names, tags);
     peers_init(&cell->peers, &cell->front.route, cell->key);
     return true;
 }
@@ -152,10 +161,21 @@ bool cell_listen(struct cell *cell, const struct options *options, const struct 
     return true;
 }
 
+bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts)
+{
+    cell->followed =
+        (struct cell_accounts){ .peers = cell_peers(cell), .store = store, .accounts = accounts };
+    if (!cell->followed.peers || cell_is_root(cell) || cell_accounts_start(&cell->followed))
+        return true;
+    fprintf(stderr, "lagra: cannot start a thread that reads accounts\n");
+    return false;
+}
+
 void cell_stop(struct cell *cell, unsigned grace_s)
 {
     if (!cell->servers)
         return;
+    cell_accounts_stop(&cell->followed);
     front_hand_over(&cell->front);
     route_close(&cell->front.route);
     if (cell->standby)
@@ -216,22 +236,11 @@ const struct placer *cell_placer(struct cell *cell)
     return cell->key && cell->owner.record.cell == CLUSTER_ROOT ? &cell->placer : NULL;
 }
 
-static bool find_names(void *tag, struct exchange *exchange, struct bytes *ret_account,
-                       struct bytes *ret_container)
-{
-    return request_names(tag, &exchange->request, exchange->arena, ret_account, ret_container);
-}
-
 void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
                     const struct server_options *options)
 {
-    void *tags[SERVICE_COUNT];
-
-    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
         cell->names[i] = (struct endpoint){ .service = services[i], .options = options };
-        tags[i] = &cell->names[i];
-    }
-    front_use_names(&cell->front, find_names, tags);
 }
 
 void cell_look(struct cell *cell, struct store *store)
@@ -272,7 +281,16 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
     front_serve_peers(&cell->front, &peer_requests_application, &cell->requests);
 }
 
-void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
+void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
+{
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        endpoints[i].peers = cell_peers(cell);
+        endpoints[i].placer = cell_placer(cell);
+        endpoints[i].cells = cell_others(cell);
+    }
+}
+
+void cell_serve(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
 {
     const struct owner_record *record = &cell->owner.record;
     uint64_t now_ns = clock_boot_ns();
@@ -280,7 +298,7 @@ void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
     if (now_ns < cell->serves_from_ns)
         thread_sleep_ns(cell->serves_from_ns - now_ns);
     for (size_t i = 0; i < SERVICE_COUNT; i++)
-        cell->front.doors[i].tag = tags[i];
+        cell->front.doors[i].tag = &endpoints[i];
     front_serve(&cell->front, &cell->owner.tenure, record->cell, record->incarnation);
     route_take(&cell->front.route, record); /* what waits for an owner is executed here */
     standby_serves(cell->standby, record->incarnation);

@@ -3,6 +3,7 @@
 #ifndef LAGRA_PROGRAM_CELL_H
 #define LAGRA_PROGRAM_CELL_H
 
+#include "admin/cell_accounts.h"
 #include "cluster/front.h"
 #include "cluster/owner.h"
 #include "program/options.h"
@@ -25,6 +26,7 @@ struct cell {
     struct peers peers;                   /* owners of other cells, which this process asks */
     struct other_cells others;            /* of the root */
     struct peer_requests requests;        /* of other front ends */
+    struct cell_accounts followed;        /* of the root, in another cell */
     struct placer placer;                 /* of the root */
     struct endpoint names[SERVICE_COUNT]; /* for request_names() */
     struct standby *standby;              /* what looks at the cells, or NULL */
@@ -52,11 +54,13 @@ bool cell_listen(struct cell *cell, const struct options *options,
  * Main thread, which handles signals meanwhile. */
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
                               const struct signal_watch *signals);
-/* Has requests go to the cells of what they are about. Before the services' ports are opened. Main thread. */
+/* Has requests go to the cells of what they are about. Before cell_init(). Main thread. */
 void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
                     const struct server_options *options);
 /* Is the cell that is owned the root? */
 bool cell_is_root(const struct cell *cell);
+/* In another cell than the root: follows its accounts. Returns false after saying why on stderr. Main thread. */
+bool cell_follow(struct cell *cell, struct store *store, struct accounts *accounts);
 /* Returns what asks other cells; NULL if nothing is sent to other owners. Main thread. */
 struct peers *cell_peers(struct cell *cell);
 /* Returns what chooses the cells of new containers; NULL in another cell than the root. The cell is owned. Main thread. */
@@ -68,9 +72,11 @@ void cell_look(struct cell *cell, struct store *store);
 const struct other_cells *cell_others(struct cell *cell);
 /* Has requests of other front ends executed once the cell is served. Main thread, before cell_serve(). */
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool);
+/* Has the services' endpoints know the other cells. The cell is owned. Main thread. */
+void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
 /* Serves: waits until the lease of the owner before has ended, and has the doors pass requests on.
- * tags: of the services. Main thread. */
-void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT]);
+ * endpoints: of the services. Main thread. */
+void cell_serve(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
 /* Ends the internal endpoint, and forwarding: as http_stop(), before that of the services. Main thread. */
 void cell_stop(struct cell *cell, unsigned grace_s);
 /* Gives the cell up, if one is owned. The store is closed. Main thread. */

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "admin/cell_accounts.h"
 #include "analytics/analytics.h"
 #include "base/episode.h"
 #include "base/event_log.h"
@@ -88,8 +87,7 @@ struct running {
     struct management_port management;
     struct smb_listener smb;
     struct admin_socket admin;
-    struct cell cell;              /* with --cluster */
-    struct cell_accounts followed; /* of the root, in another cell */
+    struct cell cell; /* with --cluster */
     const struct signal_watch *signals;
     bool is_stopped; /* by a signal, before it had a cell */
 };
@@ -124,10 +122,9 @@ static bool start_threads(struct running *run)
             .gather_pool = run->gather_pool,
             .fetcher = run->fetcher,
             .background = run->background,
-            .peers = run->options.cluster ? cell_peers(&run->cell) : NULL,
-            .placer = run->options.cluster ? cell_placer(&run->cell) : NULL,
-            .cells = run->options.cluster ? cell_others(&run->cell) : NULL,
         };
+    if (run->options.cluster)
+        cell_join(&run->cell, run->endpoints);
     if (run->pool && run->gather_pool && run->background && run->fetcher && waiting_start())
         run->tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
     if (!run->tasks)
@@ -300,7 +297,6 @@ static void stop(struct running *run, unsigned grace_s)
         fetcher_stop(run->fetcher);
     if (run->background)
         background_stop(run->background);
-    cell_accounts_stop(&run->followed);
     cell_stop(&run->cell, grace_s);
     for (size_t i = 0; i < SERVICES; i++)
         if (run->servers[i])
@@ -342,10 +338,9 @@ static bool take_cell(struct running *run)
 
     if (!run->options.cluster)
         return true;
-    if (!cell_init(&run->cell, &run->options, &service_application, services, run->servers))
-        return false;
     cell_use_names(&run->cell, services, &run->server_options);
-    if (!fit_limits(run) || !start_services(run) ||
+    if (!cell_init(&run->cell, &run->options, &service_application, services, run->servers) ||
+        !fit_limits(run) || !start_services(run) ||
         !cell_listen(&run->cell, &run->options, &run->limits) ||
         !management_stand_by(&run->options, &run->certificate, &run->cell.application,
                              &run->cell.front.doors[SERVICE_BLOB], &run->management))
@@ -364,21 +359,10 @@ static bool take_cell(struct running *run)
 
 static bool serve_cell(struct running *run)
 {
-    void *tags[SERVICES];
-
-    for (size_t i = 0; i < SERVICES; i++)
-        tags[i] = &run->endpoints[i];
     cell_serve_peers(&run->cell, &run->endpoint_set, run->pool);
-    run->followed = (struct cell_accounts){ .peers = cell_peers(&run->cell),
-                                            .store = run->store,
-                                            .accounts = run->credentials.accounts };
-    if (run->followed.peers && !cell_is_root(&run->cell) && !cell_accounts_start(&run->followed)) {
-        fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
-        return false;
-    }
-    cell_serve(&run->cell, tags);
+    cell_serve(&run->cell, run->endpoints);
     supervisor_notify("STATUS=serves a cell");
-    return true;
+    return cell_follow(&run->cell, run->store, run->credentials.accounts);
 }
 
 /* ---- start ---- */

@@ -7,10 +7,10 @@
 #include "base/arena.h"
 #include "base/errors.h"
 
-#define PROBLEM_FIELDS_MAX           4
+#define PROBLEM_FIELDS_MAX 4
 
 /* A container's cell, and the incarnation under which it was placed there (service/placement.h). */
-#define PLACEMENT_CELL_MAX           9999u
+enum { PLACEMENT_CELL_MAX = 9999 };
 /* Headers of E_MisdirectedRequest, between front ends only. */
 #define PLACEMENT_HEADER_CELL        "x-lagra-cell"
 #define PLACEMENT_HEADER_INCARNATION "x-lagra-placement"
