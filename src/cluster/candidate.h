@@ -27,7 +27,7 @@ struct candidacy {
 };
 
 enum candidate_state {
-    CANDIDATE_WAITS,  /* another front end has the lock, or it only watches, or the file system hangs */
+    CANDIDATE_WAITS, /* another front end has the lock, or it only watches, or the file system hangs */
     CANDIDATE_WON,    /* the lock is ours, and the record says so */
     CANDIDATE_ENDED,  /* candidacy.ends */
     CANDIDATE_FAILED, /* it cannot be owned: problem */

@@ -212,8 +212,8 @@ static bool add_cell(int cells, const struct guid *id, unsigned number)
     snprintf(new, sizeof new, "%s.new", name);
     snprintf(owner, sizeof owner, "%s/" OWNER, new);
     (void)unlinkat(cells, owner, 0);
-    return make_cell(cells, id, number, new) &&
-           renameat(cells, new, cells, name) == 0 && fsync(cells) == 0;
+    return make_cell(cells, id, number, new) && renameat(cells, new, cells, name) == 0 &&
+           fsync(cells) == 0;
 }
 
 unsigned cluster_folder_add_cell(const char *path, const char **ret_problem)

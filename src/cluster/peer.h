@@ -50,7 +50,7 @@ struct peer_request {
 enum peer_result {
     PEER_OK,       /* there is a response, whatever its status */
     PEER_NO_OWNER, /* no owner was reached: the request was not executed */
-    PEER_LOST,     /* it may have been executed: its owner was lost, took too long, or sent no valid response */
+    PEER_LOST, /* it may have been executed: its owner was lost, took too long, or sent no valid response */
 };
 
 struct peer_response {

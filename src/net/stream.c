@@ -46,7 +46,8 @@ static bool wait_for(const struct net_stream *stream, short events, uint64_t dea
 static bool may_repeat(const struct net_stream *stream, ssize_t result, uint64_t deadline_ns)
 {
     if (result == GNUTLS_E_AGAIN)
-        return wait_for(stream, gnutls_record_get_direction(stream->session) == 0 ? POLLIN : POLLOUT,
+        return wait_for(stream,
+                        gnutls_record_get_direction(stream->session) == 0 ? POLLIN : POLLOUT,
                         deadline_ns);
     return !gnutls_error_is_fatal((int)result) && result != GNUTLS_E_REHANDSHAKE &&
            clock_boot_ns() < deadline_ns;

@@ -21,11 +21,11 @@ struct cell {
     char forward[ADDRESS_TEXT_MAX];               /* address of the internal endpoint; "": none */
     struct http_server *const *servers;           /* SERVICE_COUNT; NULL in it: not served */
     uint64_t serves_from_ns;                      /* when the lease of the owner before has ended */
-    struct peers peers;                           /* owners of other cells, which this process asks */
-    struct other_cells others;                    /* of the root */
-    struct peer_requests requests;                /* of other front ends */
-    struct standby *standby;                      /* what looks at the cells, or NULL */
-    char *location; /* of its data folder, or NULL if no cell is owned */
+    struct peers peers;            /* owners of other cells, which this process asks */
+    struct other_cells others;     /* of the root */
+    struct peer_requests requests; /* of other front ends */
+    struct standby *standby;       /* what looks at the cells, or NULL */
+    char *location;                /* of its data folder, or NULL if no cell is owned */
 };
 
 enum cell_result {

@@ -30,7 +30,7 @@ struct contender {
     bool is_silent, hangs; /* it was logged */
     bool has_owner;        /* another front end, which renews its lease */
     bool has_failed;       /* it cannot be owned */
-    char problem[256]; /* that was logged last */
+    char problem[256];     /* that was logged last */
 };
 
 /* On the heap: threads that hang refer to it. */
@@ -248,8 +248,8 @@ static void describe(const struct contender *c, const struct owner_record *recor
                  "%scell %u is owned by %s, %s, incarnation %" PRIu64, joint, c->candidate.cell,
                  record->owner.name, record->owner.address, record->incarnation);
     else
-        snprintf(status + length, STATUS_MAX - length, "%scell %u has no owner that renews its lease",
-                 joint, c->candidate.cell);
+        snprintf(status + length, STATUS_MAX - length,
+                 "%scell %u has no owner that renews its lease", joint, c->candidate.cell);
 }
 
 /* Has requests forwarded to the owner of the cell. */

@@ -56,7 +56,8 @@ static enum store_result add(struct filling *f, const struct space_record *at)
 
 static enum store_result add_of_other(struct filling *f, const struct space_record *at)
 {
-    if (listing_is_name(at->partition_key) && bytes_has_prefix(at->partition_key, f->listing->prefix))
+    if (listing_is_name(at->partition_key) &&
+        bytes_has_prefix(at->partition_key, f->listing->prefix))
         return add(f, at);
     log_line(LOG_ERROR, "another cell has sent an entry that the list cannot have");
     return STORE_CORRUPT;

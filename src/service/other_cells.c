@@ -43,8 +43,8 @@ static enum error read_page(struct call *call, uint32_t cell, const struct peer_
 
     if (response->status == 503)
         return E_ServerBusy;
-    if (response->status == 200 && cell_page_read(call->arena, response->body, &merged->from,
-                                                  merged->max, ret_page))
+    if (response->status == 200 &&
+        cell_page_read(call->arena, response->body, &merged->from, merged->max, ret_page))
         return OK;
     log_line(LOG_ERROR, "cell %u: no page for %s (status %d)", (unsigned)cell,
              call->operation->name, response->status);

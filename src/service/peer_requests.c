@@ -67,12 +67,12 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 
 static void run(struct pool_job *job)
 {
-    struct peer_exchange *p = (struct peer_exchange *)(void *)((char *)job -
-                                                               offsetof(struct peer_exchange, job));
+    struct peer_exchange *p =
+        (struct peer_exchange *)(void *)((char *)job - offsetof(struct peer_exchange, job));
     struct exchange *exchange = p->exchange;
 
-    p->status = p->handler->run(p->requests->context, text_bytes(&p->body), exchange->arena,
-                                &p->response);
+    p->status =
+        p->handler->run(p->requests->context, text_bytes(&p->body), exchange->arena, &p->response);
     p->is_done = true;
     exchange_resume(exchange); /* the worker has it now: touch nothing after */
 }

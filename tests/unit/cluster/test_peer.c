@@ -19,7 +19,7 @@
 #include "http/http.h"
 #include "net/connection.h"
 
-#define MS ((uint64_t)1000000)
+#define MS            ((uint64_t)1000000)
 
 /* ---- an owner that responds with what it is given ---- */
 
@@ -30,8 +30,9 @@ static struct {
     struct net_key *key;
     atomic_uint requests, connections;
     atomic_uint next;
-    const char *responses[RESPONSES_MAX]; /* in their order, the last one again and again; "": none, and it closes */
-    bool is_silent;                       /* sends nothing */
+    const char *responses
+        [RESPONSES_MAX]; /* in their order, the last one again and again; "": none, and it closes */
+    bool is_silent;      /* sends nothing */
 } owner;
 
 struct canned {
@@ -61,7 +62,8 @@ static bool is_complete(struct canned *c)
     body = memmem(there.ptr, there.len, "\r\n\r\n", 4);
     if (!body)
         return false;
-    assert_memory_equal(there.ptr, "POST /-/x HTTP/1.1\r\nHost: cell-2\r\nContent-Length: 4\r\n\r\n", 54);
+    assert_memory_equal(there.ptr,
+                        "POST /-/x HTTP/1.1\r\nHost: cell-2\r\nContent-Length: 4\r\n\r\n", 54);
     length = there.len - (size_t)(body + 4 - there.ptr);
     assert_true(length <= 4);
     return length == 4 && memcmp(body + 4, "body", 4) == 0;
@@ -84,7 +86,7 @@ static enum turn respond(struct canned *c)
         return TURN_ENDS;
     part = (struct iovec){ .iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text) };
     return transport_send(&c->net, &part, 1, false) == (ssize_t)part.iov_len ? TURN_WAITS
-                                                                            : TURN_ENDS;
+                                                                             : TURN_ENDS;
 }
 
 static enum turn take_turn(struct connection *connection)
@@ -283,7 +285,8 @@ static void refused_by_another_owner(void **state)
 
     (void)state;
     setup(&w, NOT_THE_OWNER, OK_RESPONSE);
-    assert_int_equal(ask(&w, false, &response), PEER_OK); /* it was not executed, so it may be repeated */
+    assert_int_equal(ask(&w, false, &response),
+                     PEER_OK); /* it was not executed, so it may be repeated */
     assert_int_equal(response.status, 200);
     assert_int_equal(atomic_load(&owner.requests), 2);
     teardown(&w);
@@ -372,9 +375,9 @@ static void silence_ends(void **state)
 static void invalid_responses(void **state)
 {
     static const char *const texts[] = {
-        "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\n12345678901234567",   /* longer than may be */
+        "HTTP/1.1 200 OK\r\nContent-Length: 17\r\n\r\n12345678901234567", /* longer than may be */
         "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n", /* longer than memory */
-        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello!",             /* followed by something */
+        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello!", /* followed by something */
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
         "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n",
@@ -473,11 +476,17 @@ static void the_internal_endpoint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_response_is_returned), cmocka_unit_test(connections_are_kept),
-        cmocka_unit_test(several_are_in_progress), cmocka_unit_test(the_owner_closes),
-        cmocka_unit_test(refused_by_another_owner), cmocka_unit_test(no_owner),
-        cmocka_unit_test(another_key), cmocka_unit_test(stopping), cmocka_unit_test(lost_after_it_was_sent),
-        cmocka_unit_test(silence_ends), cmocka_unit_test(invalid_responses),
+        cmocka_unit_test(a_response_is_returned),
+        cmocka_unit_test(connections_are_kept),
+        cmocka_unit_test(several_are_in_progress),
+        cmocka_unit_test(the_owner_closes),
+        cmocka_unit_test(refused_by_another_owner),
+        cmocka_unit_test(no_owner),
+        cmocka_unit_test(another_key),
+        cmocka_unit_test(stopping),
+        cmocka_unit_test(lost_after_it_was_sent),
+        cmocka_unit_test(silence_ends),
+        cmocka_unit_test(invalid_responses),
         cmocka_unit_test(the_internal_endpoint),
     };
 

@@ -13,8 +13,8 @@ static const struct page_key start = { .parts = { { NULL, 0 } } };
 
 static struct page_key key_of(const char *a, const char *b, const char *c)
 {
-    return (struct page_key){ { bytes_from_string(a), bytes_from_string(b),
-                                bytes_from_string(c) } };
+    return (
+        struct page_key){ { bytes_from_string(a), bytes_from_string(b), bytes_from_string(c) } };
 }
 
 /* ---- the text of a page ---- */
@@ -78,8 +78,8 @@ static void damaged(void **state)
             if (cell_page_read(arena, bytes_of(copy, text.len), &start, 3, &page)) {
                 assert_true(page.count <= 3);
                 for (size_t i = 1; i < page.count; i++)
-                    assert_true(
-                        page_key_compare(&page.entries[i - 1].key, &page.entries[i].key) < 0);
+                    assert_true(page_key_compare(&page.entries[i - 1].key, &page.entries[i].key) <
+                                0);
             }
             arena_rewind(arena, mark);
         }
@@ -113,7 +113,8 @@ static void hostile(void **state)
 
     (void)state;
 #define READ(count, next, ...)                                                                     \
-    cell_page_read(arena, write_keys(arena, count, (const char *const[]){ __VA_ARGS__ }, "", next),    \
+    cell_page_read(arena,                                                                          \
+                   write_keys(arena, count, (const char *const[]){ __VA_ARGS__ }, "", next),       \
                    &from, 2, &page)
     assert_true(READ(2, NULL, "b", "c"));
     assert_true(READ(2, "c1", "b", "c"));
@@ -156,7 +157,8 @@ static struct cell_page page_of(struct arena *arena, unsigned has, const struct 
         else
             found[count++] = names[i];
     }
-    assert_true(cell_page_read(arena, write_keys(arena, count, found, "k", next), from, max, &page));
+    assert_true(
+        cell_page_read(arena, write_keys(arena, count, found, "k", next), from, max, &page));
     return page;
 }
 
@@ -228,7 +230,8 @@ static struct store *make_spaces(void)
 }
 
 /* Walks through a list by its markers. */
-static void walk(struct store *store, const unsigned has[CELLS], uint32_t max, char walked[WALKED_MAX])
+static void walk(struct store *store, const unsigned has[CELLS], uint32_t max,
+                 char walked[WALKED_MAX])
 {
     struct listing_place from = { .name = { NULL, 0 } };
     struct arena *arena = arena_new(1 << 20);
