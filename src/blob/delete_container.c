@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "blob/container_operations.h"
 #include "service/kept_deletion.h"
+#include "service/placement.h"
 #include "service/recent_deletion.h"
 #include "service/small_record.h"
 
@@ -68,7 +69,9 @@ enum error restore_container_decide(struct decision *d,
         return E_ContainerAlreadyExists;
     if (result == STORE_NOT_FOUND)
         result = container_read_deleted(d->before, d->arena, p->deleted, &container);
-    if (result == STORE_NOT_FOUND || (!result && container.expires <= d->now))
+    if (result == STORE_NOT_FOUND)
+        return placement_missing(d, d->before, E_ContainerNotFound);
+    if (!result && container.expires <= d->now)
         return E_ContainerNotFound;
     if (result)
         return decision_fail_store(d, result);

@@ -13,6 +13,8 @@
 
 #define CLUSTER_CELLS_MAX  64u /* per cluster, for now: a front end has a thread for each */
 #define CLUSTER_FILE_NAME  "cluster"
+/* The cell that keeps accounts, service properties and placements, and every container that is placed nowhere else. */
+#define CLUSTER_ROOT       1u
 #define CLUSTER_TEXT_BYTES 64u
 
 /* Creates the folder with this number of empty cells, durably; the file `cluster` is written last.

@@ -5,6 +5,7 @@
 
 #include "cluster/envelope.h"
 #include "cluster/refusal.h"
+#include "cluster/visit.h"
 
 #define PATH_LIVE "/-/live"
 
@@ -33,6 +34,14 @@ static bool is_health(const struct request *request)
            (bytes_is(request->path, PATH_LIVE) || bytes_is(request->path, FORWARD_PATH_READY));
 }
 
+static struct forward_to *to_root(struct exchange *exchange)
+{
+    struct forward_to *to = arena_alloc(exchange->arena, sizeof *to);
+
+    to->cell = CLUSTER_ROOT;
+    return to;
+}
+
 /* A health check of a front end that serves no cell. */
 static enum http_step stand_by_health(struct exchange *exchange, const struct front_door *door)
 {
@@ -42,7 +51,7 @@ static enum http_step stand_by_health(struct exchange *exchange, const struct fr
         return refusal_respond(exchange, 200, "text/plain", bytes_from_string("live\n"));
     if (bytes_is(request->query, "cluster") || !door->front->forwards)
         return tell_cluster(exchange, door->front);
-    return forward_head(exchange, &door->forwarding, FRONT_ROOT);
+    return forward_head(exchange, &door->forwarding, to_root(exchange));
 }
 
 static enum http_step execute(struct exchange *exchange, const struct front_door *door)
@@ -62,30 +71,49 @@ static bool is_control(const struct request *request)
 #endif
 }
 
-/* Finds the cell that a request is for. */
-static uint32_t find_cell(struct exchange *exchange, const struct front_door *door)
-{
-    (void)exchange;
-    (void)door;
-    return FRONT_ROOT;
-}
-
 static enum http_step on_head(struct exchange *exchange)
 {
     const struct front_door *door = exchange->request.listener_tag;
-    struct front *front = door->front;
-    bool serves = atomic_load(&front->serves);
-    uint32_t cell;
+    struct front *front;
+    bool serves, is_local;
 
+    if (exchange->guide)
+        return visit_head(exchange, NULL);
+    front = door->front;
+    serves = atomic_load(&front->serves);
     if (is_health(&exchange->request))
-        return serves && forward_cancel(exchange, FRONT_ROOT) ? execute(exchange, door)
-                                                              : stand_by_health(exchange, door);
-    cell = serves && is_control(&exchange->request) ? front->cell : find_cell(exchange, door);
-    if (serves && cell == front->cell && forward_cancel(exchange, cell))
+        return serves && forward_cancel(exchange, CLUSTER_ROOT)
+                   ? execute(exchange, door)
+                   : stand_by_health(exchange, door);
+    if (serves && is_control(&exchange->request))
+        return execute(exchange, door);
+    if (!exchange->application && route_is_divided(&front->route))
+        return visit_head(exchange, door);
+    is_local = serves && front->cell == CLUSTER_ROOT;
+    if (is_local && forward_cancel(exchange, CLUSTER_ROOT))
         return execute(exchange, door);
     if ((exchange->server_is_busy && !exchange->application) || !front->forwards)
         return refusal_busy(exchange, door->forwarding.is_json);
-    return forward_head(exchange, &door->forwarding, cell);
+    return forward_head(exchange, &door->forwarding, to_root(exchange));
+}
+
+static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
+{
+    return exchange->guide ? visit_body(exchange, data, ret_taken)
+                           : forward_body(exchange, data, ret_taken);
+}
+
+static enum http_step on_end(struct exchange *exchange)
+{
+    return exchange->guide ? visit_end(exchange) : forward_end(exchange);
+}
+
+static void on_done(struct exchange *exchange)
+{
+    if (exchange->guide)
+        visit_done(exchange);
+    else
+        forward_done(exchange);
 }
 
 /* ---- the internal endpoint ---- */
@@ -171,9 +199,9 @@ struct http_application front_application_for(const struct http_application *ser
 {
     struct http_application application = {
         .head = on_head,
-        .body = forward_body,
-        .end = forward_end,
-        .done = forward_done,
+        .body = on_body,
+        .end = on_end,
+        .done = on_done,
     };
 
     set_round(&application, service);
@@ -222,6 +250,7 @@ void front_init(struct front *front, const struct http_application *service,
 {
     forward_metrics_start(names);
     route_init(&front->route);
+    placements_init(&front->placements);
     lock_init(&front->lock, RANK_CELLS);
     front_set_status(front, "stands by: no owner is known", "");
     front->forwards = key != NULL;
@@ -235,6 +264,18 @@ void front_init(struct front *front, const struct http_application *service,
                             .name = names[i],
                             .log = log },
         };
+}
+
+void front_release(struct front *front)
+{
+    placements_release(&front->placements);
+}
+
+void front_use_names(struct front *front, front_names_fn *names, void *const tags[FORWARD_SERVICES])
+{
+    front->names = names;
+    for (unsigned i = 0; i < FORWARD_SERVICES; i++)
+        front->doors[i].names_tag = tags[i];
 }
 
 void front_serve_peers(struct front *front, const struct http_application *application, void *tag)

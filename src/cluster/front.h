@@ -17,14 +17,17 @@
 #include "base/tenure.h"
 #include "cluster/forward.h"
 
-/* The cell that keeps accounts, service properties and placements, and every container that is placed nowhere else. */
-#define FRONT_ROOT 1u
+/* Finds the account and the container, queue, table or share that a request is about, as the service spells them. Returns false
+ * if it names none. Worker. tag: of the door */
+typedef bool front_names_fn(void *tag, struct exchange *exchange, struct bytes *ret_account,
+                            struct bytes *ret_container);
 
 /* What request.listener_tag points to: one service. */
 struct front_door {
     struct front *front;
     const struct http_application *application; /* of the service */
     void *tag;                                  /* its listener_tag, once the front serves */
+    void *names_tag;                            /* for front.names */
     struct forwarding forwarding;
 };
 
@@ -32,6 +35,8 @@ struct front_door {
 struct front {
     struct front_door doors[FORWARD_SERVICES];
     struct route route;
+    struct placements placements;
+    front_names_fn *names; /* NULL: all requests go to the root. Constant */
     /* What executes requests of other front ends on their own behalf (peer.h); NULL if nothing does. Constant. */
     const struct http_application *peer_application;
     void *peer_tag;     /* its listener_tag */
@@ -54,6 +59,10 @@ struct http_application front_internal_application_for(const struct http_applica
 void front_init(struct front *front, const struct http_application *service,
                 const char *const names[FORWARD_SERVICES], struct net_key *key,
                 void (*log)(const struct forward_logged *logged));
+/* Frees what it holds, once all servers have stopped. Main thread. */
+void front_release(struct front *front);
+/* Has requests go to the cells of what they are about. tags: of the doors. Before the servers start. Main thread. */
+void front_use_names(struct front *front, front_names_fn *names, void *const tags[FORWARD_SERVICES]);
 /* Has this application execute requests of other front ends on their own behalf, which reach the internal endpoint only.
  * Before that starts. Main thread. */
 void front_serve_peers(struct front *front, const struct http_application *application, void *tag);

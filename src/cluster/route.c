@@ -48,8 +48,14 @@ void route_add(struct route *route, uint32_t cell)
             route->cells[at] = route->cells[at - 1];
         route->cells[at] = (struct route_cell){ .cell = cell };
         route->count++;
+        atomic_store(&route->is_divided, route->count > 1);
     }
     lock_give(&route->lock);
+}
+
+bool route_is_divided(struct route *route)
+{
+    return atomic_load(&route->is_divided);
 }
 
 unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX])
@@ -76,7 +82,7 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
     known = cell_of(route, cell);
     if (route->is_open && !known)
         found = ROUTE_NO_OWNER;
-    else if (route->is_open && !known->is_ours)
+    else if (route->is_open)
         found = known->has_target ? ROUTE_FOUND : ROUTE_NO_OWNER;
     if (known) {
         *ret_target = known->target;
@@ -153,7 +159,7 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
 
     lock_take(&route->lock);
     known = cell_of(route, cell);
-    if (known) {
+    if (known && !known->is_ours) {
         is_new = asked_ns != known->asked_ns;
         known->asked_ns = asked_ns;
         is_other = has_target && target.incarnation != known->target.incarnation;
@@ -170,14 +176,20 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
     return is_other;
 }
 
-void route_take(struct route *route, uint32_t cell)
+void route_take(struct route *route, const struct owner_record *record)
 {
+    struct owner_target target;
+    bool has_target = find_target(record, &target);
     struct route_cell *known;
 
     lock_take(&route->lock);
-    known = cell_of(route, cell);
-    if (known)
+    known = cell_of(route, record->cell);
+    if (known) {
         known->is_ours = true;
+        known->has_target = has_target;
+        known->target = target;
+        known->asked_ns = clock_boot_ns();
+    }
     lock_give(&route->lock);
     route_wake(route);
 }

@@ -4,6 +4,8 @@
 #ifndef LAGRA_CLUSTER_ROUTE_H
 #define LAGRA_CLUSTER_ROUTE_H
 
+#include <stdatomic.h>
+
 #include "base/address.h"
 #include "base/lock.h"
 #include "base/waiter.h"
@@ -21,7 +23,7 @@ struct owner_target {
 /* A cell of the cluster. */
 struct route_cell {
     uint32_t cell;
-    bool is_ours;    /* this process owns it, or takes it over */
+    bool is_ours;    /* this process owns it */
     bool has_target; /* there is an owner that renews its lease and can be reached */
     struct owner_target target;
     uint64_t asked_ns; /* start of the last read of the record, by clock_boot_ns() */
@@ -35,12 +37,13 @@ struct route {
     struct route_cell cells[CLUSTER_CELLS_MAX]; /* by number */
     struct waiter *waiting;                     /* for another read */
     uint64_t woken_ns;
+    atomic_bool is_divided; /* there are several cells */
 };
 
 enum route_found {
     ROUTE_FOUND,
     ROUTE_NO_OWNER, /* for now; also of a cell that is not known yet */
-    ROUTE_CLOSED,   /* the cell is ours, or nothing is forwarded any more */
+    ROUTE_CLOSED,   /* nothing is forwarded any more */
 };
 
 void route_init(struct route *route);
@@ -48,6 +51,8 @@ void route_init(struct route *route);
 void route_add(struct route *route, uint32_t cell);
 /* Copies the numbers of all cells, sorted. Returns how many. Thread-safe. */
 unsigned route_cells(struct route *route, uint32_t cells[CLUSTER_CELLS_MAX]);
+/* Returns true if there are several cells. Thread-safe. */
+bool route_is_divided(struct route *route);
 /* Returns the owner that requests for a cell go to. Thread-safe.
  *
  * ret_asked_ns  when the last read of its record started, by clock_boot_ns() */
@@ -60,8 +65,9 @@ void route_wait(struct route *route, struct waiter *waiter);
  * started. Returns true if requests go to another incarnation than before. Called several times a second, by one thread. */
 bool route_saw(struct route *route, uint32_t cell, const struct owner_record *record,
                uint64_t asked_ns);
-/* This process owns the cell from now on: nothing is forwarded to another owner of it. Wakes all waiters. Thread-safe. */
-void route_take(struct route *route, uint32_t cell);
+/* This process owns the cell from now on, and what others would forward goes to its own internal endpoint. Wakes all waiters.
+ * Thread-safe. */
+void route_take(struct route *route, const struct owner_record *record);
 /* Wakes all waiters. Thread-safe. */
 void route_wake(struct route *route);
 /* Nothing is forwarded any more. Main thread. */

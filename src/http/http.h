@@ -77,6 +77,8 @@ struct request {
     void *listener_tag; /* of the listener it came in by */
     /* The server that passed it on with an introduction (struct http_introduction): "192.0.2.1:5000"; ptr NULL: none */
     struct bytes via;
+    /* The incarnation under which what it is about was placed in this cell (service/placement.h); 0: none was named */
+    uint64_t placement;
 };
 
 /* Returns the head as it was received, from the method to the empty line. */
@@ -157,6 +159,7 @@ struct exchange {
     /* For end(): other exchanges of this worker have their turns before round() is called. */
     bool others_follow;
     void *application;                        /* the application's own state of this exchange */
+    void *guide;                              /* state of an application that has another one execute the exchange, or NULL */
     const struct http_application *passed_to; /* exchange_pass_on(); NULL: the server's own */
     const struct tenure *tenure;              /* exchange_answers_by(); NULL: it needs none */
     struct bytes introduction; /* as it was received; empty without http_application.introduce */
@@ -221,6 +224,8 @@ struct http_introduction {
     uint16_t port;
     bool is_tls;       /* the client came over TLS */
     bool is_forwarded; /* as request.is_forwarded */
+    bool expects;      /* the other server sends the body only after a response of 100, as with Expect: 100-continue */
+    uint64_t placement; /* as request.placement */
     struct bytes
         authority; /* that the client asked for, if the head does not say it; ptr NULL: it does */
 };

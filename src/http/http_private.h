@@ -71,6 +71,7 @@ struct live {
     enum stage stage;
     bool known;         /* head() was called: done() is due */
     bool expects;       /* Expect: 100-continue, and a body */
+    bool is_announced;  /* http_introduction.expects */
     bool has_file;      /* counts as one of server->answer_files */
     bool closes;        /* the connection closes after the answer */
     bool is_cut_behind; /* the same, and the answer does not say so */

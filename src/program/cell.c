@@ -188,7 +188,10 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
 const struct other_cells *cell_others(struct cell *cell)
 {
     cell->others = (struct other_cells){ .peers = &cell->peers, .own = cell->owner.record.cell };
-    return cell->key && cell->others.own == FRONT_ROOT ? &cell->others : NULL;
+#ifdef LAGRA_GATES
+    cell->others.asks_all = getenv("LAGRA_LISTS_ASK_ALL") != NULL;
+#endif
+    return cell->key && cell->others.own == CLUSTER_ROOT ? &cell->others : NULL;
 }
 
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool)
@@ -216,7 +219,7 @@ void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
     for (size_t i = 0; i < SERVICE_COUNT; i++)
         cell->front.doors[i].tag = tags[i];
     front_serve(&cell->front, &cell->owner.tenure, record->cell, record->incarnation);
-    route_take(&cell->front.route, record->cell); /* what waits for an owner is executed here */
+    route_take(&cell->front.route, record); /* what waits for an owner is executed here */
     standby_serves(cell->standby, record->incarnation);
 }
 
@@ -231,8 +234,10 @@ void cell_release(struct cell *cell)
 
 void cell_free(struct cell *cell)
 {
-    if (cell->servers)
+    if (cell->servers) {
         peers_release(&cell->peers);
+        front_release(&cell->front);
+    }
     net_key_free(cell->key);
     cell->key = NULL;
 }

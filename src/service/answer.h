@@ -37,6 +37,8 @@ void answer_date(struct answer *a, const char *name, instant t);
 void answer_etag(struct answer *a, struct etag etag, instant modified);
 /* x-ms-lease-status, -state, -duration. */
 void answer_lease(struct answer *a, const struct lease *lease);
+/* 421, for the front end that has asked: another cell has the container. cell 0: the root knows where it is. */
+void answer_elsewhere(struct answer *a, struct placement where);
 /* x-ms-error-code. */
 void answer_code(struct answer *a, enum error e);
 void answer_xml(struct answer *a, const struct text *xml);

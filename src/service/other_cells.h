@@ -18,7 +18,8 @@
 /* The other cells, as the owner of the root sees them. */
 struct other_cells {
     struct peers *peers;
-    uint32_t own; /* number of the cell that this process owns: the root */
+    uint32_t own;  /* number of the cell that this process owns: the root */
+    bool asks_all; /* test builds: all cells, also those that no placement names */
 };
 
 /* Is the call a list that has to be merged with those of other cells? */

@@ -239,7 +239,7 @@ void transaction_answer(struct work *work)
     struct bytes *answers;
     struct batch_result *result;
 
-    if (work->error && !transaction->has_failed) {
+    if (work->error == E_MisdirectedRequest || (work->error && !transaction->has_failed)) {
         answer_error(&work->answer, work->error, &work->problem);
         return;
     }

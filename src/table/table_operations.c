@@ -1,6 +1,8 @@
 /* What the operations on tables decide: see table_operations.h. */
 #include "table/table_operations.h"
 
+#include "service/placement.h"
+
 /* ---- Create Table ---- */
 
 /* Creates a table; its space is new, so nothing of a deleted table of the same name is in it.
@@ -12,12 +14,17 @@ enum error create_table_decide(struct decision *d, const struct create_table_par
 {
     struct table table;
     enum store_result result = table_read(d->before, d->arena, &table);
+    bool is_elsewhere;
+    enum error e;
 
     (void)r;
     if (result == STORE_OK)
         return E_TableAlreadyExists;
     if (result != STORE_NOT_FOUND)
         return decision_fail_store(d, result);
+    e = placement_of_new(d, &is_elsewhere);
+    if (e || is_elsewhere)
+        return e;
     table = (struct table){ .space = p->space, .name = p->name, .created = d->now };
     table_write(d->changes, d->arena, &table);
     return OK;

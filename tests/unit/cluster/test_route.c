@@ -139,8 +139,11 @@ static void cells(void **state)
     assert_int_equal(route_find(&route, 1, &target, &asked_ns), ROUTE_FOUND);
     assert_int_equal(target.incarnation, 7);
     assert_int_equal(route_find(&route, 2, &target, &asked_ns), ROUTE_NO_OWNER);
-    route_take(&route, 3);
-    assert_int_equal(route_find(&route, 3, &target, &asked_ns), ROUTE_CLOSED);
+    second.incarnation = 9;
+    route_take(&route, &second);
+    assert_false(route_saw(&route, 3, NULL, 5)); /* it is ours */
+    assert_int_equal(route_find(&route, 3, &target, &asked_ns), ROUTE_FOUND);
+    assert_int_equal(target.incarnation, 9);
     assert_int_equal(route_find(&route, 1, &target, &asked_ns), ROUTE_FOUND);
     for (uint32_t cell = 10; cell < 10 + CLUSTER_CELLS_MAX; cell++)
         route_add(&route, cell);
