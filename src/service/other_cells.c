@@ -29,15 +29,14 @@ static struct bytes write_request(const struct call *call)
     return text_bytes(&out);
 }
 
-/* Finds the cells that have anything of the account in this service. Returns how many. */
-static enum store_result choose_cells(const struct call *call, uint32_t cells[CLUSTER_CELLS_MAX],
-                                      unsigned *ret_count)
+enum store_result other_cells_count(const struct call *call, struct placed_count *ret_count)
 {
     const struct other_cells *of = call->endpoint->cells;
     struct guid space = account_space(call->service->name, call->account_name);
-    unsigned count = route_cells(of->peers->route, cells);
+    uint32_t cells[CLUSTER_CELLS_MAX];
+    unsigned count = of ? route_cells(of->peers->route, cells) : 0;
 
-    *ret_count = 0;
+    *ret_count = (struct placed_count){ .cell_count = 0 };
     for (unsigned i = 0; i < count; i++) {
         int64_t placed = 0;
         enum store_result result =
@@ -45,8 +44,10 @@ static enum store_result choose_cells(const struct call *call, uint32_t cells[CL
 
         if (result)
             return result;
-        if (cells[i] != of->own && (placed > 0 || of->asks_all))
-            cells[(*ret_count)++] = cells[i];
+        if (cells[i] == of->own || (placed <= 0 && !of->asks_all))
+            continue;
+        ret_count->cells[ret_count->cell_count++] = cells[i];
+        ret_count->names += placed > 0 ? (uint64_t)placed : 0;
     }
     return STORE_OK;
 }
@@ -95,10 +96,9 @@ static enum error fetch_pages(struct call *call, const uint32_t *cells, unsigned
 
 enum error other_cells_fetch(struct call *call)
 {
-    uint32_t cells[CLUSTER_CELLS_MAX];
-    unsigned count;
+    struct placed_count placed;
 
-    if (choose_cells(call, cells, &count) != STORE_OK)
+    if (other_cells_count(call, &placed) != STORE_OK)
         return E_InternalError;
-    return count > 0 ? fetch_pages(call, cells, count) : OK;
+    return placed.cell_count > 0 ? fetch_pages(call, placed.cells, placed.cell_count) : OK;
 }

@@ -22,6 +22,16 @@ struct other_cells {
     bool asks_all; /* test builds: all cells, also those that no placement names */
 };
 
+/* What of an account, in the service of a call, is placed in other cells. */
+struct placed_count {
+    uint32_t cells[CLUSTER_CELLS_MAX]; /* that have anything of it */
+    unsigned cell_count;
+    uint64_t
+        names; /* containers, queues, tables or shares, with those that are deleted and retained */
+};
+/* Counts them by the placements of the root; elsewhere there is nothing. Thread that may block. returns as store_count() */
+enum store_result other_cells_count(const struct call *call, struct placed_count *ret_count);
+
 /* Is the call a list that has to be merged with those of other cells? */
 bool other_cells_matter(const struct call *call);
 /* Fetches the pages of the other cells, all at the same time, for call->input.merged. Thread that may wait for other machines.
