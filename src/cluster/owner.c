@@ -40,6 +40,7 @@ static enum renewal renew(struct owner *owner)
         return RENEWAL_LOST;
     record.renewal++;
     record.renewed = clock_wall();
+    record.used_bytes = atomic_load(&owner->used_bytes);
     if (owner_file_write(&owner->file, &record))
         return RENEWAL_FAILED;
     if (owner->settles > 0) {
@@ -108,6 +109,7 @@ bool owner_start(struct owner *owner, struct owner_file *file, const struct owne
     owner->renewed = renewed;
     owner->context = context;
     owner->settles = SETTLES;
+    atomic_init(&owner->used_bytes, record->used_bytes);
     atomic_init(&owner->tenure.ends_ns, began_ns + record->lease_ms * NS_PER_MS);
     atomic_init(&owner->ends, false);
     *file = (struct owner_file){ .fd = -1 };

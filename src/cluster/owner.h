@@ -26,6 +26,7 @@ struct owner {
     void *context;
     struct thread thread;
     atomic_bool ends;
+    _Atomic uint64_t used_bytes; /* for the record */
     /* Of the owner's thread. */
     unsigned settles; /* renewals that are still to be settled */
     bool was_in_time; /* the last renewal: the tenure still held */

@@ -92,6 +92,32 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
     return found;
 }
 
+uint32_t route_least_used(struct route *route)
+{
+    const struct route_cell *least = NULL;
+    uint32_t cell;
+
+    lock_take(&route->lock);
+    for (unsigned i = 0; i < route->count; i++)
+        if (route->cells[i].has_target &&
+            (!least || route->cells[i].used_bytes < least->used_bytes))
+            least = &route->cells[i];
+    cell = least ? least->cell : 0;
+    lock_give(&route->lock);
+    return cell;
+}
+
+void route_set_used(struct route *route, uint32_t cell, uint64_t used_bytes)
+{
+    struct route_cell *known;
+
+    lock_take(&route->lock);
+    known = cell_of(route, cell);
+    if (known)
+        known->used_bytes = used_bytes;
+    lock_give(&route->lock);
+}
+
 /* ---- waiters ---- */
 
 void route_wait(struct route *route, struct waiter *waiter)
@@ -166,6 +192,8 @@ bool route_saw(struct route *route, uint32_t cell, const struct owner_record *re
         known->has_target = has_target;
         if (has_target)
             known->target = target;
+        if (record)
+            known->used_bytes = record->used_bytes;
     }
     if (is_new || is_other || now_ns > route->woken_ns + WAKE_NS) {
         waiting = take_waiting(route);

@@ -27,6 +27,7 @@ struct route_cell {
     bool has_target; /* there is an owner that renews its lease and can be reached */
     struct owner_target target;
     uint64_t asked_ns; /* start of the last read of the record, by clock_boot_ns() */
+    uint64_t used_bytes; /* of the cell, as its owner counts them */
 };
 
 struct route {
@@ -58,6 +59,10 @@ bool route_is_divided(struct route *route);
  * ret_asked_ns  when the last read of its record started, by clock_boot_ns() */
 enum route_found route_find(struct route *route, uint32_t cell, struct owner_target *ret_target,
                             uint64_t *ret_asked_ns);
+/* Returns the cell with the fewest bytes of those that have an owner, or 0. Thread-safe. */
+uint32_t route_least_used(struct route *route);
+/* Notes how many bytes our own cell has. Thread-safe. */
+void route_set_used(struct route *route, uint32_t cell, uint64_t used_bytes);
 /* Wakes the waiter after a record was read once more, or after half a second. It may be woken before this returns.
  * Thread-safe. */
 void route_wait(struct route *route, struct waiter *waiter);

@@ -14,6 +14,7 @@
 #include "program/running.h"
 #include "service/access_log.h"
 #include "service/cell_list.h"
+#include "service/request_names.h"
 
 #define ADDRESS_MAX STANDBY_ADDRESS_MAX
 
@@ -184,6 +185,56 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
     }
     return CELL_FAILED;
 }
+
+/* ---- placement ---- */
+
+/* A pin to a cell that is missing or has no owner counts all the same: the operator wants the containers there. */
+static uint32_t choose_cell(void *of, struct bytes account)
+{
+    struct cell *cell = of;
+    uint32_t pinned = standby_pin(cell->standby, account);
+    uint32_t chosen = pinned > 0 ? pinned : route_least_used(&cell->front.route);
+
+    return chosen == CLUSTER_ROOT ? 0 : chosen;
+}
+
+const struct placer *cell_placer(struct cell *cell)
+{
+    cell->placer = (struct placer){ .of = cell, .choose = choose_cell };
+    return cell->key && cell->owner.record.cell == CLUSTER_ROOT ? &cell->placer : NULL;
+}
+
+static bool find_names(void *tag, struct exchange *exchange, struct bytes *ret_account,
+                       struct bytes *ret_container)
+{
+    return request_names(tag, &exchange->request, exchange->arena, ret_account, ret_container);
+}
+
+void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
+                    const struct server_options *options)
+{
+    void *tags[SERVICE_COUNT];
+
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        cell->names[i] = (struct endpoint){ .service = services[i], .options = options };
+        tags[i] = &cell->names[i];
+    }
+    front_use_names(&cell->front, find_names, tags);
+}
+
+void cell_look(struct cell *cell, struct store *store)
+{
+    struct store_figures now;
+    uint64_t used;
+
+    if (!cell->location || !store || !store_figures(store, &now))
+        return;
+    used = now.piece_bytes + now.record_bytes + now.memory_table_bytes;
+    atomic_store(&cell->owner.used_bytes, used);
+    route_set_used(&cell->front.route, cell->owner.record.cell, used);
+}
+
+/* ---- requests of other front ends ---- */
 
 const struct other_cells *cell_others(struct cell *cell)
 {

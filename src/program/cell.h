@@ -10,6 +10,7 @@
 #include "program/standby.h"
 #include "service/other_cells.h"
 #include "service/peer_requests.h"
+#include "service/placement.h"
 
 struct cell {
     struct owner owner;
@@ -21,11 +22,13 @@ struct cell {
     char forward[ADDRESS_TEXT_MAX];               /* address of the internal endpoint; "": none */
     struct http_server *const *servers;           /* SERVICE_COUNT; NULL in it: not served */
     uint64_t serves_from_ns;                      /* when the lease of the owner before has ended */
-    struct peers peers;            /* owners of other cells, which this process asks */
-    struct other_cells others;     /* of the root */
-    struct peer_requests requests; /* of other front ends */
-    struct standby *standby;       /* what looks at the cells, or NULL */
-    char *location;                /* of its data folder, or NULL if no cell is owned */
+    struct peers peers;                   /* owners of other cells, which this process asks */
+    struct other_cells others;            /* of the root */
+    struct peer_requests requests;        /* of other front ends */
+    struct placer placer;                 /* of the root */
+    struct endpoint names[SERVICE_COUNT]; /* for request_names() */
+    struct standby *standby;              /* what looks at the cells, or NULL */
+    char *location;                       /* of its data folder, or NULL if no cell is owned */
 };
 
 enum cell_result {
@@ -49,6 +52,13 @@ bool cell_listen(struct cell *cell, const struct options *options,
  * Main thread, which handles signals meanwhile. */
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
                               const struct signal_watch *signals);
+/* Has requests go to the cells of what they are about. Before the services' ports are opened. Main thread. */
+void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
+                    const struct server_options *options);
+/* Returns what chooses the cells of new containers; NULL in another cell than the root. The cell is owned. Main thread. */
+const struct placer *cell_placer(struct cell *cell);
+/* Counts what the cell has, now and then. Main thread. */
+void cell_look(struct cell *cell, struct store *store);
 /* Returns what the lists of the root are merged with; NULL in another cell, or if nothing is sent to other owners. The cell is
  * owned. Main thread. */
 const struct other_cells *cell_others(struct cell *cell);

@@ -175,6 +175,7 @@ const struct command_row command_rows[] = {
     { "snapshot delete", "NAME",          "drop one", 1, 1, snapshots_options, snapshots_delete },
     { "cluster init", "DIR",              "make a cluster of empty cells in a folder on a shared file system (docs/cells.md)", 1, 1, cluster_init_options, cluster_init_run },
     { "cluster add-cell", "DIR",          "add an empty cell to a cluster", 1, 1, NULL, cluster_add_cell_run },
+    { "cluster place", "DIR ACCOUNT CELL", "create new containers, queues, tables and shares of an account in this cell; any: where the fewest bytes are", 3, 3, NULL, cluster_place_run },
     { "cluster status", "DIR",            "print the cells of a cluster and their owners", 1, 1, NULL, cluster_status_run },
     { "cluster evict", "DIR CELL",        "run the fence command against the owner of a cell", 2, 2, cluster_evict_options, cluster_evict_run },
     { "config", "check [--json] [options]",        "print what is in force, and where it was set", 0, 0, NULL, NULL },

@@ -122,6 +122,7 @@ static bool start_threads(struct running *run)
             .gather_pool = run->gather_pool,
             .fetcher = run->fetcher,
             .background = run->background,
+            .placer = run->options.cluster ? cell_placer(&run->cell) : NULL,
             .cells = run->options.cluster ? cell_others(&run->cell) : NULL,
         };
     if (run->pool && run->gather_pool && run->background && run->fetcher && waiting_start())
@@ -336,8 +337,10 @@ static bool take_cell(struct running *run)
 
     if (!run->options.cluster)
         return true;
-    if (!cell_init(&run->cell, &run->options, &service_application, services, run->servers) ||
-        !fit_limits(run) || !start_services(run) ||
+    if (!cell_init(&run->cell, &run->options, &service_application, services, run->servers))
+        return false;
+    cell_use_names(&run->cell, services, &run->server_options);
+    if (!fit_limits(run) || !start_services(run) ||
         !cell_listen(&run->cell, &run->options, &run->limits) ||
         !management_stand_by(&run->options, &run->certificate, &run->cell.application,
                              &run->cell.front.doors[SERVICE_BLOB], &run->management))
@@ -433,6 +436,7 @@ static void look(void *of)
     if (run->management.management.console)
         console_look(run->management.management.console);
     certificate_renewal_look(&run->renewal);
+    cell_look(&run->cell, run->store);
 }
 
 enum ending { ENDING_STOP, ENDING_REOPEN };

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "cluster/candidate.h"
 #include "cluster/fence.h"
+#include "cluster/pins.h"
 
 #define LOOK_MS        50u
 #define STATUS_MAX     480u
@@ -46,6 +47,8 @@ struct standby {
     struct thread lister;
     atomic_bool watcher_ends, lists; /* lists: the lister runs */
     atomic_uint count;               /* of contenders: the lister adds some */
+    struct lock lock;                /* RANK_CELLS; over pins */
+    struct pins pins;
     struct contender contenders[CLUSTER_CELLS_MAX];
 };
 
@@ -142,18 +145,44 @@ static void pause_lists(const struct standby *standby)
         thread_sleep_ns(STEP_MS * NS_PER_MS);
 }
 
-/* Finds cells that were added to the cluster. */
+static void read_pins(struct standby *standby)
+{
+    struct pins *pins = xmalloc(sizeof *pins);
+    const char *problem = "";
+
+    if (pins_read(standby->options->cluster, pins, &problem)) {
+        lock_take(&standby->lock);
+        standby->pins = *pins;
+        lock_give(&standby->lock);
+    } else {
+        log_line(LOG_WARN, "the cluster: %s", problem);
+    }
+    free(pins);
+}
+
+uint32_t standby_pin(struct standby *standby, struct bytes account)
+{
+    uint32_t cell;
+
+    lock_take(&standby->lock);
+    cell = pins_find(&standby->pins, account);
+    lock_give(&standby->lock);
+    return cell;
+}
+
+/* Finds cells that were added to the cluster, and pins that have changed. */
 static void *list(void *argument)
 {
     struct standby *standby = argument;
     unsigned cells[CLUSTER_CELLS_MAX], count;
     const char *problem;
 
-    for (pause_lists(standby); !atomic_load(&standby->candidacy.ends); pause_lists(standby)) {
+    for (read_pins(standby); !atomic_load(&standby->candidacy.ends); read_pins(standby)) {
         count = cluster_folder_cells(standby->options->cluster, cells, &problem);
         for (unsigned i = 0; i < count && atomic_load(&standby->count) < CLUSTER_CELLS_MAX; i++)
             if (!is_known(standby, cells[i]) && add(standby, cells[i]))
                 log_line(LOG_INFO, "cell %u: found in the folder of the cluster", cells[i]);
+        pause_lists(standby);
     }
     atomic_store(&standby->lists, false);
     return NULL;
@@ -197,6 +226,7 @@ struct standby *standby_start(const struct options *options, struct front *front
 {
     struct standby *standby = xcalloc(1, sizeof *standby);
 
+    lock_init(&standby->lock, RANK_CELLS);
     standby->options = options;
     standby->front = front;
     standby->servers = servers;

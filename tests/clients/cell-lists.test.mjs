@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import tls from 'node:tls';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AzureNamedKeyCredential, TableServiceClient } from '@azure/data-tables';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
@@ -17,6 +18,7 @@ import { DEVELOPMENT } from '../lib/sign.mjs';
 
 const { account, key } = DEVELOPMENT;
 const CELLS = 3;
+const PINS_READ_MS = 2700; // the root reads them again every 2000 ms
 
 function clientsOf(ports, retries = 1) {
     const urlOf = (service) => `http://127.0.0.1:${ports[service]}/${account}`;
@@ -163,6 +165,52 @@ test('lists over three cells', async (t) => {
         setTimeout(() => members[1].signal('SIGKILL'), 500);
         await assert.rejects(list, { statusCode: 503 });
     });
+});
+
+/** Creates each as a client does, at whatever front end, in the cell that `lagra cluster place` names. */
+test('what the root has placed in other cells is listed', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-placed-'));
+    const cluster = join(folder, 'shared');
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    assert.equal((await run(['cluster', 'init', cluster, '--cells', `${CELLS}`])).code, 0);
+    const members = await Promise.all(Array.from({ length: CELLS }, (_, i) => Member.start(cluster, { args: ['--cell', `${i + 1}`] })));
+    t.after(() => Promise.all(members.map((member) => member.end('SIGKILL'))));
+    for (const member of members)
+        await member.until(200, '/-/ready');
+    const clients = members.map(({ ports }) => clientsOf(ports, 3));
+    const place = async (cell) => {
+        const { code, errors } = await run(['cluster', 'place', cluster, account, `${cell}`]);
+        assert.equal(code, 0, errors);
+        await delay(PINS_READ_MS);
+    };
+
+    /* Nothing is anywhere else: no other cell is asked, although one has no owner. */
+    await members[2].end('SIGKILL');
+    await place(1);
+    await fill(clients[1], 1, ['of-the-root']);
+    for (const list of [clients[0].blob.listContainers(), clients[1].queue.listQueues(), clients[0].file.listShares()])
+        assert.deepEqual(await all(list), ['of-the-root']);
+    members[2].restart();
+    await members[2].until(200, '/-/ready');
+
+    const names = { 1: ['a-1', 'd-1'], 2: ['a-2', 'c-2'], 3: ['b-3', 'e-3'] };
+    for (const cell of [2, 3, 1]) {
+        await place(cell);
+        await fill(clients[cell % CELLS], cell, names[cell]);
+    }
+    const expected = ['a-1', 'a-2', 'b-3', 'c-2', 'd-1', 'e-3', 'of-the-root'];
+    for (const { blob, queue, table, file } of clients) {
+        assert.deepEqual((await pagesOf(() => blob.listContainers({ includeMetadata: true }), 2, ({ containerItems }) => containerItems)).flat().map(({ name, metadata }) => `${name}:${metadata.cell}`),
+            expected.map((name) => `${name}:${name === 'of-the-root' ? 1 : name.at(-1)}`));
+        assert.deepEqual(await all(queue.listQueues()), expected);
+        assert.deepEqual(await all(file.listShares()), expected);
+        assert.deepEqual(await all(table.listTables()), expected.map((name) => `T${name.replaceAll('-', '')}`));
+        assert.deepEqual(await all(blob.findBlobsByTags("kind = 'listed'"), ({ containerName }) => containerName), expected);
+    }
+
+    /* Only the cells that have something are asked: without the owner of the third one, queues fail and go on failing. */
+    await members[2].end('SIGKILL');
+    await assert.rejects(all(clientsOf(members[0].ports).queue.listQueues()), { statusCode: 503 });
 });
 
 /* ---- /-/list, and who may ask for it ---- */
