@@ -208,6 +208,15 @@ test('what the root has placed in other cells is listed', async (t) => {
         assert.deepEqual(await all(blob.findBlobsByTags("kind = 'listed'"), ({ containerName }) => containerName), expected);
     }
 
+    /* Each owner says which cells there are. */
+    for (const [i] of members.entries()) {
+        const status = await run(['status', '--location', join(cluster, 'cells', `000${i + 1}`, 'data'), '--json']);
+        assert.equal(status.code, 0, status.errors);
+        assert.deepEqual(JSON.parse(status.output).cells.map(({ cell, owner }) => [cell, owner]),
+            members.map(({ ports }, n) => [n + 1, n === i ? 'this server' : `127.0.0.1:${ports.cluster}`]));
+    }
+    assert.match((await run(['status', '--location', join(cluster, 'cells', '0001', 'data')])).output, /^1 +this server\n2 +127/m);
+
     /* Only the cells that have something are asked: without the owner of the third one, queues fail and go on failing. */
     await members[2].end('SIGKILL');
     await assert.rejects(all(clientsOf(members[0].ports).queue.listQueues()), { statusCode: 503 });
