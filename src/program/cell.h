@@ -3,6 +3,7 @@
 #ifndef LAGRA_PROGRAM_CELL_H
 #define LAGRA_PROGRAM_CELL_H
 
+#include "admin/admin.h"
 #include "cluster/front.h"
 #include "cluster/owner.h"
 #include "program/options.h"
@@ -64,6 +65,8 @@ void cell_look(struct cell *cell, struct store *store);
 const struct other_cells *cell_others(struct cell *cell);
 /* Has requests of other front ends executed once the cell is served. Main thread, before cell_serve(). */
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool);
+/* Has the cells of the cluster, if there is one, shown by `lagra status`. Main thread. */
+void cell_show(struct cell *cell, struct admin *admin);
 /* Serves: waits until the lease of the owner before has ended, and has the doors pass requests on.
  * tags: of the services. Main thread. */
 void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT]);

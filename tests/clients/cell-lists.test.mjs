@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import tls from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AzureNamedKeyCredential, TableServiceClient } from '@azure/data-tables';
-import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { AccountSASPermissions, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
 import { Member } from '../lib/cell_member.mjs';
@@ -141,6 +141,16 @@ test('lists over three cells', async (t) => {
             assert.deepEqual(await all(blob.findBlobsByTags("@container = 'list-01' AND kind = 'listed'"), ({ tagValue }) => tagValue), ['listed']);
             assert.deepEqual(await all(blob.findBlobsByTags("even = '0'"), ({ containerName }) => containerName), NAMES.filter((_, n) => n % CELLS + 1 === 2));
         });
+
+    await t.test('of the secondary, and with a SAS of the account', async () => {
+        const secondary = new BlobServiceClient(`http://127.0.0.1:${members[0].ports.blob}/${account}-secondary`, new StorageSharedKeyCredential(account, key));
+        assert.deepEqual(await all(secondary.listContainers()), NAMES);
+        const { blob } = clientsOf(members[1].ports);
+        const sas = new BlobServiceClient(blob.generateAccountSasUrl(undefined, AccountSASPermissions.parse('lf'), 'sco'));
+        assert.deepEqual(await all(sas.listContainers({ prefix: 'list' })), NAMES.slice(0, 11));
+        const none = new BlobServiceClient(blob.generateAccountSasUrl(undefined, AccountSASPermissions.parse('r'), 'sco'), undefined, { retryOptions: { maxTries: 1 } });
+        await assert.rejects(all(none.listContainers()), { statusCode: 403 });
+    });
 
     await t.test('what is wrong with a request is said by the root', async () => {
         for (const [target, status, code] of [['/?comp=list&maxresults=0', 400, 'OutOfRangeQueryParameterValue'], ['/?comp=list&marker=x', 400, 'InvalidQueryParameterValue'],
