@@ -39,6 +39,7 @@ struct admin {
     struct backup_hold *backup; /* NULL, both: the data is in memory */
     struct scrubber *scrubber;
     struct accounts *accounts;
+    bool follows_root; /* the accounts are those of another cell, where they are changed */
     struct usage_survey *usage;
     struct console *console;  /* NULL: it is not served */
     struct decide_pool *pool; /* of this application alone */

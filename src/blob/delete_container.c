@@ -48,6 +48,10 @@ enum error delete_container_decide(struct decision *d, const struct delete_conta
         keep_deleted(d, properties.container_retention_days);
     else
         changes_drop_space(d->changes, blob_state(d)->container.space);
+    if (properties.container_retention_days == 0)
+        result = placement_deleted(d);
+    if (result)
+        return decision_fail_store(d, result);
     recent_deletion_write(d->changes, d->arena, d->now);
     container_delete_record(d->changes);
     return OK;
@@ -99,5 +103,5 @@ enum store_result expire_container(struct decision *d, const struct deferred_tas
                                          : result; /* restored: its task is gone in a moment */
     container_delete_deleted(d->changes, d->arena, deleted);
     changes_drop_space(d->changes, container.space);
-    return STORE_OK;
+    return placement_deleted(d);
 }

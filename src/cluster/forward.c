@@ -53,6 +53,10 @@ static enum http_step find_link(struct forward *f)
     case ROUTE_FOUND:
         break;
     }
+    if (f->rests) {
+        f->rests = false;
+        return await_owner(f);
+    }
     if (target.incarnation == f->avoided || (f->after_ns > 1 && asked_ns <= f->after_ns))
         return await_owner(f);
     f->target = target;

@@ -55,6 +55,7 @@ static enum http_step after_refusal(struct forward *f)
     if (is_moved) {
         f->moves++;
         f->avoided = 0;
+        f->rests = f->to->placement == 0 && f->moves > 1;
     }
     response_init(&f->exchange->response, f->exchange->arena);
     f->has_response = f->has_continue = f->is_sent = f->is_complete = f->is_broken = false;

@@ -86,7 +86,7 @@ enum route_found route_find(struct route *route, uint32_t cell, struct owner_tar
         found = known->has_target ? ROUTE_FOUND : ROUTE_NO_OWNER;
     if (known) {
         *ret_target = known->target;
-        *ret_asked_ns = known->asked_ns;
+        *ret_asked_ns = known->is_ours ? clock_boot_ns() : known->asked_ns;
     }
     lock_give(&route->lock);
     return found;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "admin/cell_accounts.h"
 #include "base/log.h"
 #include "cluster/folder.h"
 #include "cluster/key.h"
@@ -14,6 +15,7 @@
 #include "program/running.h"
 #include "service/access_log.h"
 #include "service/cell_list.h"
+#include "service/placement_release.h"
 #include "service/request_names.h"
 
 #define ADDRESS_MAX STANDBY_ADDRESS_MAX
@@ -213,6 +215,16 @@ static uint32_t choose_cell(void *of, struct bytes account)
     return chosen == CLUSTER_ROOT ? 0 : chosen;
 }
 
+bool cell_is_root(const struct cell *cell)
+{
+    return cell->owner.record.cell == CLUSTER_ROOT;
+}
+
+struct peers *cell_peers(struct cell *cell)
+{
+    return cell->key ? &cell->peers : NULL;
+}
+
 const struct placer *cell_placer(struct cell *cell)
 {
     cell->placer = (struct placer){ .of = cell, .choose = choose_cell };
@@ -264,6 +276,9 @@ void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct 
 {
     static const struct peer_handler handlers[] = {
         { OTHER_CELLS_PATH, OTHER_CELLS_REQUEST_MAX, cell_list_serve },
+        { CELL_ACCOUNTS_PATH, CELL_ACCOUNTS_BODY_MAX, cell_accounts_serve },
+        { PLACEMENT_RELEASE_PATH, PLACEMENT_BODY_MAX, placement_release_serve },
+        { PLACEMENT_CHECK_PATH, PLACEMENT_BODY_MAX, placement_check_serve },
     };
 
     cell->requests = (struct peer_requests){

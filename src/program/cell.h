@@ -56,6 +56,10 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
 /* Has requests go to the cells of what they are about. Before the services' ports are opened. Main thread. */
 void cell_use_names(struct cell *cell, const struct service *const services[SERVICE_COUNT],
                     const struct server_options *options);
+/* Is the cell that is owned the root? */
+bool cell_is_root(const struct cell *cell);
+/* Returns what asks other cells; NULL if nothing is sent to other owners. Main thread. */
+struct peers *cell_peers(struct cell *cell);
 /* Returns what chooses the cells of new containers; NULL in another cell than the root. The cell is owned. Main thread. */
 const struct placer *cell_placer(struct cell *cell);
 /* Counts what the cell has, now and then. Main thread. */

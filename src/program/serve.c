@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "admin/cell_accounts.h"
 #include "analytics/analytics.h"
 #include "base/episode.h"
 #include "base/event_log.h"
@@ -88,6 +89,7 @@ struct running {
     struct smb_listener smb;
     struct admin_socket admin;
     struct cell cell; /* with --cluster */
+    struct cell_accounts followed; /* of the root, in another cell */
     const struct signal_watch *signals;
     bool is_stopped; /* by a signal, before it had a cell */
 };
@@ -122,6 +124,7 @@ static bool start_threads(struct running *run)
             .gather_pool = run->gather_pool,
             .fetcher = run->fetcher,
             .background = run->background,
+            .peers = run->options.cluster ? cell_peers(&run->cell) : NULL,
             .placer = run->options.cluster ? cell_placer(&run->cell) : NULL,
             .cells = run->options.cluster ? cell_others(&run->cell) : NULL,
         };
@@ -194,6 +197,7 @@ static bool start_listeners(struct running *run)
     if (!start_services(run))
         return false;
     run->admin.admin.accounts = run->credentials.accounts;
+    run->admin.admin.follows_root = run->options.cluster && !cell_is_root(&run->cell);
     run->admin.admin.tenure = tenure_of(run);
     if (!management_start(&run->options, &run->certificate,
                           &(struct management){ .store = run->store,
@@ -297,6 +301,7 @@ static void stop(struct running *run, unsigned grace_s)
         fetcher_stop(run->fetcher);
     if (run->background)
         background_stop(run->background);
+    cell_accounts_stop(&run->followed);
     cell_stop(&run->cell, grace_s);
     for (size_t i = 0; i < SERVICES; i++)
         if (run->servers[i])
@@ -365,6 +370,13 @@ static bool serve_cell(struct running *run)
     for (size_t i = 0; i < SERVICES; i++)
         tags[i] = &run->endpoints[i];
     cell_serve_peers(&run->cell, &run->endpoint_set, run->pool);
+    run->followed = (struct cell_accounts){ .peers = cell_peers(&run->cell),
+                                            .store = run->store,
+                                            .accounts = run->credentials.accounts };
+    if (run->followed.peers && !cell_is_root(&run->cell) && !cell_accounts_start(&run->followed)) {
+        fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
+        return false;
+    }
     cell_serve(&run->cell, tags);
     supervisor_notify("STATUS=serves a cell");
     return true;

@@ -49,11 +49,14 @@ enum error create_queue_decide(struct decision *d, const struct create_queue_par
 enum error delete_queue_decide(struct decision *d, const struct delete_queue_parameters *p,
                                struct delete_queue_result *r)
 {
+    enum store_result result;
+
     (void)p;
     (void)r;
     queue_delete_record(d->changes);
     changes_drop_space(d->changes, queue_state(d)->queue.space);
-    return OK;
+    result = placement_deleted(d);
+    return result ? decision_fail_store(d, result) : OK;
 }
 
 /* ---- Get and Set Queue Metadata ---- */

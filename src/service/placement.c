@@ -1,8 +1,16 @@
 /* See placement.h. */
 #include "service/placement.h"
 
+#include "base/codec.h"
 #include "base/endian.h"
+#include "service/operation.h"
 #include "service/small_record.h"
+
+/* A container that does not exist so long after its row was written is not going to: its front end has died. */
+#define CHECKED_AFTER_S 30u
+/* The record of a recent deletion is in the container's cell, and matters for so long. */
+#define TOLD_AFTER_S    30u
+#define PAYLOAD_VERSION 1
 
 static const struct bytes row_key = BYTES("m");
 static const struct bytes own_key = BYTES("o");
@@ -136,7 +144,8 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
     if (e)
         return e;
     if (d->input->placement > 0) {
-        small_record_write(d->changes, d->arena, own_key, &d->input->placement, 1);
+        changes_put(d->changes, RECORD_INNER, own_key,
+                    placement_payload(d->arena, d->service->name, d->input->account), NULL, 0);
         return OK;
     }
     result = may_be_elsewhere(d, &may);
@@ -147,11 +156,50 @@ enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere)
     d->result->placed =
         (struct placement){ .cell = d->input->place_in, .incarnation = (uint64_t)d->now };
     write_row(d, d->result->placed);
+    changes_defer(d->changes, d->now + CHECKED_AFTER_S * (uint64_t)TICKS_PER_SECOND,
+                  TASK_CHECK_PLACEMENT,
+                  placement_payload(d->arena, d->service->name, d->input->account));
     *ret_is_elsewhere = true;
     return OK;
 }
 
-/* ---- release ---- */
+/* ---- deletion and release ---- */
+
+struct bytes placement_payload(struct arena *arena, const char *service, struct bytes account)
+{
+    struct text out;
+
+    text_init(&out, arena, 64);
+    encode_u8(&out, PAYLOAD_VERSION);
+    encode_bytes(&out, bytes_from_string(service));
+    encode_bytes(&out, account);
+    return text_bytes(&out);
+}
+
+bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
+                            struct bytes *ret_account)
+{
+    struct decoder in;
+
+    decoder_init(&in, payload);
+    if (decode_u8(&in) != PAYLOAD_VERSION)
+        return false;
+    *ret_service = decode_bytes(&in);
+    *ret_account = decode_bytes(&in);
+    return decoder_ok(&in);
+}
+
+enum store_result placement_deleted(struct decision *d)
+{
+    struct record record;
+    enum store_result result =
+        snapshot_get(d->before, RECORD_INNER, own_key, d->arena, &record);
+
+    if (!result)
+        changes_defer(d->changes, d->now + TOLD_AFTER_S * (uint64_t)TICKS_PER_SECOND,
+                      TASK_TELL_ROOT, record.value);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
 
 enum store_result placement_release(struct decision *d, uint64_t incarnation,
                                     enum placement_release *ret_release)

@@ -4,7 +4,7 @@
  * read of a partition when a container is missing.
  *
  *   root    INNER "m"  u8 1; cell, incarnation: the name is in that cell
- *   others  INNER "o"  u8 1; incarnation: what is here was created under it
+ *   others  INNER "o"  u8 1; service, account: the root has a row of what is here, and is told when that is deleted
  *           INNER "n"  u8 1; incarnation, instant: released up to that incarnation; until that instant, requests under it
  *                      are refused
  *
@@ -38,7 +38,17 @@ enum error placement_missing(struct decision *d, struct snapshot *of, enum error
  * in d->changes, and d->result says where, and the operation has decided. */
 enum error placement_of_new(struct decision *d, bool *ret_is_elsewhere);
 
-/* ---- tasks and requests of other cells ---- */
+/* Of a container whose last record d->changes delete: has the root told that it is gone, if the root has a row of it. */
+enum store_result placement_deleted(struct decision *d);
+
+/* ---- the end of placements: placement_release.h ---- */
+
+/* Kinds of deferred tasks, see deferred_tasks.h. Their payload is placement_payload(). */
+enum { TASK_CHECK_PLACEMENT = 4, TASK_TELL_ROOT = 5 };
+/* u8 1; service, account */
+struct bytes placement_payload(struct arena *arena, const char *service, struct bytes account);
+bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
+                            struct bytes *ret_account);
 
 /* Reads the row of a name. returns STORE_NOT_FOUND if it has none */
 enum store_result placement_read(struct snapshot *of, struct arena *arena,

@@ -37,11 +37,14 @@ enum error create_table_decide(struct decision *d, const struct create_table_par
 enum error delete_table_decide(struct decision *d, const struct delete_table_parameters *p,
                                struct delete_table_result *r)
 {
+    enum store_result result;
+
     (void)p;
     (void)r;
     table_delete_record(d->changes);
     changes_drop_space(d->changes, table_state(d)->table.space);
-    return OK;
+    result = placement_deleted(d);
+    return result ? decision_fail_store(d, result) : OK;
 }
 
 /* ---- Get and Set Table ACL ---- */

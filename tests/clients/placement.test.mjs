@@ -2,7 +2,8 @@
 // request. docs/cells.md; decision: 992 to 1000
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -18,24 +19,27 @@ import { DEVELOPMENT } from '../lib/sign.mjs';
 const MIB = 2 ** 20;
 const BLOCK = [['x-ms-blob-type', 'BlockBlob']];
 const PINS_MS = 2600; // the root reads pins every two seconds
+const RELEASED_MS = 32_000; // thirty seconds after a deletion, or after a row was written
 const { account, key } = DEVELOPMENT;
 
 /** A front end for each cell, and one that stands by. */
-async function newCells(t, cells = 3, env = {}) {
+async function newCells(t, { cells = 3, env = {}, withStandby = true } = {}) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-placement-'));
     const cluster = join(folder, 'shared');
     t.after(() => rm(folder, { recursive: true, force: true }));
     const { code, errors } = await run(['cluster', 'init', cluster, '--cells', `${cells}`]);
     assert.equal(code, 0, errors);
-    const start = async (args) => {
-        const member = await Member.start(cluster, { args, env });
+    const start = async (name, args) => {
+        const log = join(folder, `${name}.log`);
+        const member = await Member.start(cluster, { args: ['--accessLog', log, ...args], env });
         t.after(() => member.end('SIGKILL'));
+        member.lines = () => readFileSync(log, 'utf8').trim().split('\n').filter(Boolean).map((line) => JSON.parse(line));
         return member;
     };
-    const owners = await Promise.all(Array.from({ length: cells }, (_, i) => start(['--cell', `${i + 1}`])));
+    const owners = await Promise.all(Array.from({ length: cells }, (_, i) => start(`cell${i + 1}`, ['--cell', `${i + 1}`])));
     await Promise.all(owners.map((owner) => owner.until(200)));
-    const standby = await start([]);
-    const members = [...owners, standby];
+    const standby = withStandby ? await start('standby', []) : null;
+    const members = [...owners, ...standby ? [standby] : []];
     await Promise.all(members.map((member) => member.until(200, '/-/ready')));
     await delay(300); // all of them know the owners of all cells
     return { cluster, owners, standby, members, start };
@@ -47,7 +51,14 @@ async function pin(cluster, cell) {
     await delay(PINS_MS);
 }
 
-/** In which cells the name is, as their stores have it: by what each owner executes itself. */
+/** Waits until the owner has executed the request that created this container: it is in its cell. */
+async function createdBy(owner, name, of = account) {
+    for (let i = 0; i < 100; i++, await delay(20))
+        if (owner.lines().some(({ path, operation, status }) => path === `/${of}/${name}` && operation === 'Create Container' && status === 201))
+            return;
+    throw new Error(`${name} was not created by this owner: ${JSON.stringify(owner.lines().filter(({ path }) => path === `/${account}/${name}`))}`);
+}
+
 const urlOf = (member, service, suffix = '') => `http://127.0.0.1:${member.ports[service]}/${account}${suffix}`;
 const once = () => ({ retryOptions: { maxTries: 1 } });
 
@@ -138,4 +149,83 @@ test('unknown names, wrong ones and requests without a container answer as one s
         assert.notEqual(first[0], 421);
         assert.notEqual(first[0], 503, target);
     }
+});
+
+test('a container that is deleted, and created in another cell: front ends with an old placement find it', async (t) => {
+    const { cluster, owners, standby } = await newCells(t);
+    const [one, two, three] = owners, large = randomBytes(MIB);
+    await pin(cluster, 2);
+    for (const name of ['moves', 'stays'])
+        assert.equal((await standby.ask('PUT', `/${name}?restype=container`)).status, 201);
+    await createdBy(two, 'moves');
+    for (const member of [one, two, three, standby]) // all of them know where it is
+        assert.equal((await member.ask('PUT', '/moves/b', { headers: BLOCK, body: Buffer.from('old') })).status, 201);
+    assert.equal((await one.ask('DELETE', '/moves?restype=container')).status, 202);
+    assert.equal((await three.ask('GET', '/moves/b')).status, 404);
+    await pin(cluster, 3);
+    await delay(RELEASED_MS); // the cell has told the root, which has asked it to release the name
+    assert.equal((await one.ask('PUT', '/moves?restype=container')).status, 201);
+    await createdBy(three, 'moves');
+    /* Bodies of any size, and none, at front ends that still take it to be in cell 2. */
+    assert.equal((await standby.ask('PUT', '/moves/large', { headers: BLOCK, body: large })).status, 201);
+    assert.equal((await two.ask('PUT', '/moves/small', { headers: BLOCK, body: Buffer.from('small') })).status, 201);
+    for (const member of [one, two, three, standby]) {
+        assert.equal((await member.ask('GET', '/moves/b')).status, 404);
+        assert.ok((await member.ask('GET', '/moves/large')).body.equals(large));
+        assert.equal((await member.ask('GET', '/stays/none')).status, 404);
+        assert.equal((await member.ask('HEAD', '/stays?restype=container')).status, 200);
+    }
+});
+
+test('a cell that cannot be reached, and a placement without a container: nothing is lost, and it is collected', async (t) => {
+    const { cluster, owners } = await newCells(t, { withStandby: false });
+    const [one, two, three] = owners;
+    await pin(cluster, 3);
+    await three.end('SIGKILL');
+    await delay(3500); // it is silent
+    /* The root has the row, and the cell has no owner: the request has not created anything. */
+    assert.equal((await two.ask('PUT', '/half?restype=container')).status, 503);
+    assert.equal((await one.ask('PUT', '/left?restype=container')).status, 503);
+    assert.equal((await one.ask('GET', '/half/b')).status, 503);
+    three.restart();
+    await three.until(200);
+    await delay(300);
+    assert.deepEqual(await one.ask('GET', '/half/b').then(({ status: code, headers }) => [code, headers.get('x-ms-error-code')]), [404, 'ContainerNotFound']);
+    assert.equal((await two.ask('PUT', '/half?restype=container')).status, 201);
+    await createdBy(three, 'half');
+    assert.equal((await one.ask('PUT', '/half/b', { headers: BLOCK, body: Buffer.from('b') })).status, 201);
+    /* The other one is collected: it may be created anywhere. */
+    await pin(cluster, 1);
+    await delay(RELEASED_MS);
+    assert.equal((await two.ask('PUT', '/left?restype=container')).status, 201);
+    await createdBy(one, 'left');
+    assert.equal((await three.ask('GET', '/half/b')).body.toString(), 'b');
+});
+
+test('accounts and their keys are changed at the root, and known in every cell within a second', async (t) => {
+    const { cluster, owners, members } = await newCells(t);
+    const at = (cell) => ['--location', join(cluster, 'cells', `000${cell}`, 'data')];
+    const keys = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString('base64'));
+    const pins = await run(['cluster', 'place', cluster, 'second', '3']);
+    assert.equal(pins.code, 0, pins.errors);
+    await delay(PINS_MS);
+    const refused = await run(['account', 'add', 'second', ...at(2)]);
+    assert.notEqual(refused.code, 0);
+    assert.match(refused.errors, /cell 1/);
+    const keyFile = join(cluster, 'second.key');
+    await writeFile(keyFile, `${keys[0]}\n`, { mode: 0o600 });
+    const added = await run(['account', 'add', 'second', '--key-file', keyFile, ...at(1)]);
+    assert.equal(added.code, 0, added.errors);
+    await delay(1000);
+    const serviceAt = (member, with_) => new BlobServiceClient(`http://127.0.0.1:${member.ports.blob}/second`, new StorageSharedKeyCredential('second', with_), once());
+    for (const [i, member] of members.entries()) {
+        const container = serviceAt(member, keys[0]).getContainerClient(`of-second-${i}`);
+        await container.create(); // in cell 3
+        await container.getBlockBlobClient('b').upload('b', 1);
+        await createdBy(owners[2], `of-second-${i}`, 'second');
+        await assert.rejects(serviceAt(member, keys[1]).getContainerClient(`of-second-${i}`).getProperties(), { statusCode: 403 });
+    }
+    /* What the root has told holds while it is away, for what is in other cells. */
+    await owners[0].end('SIGKILL');
+    assert.equal((await serviceAt(owners[2], keys[0]).getContainerClient('of-second-2').getBlobClient('b').downloadToBuffer()).toString(), 'b');
 });
