@@ -192,8 +192,7 @@ bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
 enum store_result placement_deleted(struct decision *d)
 {
     struct record record;
-    enum store_result result =
-        snapshot_get(d->before, RECORD_INNER, own_key, d->arena, &record);
+    enum store_result result = snapshot_get(d->before, RECORD_INNER, own_key, d->arena, &record);
 
     if (!result)
         changes_defer(d->changes, d->now + TOLD_AFTER_S * (uint64_t)TICKS_PER_SECOND,

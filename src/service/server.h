@@ -44,10 +44,11 @@ struct endpoint {
     const struct trust_holder *trust; /* NULL: no bearer tokens */
     const struct server_options *options;
     struct decide_pool *pool;
-    struct fetcher *fetcher;         /* of sources on other servers; NULL: none */
-    struct background *background;   /* NULL: none */
-    struct peers *peers; /* owners of other cells; NULL: none can be asked */
-    const struct placer *placer;     /* of a root cell: of new containers; NULL: they are created here */
+    struct fetcher *fetcher;       /* of sources on other servers; NULL: none */
+    struct background *background; /* NULL: none */
+    struct peers *peers;           /* owners of other cells; NULL: none can be asked */
+    const struct placer
+        *placer; /* of a root cell: of new containers; NULL: they are created here */
     const struct other_cells *cells; /* of a root cell; NULL: there are no other cells */
     struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
 };

@@ -140,11 +140,8 @@ static void of_a_peer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_as_written),
-        cmocka_unit_test(extremes),
-        cmocka_unit_test(hostile),
-        cmocka_unit_test(no_incarnation),
-        cmocka_unit_test(of_a_peer),
+        cmocka_unit_test(read_as_written), cmocka_unit_test(extremes),  cmocka_unit_test(hostile),
+        cmocka_unit_test(no_incarnation),  cmocka_unit_test(of_a_peer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
