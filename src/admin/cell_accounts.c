@@ -77,8 +77,8 @@ static enum store_result write_matching(struct writing *w, struct snapshot *snap
 
 static void write_partition(struct writing *w, struct bytes service, struct bytes account)
 {
-    struct snapshot *snapshot = snapshot_open(
-        w->all->endpoints[0].store, partition_of(service, account), STORE_MAY_BLOCK);
+    struct snapshot *snapshot =
+        snapshot_open(w->all->endpoints[0].store, partition_of(service, account), STORE_MAY_BLOCK);
 
     add_digest(w, service, account, snapshot_instant(snapshot));
     if (snapshot_sequence(snapshot) > w->sequence)

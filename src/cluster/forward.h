@@ -55,9 +55,9 @@ struct forward_logged {
 /* Where a request goes. */
 struct forward_to {
     uint32_t cell;
-    uint64_t placement;            /* incarnation of the container's placement there; 0: none is known */
-    bool is_divided;               /* there are several cells */
-    struct bytes key;              /* of the container in the front end's placements; empty: it names none */
+    uint64_t placement; /* incarnation of the container's placement there; 0: none is known */
+    bool is_divided;    /* there are several cells */
+    struct bytes key;   /* of the container in the front end's placements; empty: it names none */
     struct placements *placements; /* what the responses say of it */
     /* The part of the body that was taken from the client, if all of it is kept. */
     struct arena *kept_arena; /* NULL: nothing is kept */

@@ -16,8 +16,8 @@ struct forward {
     struct exchange *exchange;
     const struct forwarding *of;
     struct forward_to *to;
-    unsigned moves; /* to other cells */
-    bool rests;     /* the root and a cell do not agree: they will in a moment */
+    unsigned moves;             /* to other cells */
+    bool rests;                 /* the root and a cell do not agree: they will in a moment */
     struct owner_target target; /* of the last attempt */
     struct link *link;          /* or NULL */
     uint64_t began_ns, deadline_ns;

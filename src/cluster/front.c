@@ -82,9 +82,8 @@ static enum http_step on_head(struct exchange *exchange)
     front = door->front;
     serves = atomic_load(&front->serves);
     if (is_health(&exchange->request))
-        return serves && forward_cancel(exchange, CLUSTER_ROOT)
-                   ? execute(exchange, door)
-                   : stand_by_health(exchange, door);
+        return serves && forward_cancel(exchange, CLUSTER_ROOT) ? execute(exchange, door)
+                                                                : stand_by_health(exchange, door);
     if (serves && is_control(&exchange->request))
         return execute(exchange, door);
     if (!exchange->application && route_is_divided(&front->route))

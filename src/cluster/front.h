@@ -62,7 +62,8 @@ void front_init(struct front *front, const struct http_application *service,
 /* Frees what it holds, once all servers have stopped. Main thread. */
 void front_release(struct front *front);
 /* Has requests go to the cells of what they are about. tags: of the doors. Before the servers start. Main thread. */
-void front_use_names(struct front *front, front_names_fn *names, void *const tags[FORWARD_SERVICES]);
+void front_use_names(struct front *front, front_names_fn *names,
+                     void *const tags[FORWARD_SERVICES]);
 /* Has this application execute requests of other front ends on their own behalf, which reach the internal endpoint only.
  * Before that starts. Main thread. */
 void front_serve_peers(struct front *front, const struct http_application *application, void *tag);

@@ -95,8 +95,8 @@ static bool read_file(int fd, struct pins *ret_pins, const char **ret_problem)
 {
     char *text = xmalloc(PINS_FILE_MAX + 1);
     ssize_t n = file_read_at(fd, text, PINS_FILE_MAX + 1, 0);
-    bool is_read = n >= 0 && (size_t)n <= PINS_FILE_MAX &&
-                   pins_parse(bytes_of(text, (size_t)n), ret_pins);
+    bool is_read =
+        n >= 0 && (size_t)n <= PINS_FILE_MAX && pins_parse(bytes_of(text, (size_t)n), ret_pins);
 
     if (n < 0)
         failed("its file `pins` cannot be read", ret_problem);
@@ -141,9 +141,8 @@ static bool write_all(int fd, const struct pins *pins)
 bool pins_write(const char *path, const struct pins *pins, const char **ret_problem)
 {
     int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    int fd = folder >= 0
-                 ? openat(folder, NAME_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)
-                 : -1;
+    int fd =
+        folder >= 0 ? openat(folder, NAME_NEW, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
     bool is_done = fd >= 0 && write_all(fd, pins) &&
                    renameat(folder, NAME_NEW, folder, NAME) == 0 && fsync(folder) == 0;
 

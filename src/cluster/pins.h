@@ -7,9 +7,9 @@
 
 #include "base/bytes.h"
 
-#define PINS_MAX         1024u
-#define PIN_ACCOUNT_MAX  24u
-#define PINS_FILE_MAX    (PINS_MAX * (PIN_ACCOUNT_MAX + sizeof " 9999\n"))
+#define PINS_MAX        1024u
+#define PIN_ACCOUNT_MAX 24u
+#define PINS_FILE_MAX   (PINS_MAX * (PIN_ACCOUNT_MAX + sizeof " 9999\n"))
 
 struct pin {
     char account[PIN_ACCOUNT_MAX + 1];

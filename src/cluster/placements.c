@@ -7,8 +7,8 @@
 #include "base/arena.h"
 
 struct placement_entry {
-    struct placement_entry *next;           /* of its bucket */
-    struct placement_entry *newer, *older;  /* by last use */
+    struct placement_entry *next;          /* of its bucket */
+    struct placement_entry *newer, *older; /* by last use */
     struct placed placed;
     uint64_t since_s;
     size_t length;

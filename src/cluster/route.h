@@ -26,7 +26,7 @@ struct route_cell {
     bool is_ours;    /* this process owns it */
     bool has_target; /* there is an owner that renews its lease and can be reached */
     struct owner_target target;
-    uint64_t asked_ns; /* start of the last read of the record, by clock_boot_ns() */
+    uint64_t asked_ns;   /* start of the last read of the record, by clock_boot_ns() */
     uint64_t used_bytes; /* of the cell, as its owner counts them */
 };
 

@@ -19,8 +19,7 @@ static struct bytes key_of(struct exchange *exchange, const struct front_door *d
     struct bytes account, container;
     struct bytes key;
 
-    if (!door->front->names ||
-        !door->front->names(door->names_tag, exchange, &account, &container))
+    if (!door->front->names || !door->front->names(door->names_tag, exchange, &account, &container))
         return bytes_of("", 0);
     key = arena_printf(exchange->arena, "%c%.*s/%.*s", '0' + (int)door->forwarding.service,
                        BYTES_ARG(account), BYTES_ARG(container));

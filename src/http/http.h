@@ -158,8 +158,8 @@ struct exchange {
     bool server_is_busy;
     /* For end(): other exchanges of this worker have their turns before round() is called. */
     bool others_follow;
-    void *application;                        /* the application's own state of this exchange */
-    void *guide;                              /* state of an application that has another one execute the exchange, or NULL */
+    void *application; /* the application's own state of this exchange */
+    void *guide; /* state of an application that has another one execute the exchange, or NULL */
     const struct http_application *passed_to; /* exchange_pass_on(); NULL: the server's own */
     const struct tenure *tenure;              /* exchange_answers_by(); NULL: it needs none */
     struct bytes introduction; /* as it was received; empty without http_application.introduce */
@@ -224,7 +224,8 @@ struct http_introduction {
     uint16_t port;
     bool is_tls;       /* the client came over TLS */
     bool is_forwarded; /* as request.is_forwarded */
-    bool expects;      /* the other server sends the body only after a response of 100, as with Expect: 100-continue */
+    bool
+        expects; /* the other server sends the body only after a response of 100, as with Expect: 100-continue */
     uint64_t placement; /* as request.placement */
     struct bytes
         authority; /* that the client asked for, if the head does not say it; ptr NULL: it does */

@@ -88,7 +88,7 @@ struct running {
     struct management_port management;
     struct smb_listener smb;
     struct admin_socket admin;
-    struct cell cell; /* with --cluster */
+    struct cell cell;              /* with --cluster */
     struct cell_accounts followed; /* of the root, in another cell */
     const struct signal_watch *signals;
     bool is_stopped; /* by a signal, before it had a cell */

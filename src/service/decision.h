@@ -39,7 +39,8 @@ struct result {
     /* What the decision leaves of d->subject, answered where the row says that an ETag is; 0: none. */
     struct etag etag;
     instant modified;
-    struct placement placed; /* a container that is to be created in another cell; cell 0: in this one */
+    struct placement
+        placed; /* a container that is to be created in another cell; cell 0: in this one */
 };
 
 /* What a request names. A service derives its own type from it, which its read_resource() fills. */
@@ -58,10 +59,11 @@ struct input {
     uint32_t timeout_s;          /* that the client gives it; 0: says nothing */
     bool is_source;              /* of a copy: its bytes are read, too, after its head */
     bool is_before_append_blobs; /* the request's version does not know them */
-    bool by_service;  /* nobody asks but the service itself: it may write what it alone writes */
-    uint64_t placement; /* incarnation under which the container was placed in this cell; 0: this is the root */
-    uint32_t place_in;  /* cell for a container that is created; 0: this one */
-    struct body body; /* complete when decide runs; in memory unless it was staged */
+    bool by_service; /* nobody asks but the service itself: it may write what it alone writes */
+    uint64_t
+        placement; /* incarnation under which the container was placed in this cell; 0: this is the root */
+    uint32_t place_in;          /* cell for a container that is created; 0: this one */
+    struct body body;           /* complete when decide runs; in memory unless it was staged */
     struct merged_pages merged; /* of a list over all cells */
 };
 

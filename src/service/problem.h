@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/errors.h"
 
-#define PROBLEM_FIELDS_MAX 4
+#define PROBLEM_FIELDS_MAX           4
 
 /* A container's cell, and the incarnation under which it was placed there (service/placement.h). */
 #define PLACEMENT_CELL_MAX           9999u
@@ -33,7 +33,7 @@ struct problem {
     struct bytes source_message; /* ptr NULL: that of the code */
     /* E_InvalidRange: how long the resource is that the range does not touch. */
     uint64_t length;
-    bool is_soft_deleted;   /* E_BlobNotFound: the snapshot is retained */
+    bool is_soft_deleted;       /* E_BlobNotFound: the snapshot is retained */
     struct placement elsewhere; /* E_MisdirectedRequest: where to ask instead; cell 0: the root */
     unsigned retry_after_s;     /* when the same may be asked again; 0: nothing is said of that */
 };

@@ -214,7 +214,7 @@ test('accounts and their keys are changed at the root, and known in every cell w
     assert.match(refused.errors, /cell 1/);
     const keyFile = join(cluster, 'second.key');
     await writeFile(keyFile, `${keys[0]}\n`, { mode: 0o600 });
-    const added = await run(['account', 'add', 'second', '--key-file', keyFile, ...at(1)]);
+    const added = await run(['account', 'add', 'second', '--key1-file', keyFile, ...at(1)]);
     assert.equal(added.code, 0, added.errors);
     await delay(1000);
     const serviceAt = (member, with_) => new BlobServiceClient(`http://127.0.0.1:${member.ports.blob}/second`, new StorageSharedKeyCredential('second', with_), once());

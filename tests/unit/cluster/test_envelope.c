@@ -64,9 +64,12 @@ static void extremes(void **state)
     memset(longest, 'a', sizeof longest);
     envelope.said.authority = bytes_of(longest, sizeof longest);
     envelope.said.is_forwarded = true;
+    envelope.said.expects = true;
+    envelope.said.placement = UINT64_MAX - 1;
     size = envelope_write(&envelope, written);
     assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_WHOLE);
-    assert_true(read.said.is_forwarded);
+    assert_true(read.said.is_forwarded && read.said.expects);
+    assert_true(read.said.placement == UINT64_MAX - 1);
     assert_int_equal(read.said.authority.len, sizeof longest);
     envelope.said.authority = bytes_of("", 0); /* HTTP/1.1 with an empty Host */
     size = envelope_write(&envelope, written);
@@ -91,7 +94,8 @@ static void hostile(void **state)
     (void)state;
     for (size_t at = 0; at < 5; at++)
         assert_malformed(at, 0xff);
-    assert_malformed(4, 1);     /* version */
+    assert_malformed(4, 1);     /* version: of an older front end */
+    assert_malformed(4, 3);     /* of a newer one */
     assert_malformed(5, 4);     /* service */
     assert_malformed(6, 0x2b);  /* an unknown flag */
     assert_malformed(6, 0x0a);  /* no client, but an address */
