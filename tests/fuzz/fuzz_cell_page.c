@@ -1,4 +1,4 @@
-/* Pages that other cells send: what is read is in order, lies in the text, and is written again as it came; and a merge of two of
+/* Reads pages of other cells: a valid page is in order, within the text, and survives being written again; a merge of two of
  * them takes each key once, in order. The first two bytes say how much of the rest is the first page. */
 #include <stdlib.h>
 
