@@ -31,6 +31,8 @@ struct admin_listener {
 #define ADMIN_LISTENERS_MAX 8
 
 /* The tag of a server of this application (http_start()). */
+struct route;
+
 struct admin {
     const struct endpoint_set *endpoints;
     struct store *store;
@@ -48,6 +50,8 @@ struct admin {
     /* A list of the options in force: name, value and setBy of each, no secrets. */
     void (*write_options)(const void *options, struct json_writer *to);
     const void *options;
+    struct route *route;         /* to the owners of a cluster's cells; NULL: there is no cluster */
+    uint32_t cell;               /* that this process owns */
     const struct tenure *tenure; /* by which responses are sent; NULL: none is needed */
 };
 

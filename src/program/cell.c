@@ -48,6 +48,20 @@ static void on_renewed(void *context)
     route_wake(&cell->front.route);
 }
 
+/* The owner before may have placed containers in a cell that was added so recently that this process has not seen it. Lists must
+ * know of it from the start. */
+static void learn_cells(struct cell *cell, const struct options *options)
+{
+    unsigned cells[CLUSTER_CELLS_MAX];
+    const char *problem = "";
+    unsigned count = cluster_folder_cells(options->cluster, cells, &problem);
+
+    for (unsigned i = 0; i < count; i++)
+        route_add(&cell->front.route, cells[i]);
+    if (count == 0)
+        ending_of_lost_cell(cell->owner.record.cell, problem);
+}
+
 static void take(struct cell *cell, const struct options *options, struct standby_won *won)
 {
     cell->location = cluster_data_path(options->cluster, won->record.cell);
@@ -57,6 +71,7 @@ static void take(struct cell *cell, const struct options *options, struct standb
     if (!owner_start(&cell->owner, &won->file, &won->record, won->record_began_ns, on_lost,
                      on_renewed, cell))
         ending_of_lost_cell(won->record.cell, "no thread can be started to renew its lease");
+    learn_cells(cell, options);
 }
 
 /* ---- the internal endpoint ---- */
@@ -260,6 +275,9 @@ void cell_look(struct cell *cell, struct store *store)
 const struct other_cells *cell_others(struct cell *cell)
 {
     cell->others = (struct other_cells){ .peers = &cell->peers, .own = cell->owner.record.cell };
+#ifdef LAGRA_GATES
+    cell->others.asks_all = getenv("LAGRA_LISTS_ASK_ALL") != NULL;
+#endif
     return cell->key && cell->others.own == CLUSTER_ROOT ? &cell->others : NULL;
 }
 
@@ -288,6 +306,12 @@ void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])
         endpoints[i].placer = cell_placer(cell);
         endpoints[i].cells = cell_others(cell);
     }
+}
+
+void cell_show(struct cell *cell, struct admin *admin)
+{
+    admin->route = cell->location ? &cell->front.route : NULL;
+    admin->cell = cell->owner.record.cell;
 }
 
 void cell_serve(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT])

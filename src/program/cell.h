@@ -3,6 +3,7 @@
 #ifndef LAGRA_PROGRAM_CELL_H
 #define LAGRA_PROGRAM_CELL_H
 
+#include "admin/admin.h"
 #include "admin/cell_accounts.h"
 #include "cluster/front.h"
 #include "cluster/owner.h"
@@ -74,6 +75,8 @@ const struct other_cells *cell_others(struct cell *cell);
 void cell_serve_peers(struct cell *cell, struct endpoint_set *endpoints, struct decide_pool *pool);
 /* Has the services' endpoints know the other cells. The cell is owned. Main thread. */
 void cell_join(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);
+/* Has the cells of the cluster, if there is one, shown by `lagra status`. Main thread. */
+void cell_show(struct cell *cell, struct admin *admin);
 /* Serves: waits until the lease of the owner before has ended, and has the doors pass requests on.
  * endpoints: of the services. Main thread. */
 void cell_serve(struct cell *cell, struct endpoint endpoints[SERVICE_COUNT]);

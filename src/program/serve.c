@@ -173,6 +173,7 @@ static bool start_admin(struct running *run)
     run->admin.admin.endpoints = &run->endpoint_set;
     run->admin.admin.store = run->store;
     run->admin.admin.usage = run->usage;
+    cell_show(&run->cell, &run->admin.admin);
     run->admin.admin.console = run->management.management.console;
     run->admin.admin.started_s = (uint64_t)time(NULL);
     for (size_t i = 0; i < SERVICES; i++)

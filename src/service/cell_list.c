@@ -19,13 +19,10 @@ static const struct endpoint *find_endpoint(const struct endpoint_set *all, stru
     return NULL;
 }
 
-/* What the head of a request can have there. */
+/* Has it only what the head of a request can have there? */
 static bool is_visible(struct bytes text)
 {
-    for (size_t i = 0; i < text.len; i++)
-        if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f)
-            return false;
-    return true;
+    return text.ptr && !http_has_control(text, ' ') && !memchr(text.ptr, ' ', text.len);
 }
 
 static bool read_request(const struct endpoint_set *all, struct bytes body,

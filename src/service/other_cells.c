@@ -2,10 +2,15 @@
 #include "service/other_cells.h"
 
 #include "base/log.h"
+#include "service/names.h"
+#include "service/placement.h"
 
 bool other_cells_matter(const struct call *call)
 {
-    return call->endpoint->cells && call->operation->functions->merged_path && !call->is_for_cell;
+    const struct other_cells *cells = call->endpoint->cells;
+
+    return cells && call->operation->functions->merged_path && !call->is_for_cell &&
+           route_is_divided(cells->peers->route);
 }
 
 static struct bytes write_request(const struct call *call)
@@ -24,16 +29,27 @@ static struct bytes write_request(const struct call *call)
     return text_bytes(&out);
 }
 
-/* Returns how many cells beside our own may have containers of the account. */
-static unsigned choose_cells(const struct call *call, uint32_t cells[CLUSTER_CELLS_MAX])
+enum store_result other_cells_count(const struct call *call, struct placed_count *ret_count)
 {
     const struct other_cells *of = call->endpoint->cells;
-    unsigned count = route_cells(of->peers->route, cells), kept = 0;
+    struct guid space = account_space(call->service->name, call->account_name);
+    uint32_t cells[CLUSTER_CELLS_MAX];
+    unsigned count = of ? route_cells(of->peers->route, cells) : 0;
 
-    for (unsigned i = 0; i < count; i++)
-        if (cells[i] != of->own)
-            cells[kept++] = cells[i];
-    return kept;
+    *ret_count = (struct placed_count){ .cell_count = 0 };
+    for (unsigned i = 0; i < count; i++) {
+        int64_t placed = 0;
+        enum store_result result =
+            placement_count(call->endpoint->store, space, cells[i], STORE_MAY_BLOCK, &placed);
+
+        if (result)
+            return result;
+        if (cells[i] == of->own || (placed <= 0 && !of->asks_all))
+            continue;
+        ret_count->cells[ret_count->cell_count++] = cells[i];
+        ret_count->names += placed > 0 ? (uint64_t)placed : 0;
+    }
+    return STORE_OK;
 }
 
 static enum error read_page(struct call *call, uint32_t cell, const struct peer_response *response,
@@ -51,10 +67,8 @@ static enum error read_page(struct call *call, uint32_t cell, const struct peer_
     return E_InternalError;
 }
 
-enum error other_cells_fetch(struct call *call)
+static enum error fetch_pages(struct call *call, const uint32_t *cells, unsigned count)
 {
-    uint32_t cells[CLUSTER_CELLS_MAX];
-    unsigned count = choose_cells(call, cells);
     struct peer_call *calls[CLUSTER_CELLS_MAX];
     struct cell_page *pages = arena_array(call->arena, count, sizeof *pages);
     struct peer_request request = { .path = OTHER_CELLS_PATH,
@@ -78,4 +92,13 @@ enum error other_cells_fetch(struct call *call)
     call->input.merged.pages = pages;
     call->input.merged.count = e ? 0 : count;
     return e;
+}
+
+enum error other_cells_fetch(struct call *call)
+{
+    struct placed_count placed;
+
+    if (other_cells_count(call, &placed) != STORE_OK)
+        return E_InternalError;
+    return placed.cell_count > 0 ? fetch_pages(call, placed.cells, placed.cell_count) : OK;
 }

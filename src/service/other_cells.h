@@ -18,8 +18,19 @@
 /* The other cells, as the owner of the root sees them. */
 struct other_cells {
     struct peers *peers;
-    uint32_t own; /* number of the cell that this process owns: the root */
+    uint32_t own;  /* number of the cell that this process owns: the root */
+    bool asks_all; /* test builds: all cells, also those that no placement names */
 };
+
+/* What of an account, in the service of a call, is placed in other cells. */
+struct placed_count {
+    uint32_t cells[CLUSTER_CELLS_MAX]; /* that have anything of it */
+    unsigned cell_count;
+    uint64_t
+        names; /* containers, queues, tables or shares, with those that are deleted and retained */
+};
+/* Counts them by the placements of the root; elsewhere there is nothing. Thread that may block. returns as store_count() */
+enum store_result other_cells_count(const struct call *call, struct placed_count *ret_count);
 
 /* Is the call a list that has to be merged with those of other cells? */
 bool other_cells_matter(const struct call *call);

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "service/other_cells.h"
 #include "service/service_private.h"
 
 /* Where path style is known by: an address names no account. */
@@ -80,8 +79,6 @@ static enum error prepare(struct work *work, const struct own_request *asked, st
     e = prepare_head(call, d);
     if (!e && asked->is_for_cell && !call->operation->functions->merged_path)
         e = E_InvalidInput; /* nothing else is done for another cell */
-    if (!e && other_cells_matter(call))
-        e = other_cells_fetch(call);
     if (e)
         return e;
     call->input.body = (struct body){ .length = asked->body.len, .inline_bytes = asked->body };

@@ -2,6 +2,7 @@
 #include "service/placement.h"
 
 #include "base/codec.h"
+#include "base/endian.h"
 #include "service/operation.h"
 #include "service/small_record.h"
 
@@ -30,16 +31,39 @@ enum store_result placement_read(struct snapshot *of, struct arena *arena,
     return result;
 }
 
+#define COUNTER_BYTES 5u
+
+static struct bytes counter_of(uint32_t cell, char name[COUNTER_BYTES])
+{
+    name[0] = 'm';
+    be32_put(name + 1, cell);
+    return bytes_of(name, COUNTER_BYTES);
+}
+
 static void write_row(struct decision *d, struct placement placement)
 {
     const uint64_t numbers[] = { placement.cell, placement.incarnation };
+    char name[COUNTER_BYTES];
 
     small_record_write(d->changes, d->arena, row_key, numbers, 2);
+    changes_count(d->changes, counter_of(placement.cell, name), 1);
 }
 
-void placement_remove(struct changes *changes)
+void placement_remove(struct changes *changes, const struct placement *row)
 {
+    char name[COUNTER_BYTES];
+
     changes_delete(changes, RECORD_INNER, row_key);
+    changes_count(changes, counter_of(row->cell, name), -1);
+}
+
+enum store_result placement_count(struct store *store, struct guid space, uint32_t cell,
+                                  struct store_access access, int64_t *ret_count)
+{
+    char name[COUNTER_BYTES];
+    uint64_t sequence;
+
+    return store_count(store, space, counter_of(cell, name), access, ret_count, &sequence);
 }
 
 /* Returns STORE_NOT_FOUND unless the name was released up to this incarnation. */

@@ -8,6 +8,9 @@
  *           INNER "n"  u8 1; incarnation, instant: released up to that incarnation; until that instant, requests under it
  *                      are refused
  *
+ * The space of an account in the root has a counter "m", cell (big-endian) for each other cell: the number of rows that name it.
+ * By these, lists and searches over the account know which cells to ask (other_cells.h). decision: 1006
+ *
  * An incarnation is the instant of the decision that wrote the row: the root's clock is above all that the partition
  * ever had, so no two rows of a name have the same. decision: 993 */
 #ifndef LAGRA_SERVICE_PLACEMENT_H
@@ -50,8 +53,11 @@ bool placement_payload_read(struct bytes payload, struct bytes *ret_service,
 /* Reads the row of a name. returns STORE_NOT_FOUND if it has none */
 enum store_result placement_read(struct snapshot *of, struct arena *arena,
                                  struct placement *ret_placement);
-/* In the root: removes the row. */
-void placement_remove(struct changes *changes);
+/* In the root: removes the row, which is this. */
+void placement_remove(struct changes *changes, const struct placement *row);
+/* In the root: counts the names in a space of an account that are placed in another cell. */
+enum store_result placement_count(struct store *store, struct guid space, uint32_t cell,
+                                  struct store_access access, int64_t *ret_count);
 
 enum placement_release {
     PLACEMENT_RELEASED,

@@ -75,7 +75,7 @@ enum store_result placement_check_task(struct decision *d, const struct deferred
     about.incarnation = row.incarnation;
     switch (ask(endpoint, row.cell, PLACEMENT_RELEASE_PATH, &about, d->arena)) {
     case 200:
-        placement_remove(d->changes);
+        placement_remove(d->changes, &row);
         return STORE_OK;
     case 409:
         return STORE_OK;

@@ -49,8 +49,7 @@ struct endpoint {
     struct peers *peers;           /* owners of other cells; NULL: none can be asked */
     const struct placer
         *placer; /* of a root cell: of new containers; NULL: they are created here */
-    const struct other_cells
-        *cells; /* of the owner of a cluster's root cell; NULL: there are no other cells */
+    const struct other_cells *cells; /* of a root cell; NULL: there are no other cells */
     struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
 };
 

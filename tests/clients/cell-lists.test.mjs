@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import tls from 'node:tls';
+import { setTimeout as delay } from 'node:timers/promises';
 import { AzureNamedKeyCredential, TableServiceClient } from '@azure/data-tables';
-import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { AccountSASPermissions, BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { ShareServiceClient, StorageSharedKeyCredential as ShareCredential } from '@azure/storage-file-share';
 import { QueueServiceClient, StorageSharedKeyCredential as QueueCredential } from '@azure/storage-queue';
 import { Member } from '../lib/cell_member.mjs';
@@ -17,6 +18,7 @@ import { DEVELOPMENT } from '../lib/sign.mjs';
 
 const { account, key } = DEVELOPMENT;
 const CELLS = 3;
+const PINS_READ_MS = 2700; // the root reads them again every 2000 ms
 
 function clientsOf(ports, retries = 1) {
     const urlOf = (service) => `http://127.0.0.1:${ports[service]}/${account}`;
@@ -44,7 +46,8 @@ async function fill({ blob, queue, table, file }, cell, names) {
 
 const NAMES = Array.from({ length: 17 }, (_, i) => `${['list', 'other'][+(i >= 11)]}-${String(i).padStart(2, '0')}`);
 
-/** A cluster whose cells were filled one by one, each as the data folder of a server of its own. */
+/** A cluster whose cells were filled one by one, each as the data folder of a server of its own, so that the test decides what is
+ * where. The root has no placements of it, and is told to ask all cells. */
 async function newCluster(t) {
     const folder = await mkdtemp(join(tmpdir(), 'lagra-lists-'));
     const cluster = join(folder, 'shared');
@@ -56,7 +59,7 @@ async function newCluster(t) {
         await fill(clientsOf(server.ports), cell, NAMES.filter((_, i) => i % CELLS + 1 === cell));
         await server.stop({ keep: true });
     }
-    const members = await Promise.all(Array.from({ length: CELLS }, (_, i) => Member.start(cluster, { args: ['--cell', `${i + 1}`] })));
+    const members = await Promise.all(Array.from({ length: CELLS }, (_, i) => Member.start(cluster, { args: ['--cell', `${i + 1}`], env: { LAGRA_LISTS_ASK_ALL: '1' } })));
     t.after(() => Promise.all(members.map((member) => member.end('SIGKILL'))));
     await members[0].until(200);
     for (const member of members)
@@ -139,6 +142,16 @@ test('lists over three cells', async (t) => {
             assert.deepEqual(await all(blob.findBlobsByTags("even = '0'"), ({ containerName }) => containerName), NAMES.filter((_, n) => n % CELLS + 1 === 2));
         });
 
+    await t.test('of the secondary, and with a SAS of the account', async () => {
+        const secondary = new BlobServiceClient(`http://127.0.0.1:${members[0].ports.blob}/${account}-secondary`, new StorageSharedKeyCredential(account, key));
+        assert.deepEqual(await all(secondary.listContainers()), NAMES);
+        const { blob } = clientsOf(members[1].ports);
+        const sas = new BlobServiceClient(blob.generateAccountSasUrl(undefined, AccountSASPermissions.parse('lf'), 'sco'));
+        assert.deepEqual(await all(sas.listContainers({ prefix: 'list' })), NAMES.slice(0, 11));
+        const none = new BlobServiceClient(blob.generateAccountSasUrl(undefined, AccountSASPermissions.parse('r'), 'sco'), undefined, { retryOptions: { maxTries: 1 } });
+        await assert.rejects(all(none.listContainers()), { statusCode: 403 });
+    });
+
     await t.test('what is wrong with a request is said by the root', async () => {
         for (const [target, status, code] of [['/?comp=list&maxresults=0', 400, 'OutOfRangeQueryParameterValue'], ['/?comp=list&marker=x', 400, 'InvalidQueryParameterValue'],
             ['/?comp=blobs&where=x', 400, 'InvalidQueryParameterValue']]) {
@@ -164,11 +177,66 @@ test('lists over three cells', async (t) => {
     });
 });
 
+/** Creates each as a client does, at whatever front end, in the cell that `lagra cluster place` names. */
+test('what the root has placed in other cells is listed', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-placed-'));
+    const cluster = join(folder, 'shared');
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    assert.equal((await run(['cluster', 'init', cluster, '--cells', `${CELLS}`])).code, 0);
+    const members = await Promise.all(Array.from({ length: CELLS }, (_, i) => Member.start(cluster, { args: ['--cell', `${i + 1}`] })));
+    t.after(() => Promise.all(members.map((member) => member.end('SIGKILL'))));
+    for (const member of members)
+        await member.until(200, '/-/ready');
+    const clients = members.map(({ ports }) => clientsOf(ports, 3));
+    const place = async (cell) => {
+        const { code, errors } = await run(['cluster', 'place', cluster, account, `${cell}`]);
+        assert.equal(code, 0, errors);
+        await delay(PINS_READ_MS);
+    };
+
+    /* Nothing is anywhere else: no other cell is asked, although one has no owner. */
+    await members[2].end('SIGKILL');
+    await place(1);
+    await fill(clients[1], 1, ['of-the-root']);
+    for (const list of [clients[0].blob.listContainers(), clients[1].queue.listQueues(), clients[0].file.listShares()])
+        assert.deepEqual(await all(list), ['of-the-root']);
+    members[2].restart();
+    await members[2].until(200, '/-/ready');
+
+    const names = { 1: ['a-1', 'd-1'], 2: ['a-2', 'c-2'], 3: ['b-3', 'e-3'] };
+    for (const cell of [2, 3, 1]) {
+        await place(cell);
+        await fill(clients[cell % CELLS], cell, names[cell]);
+    }
+    const expected = ['a-1', 'a-2', 'b-3', 'c-2', 'd-1', 'e-3', 'of-the-root'];
+    for (const { blob, queue, table, file } of clients) {
+        assert.deepEqual((await pagesOf(() => blob.listContainers({ includeMetadata: true }), 2, ({ containerItems }) => containerItems)).flat().map(({ name, metadata }) => `${name}:${metadata.cell}`),
+            expected.map((name) => `${name}:${name === 'of-the-root' ? 1 : name.at(-1)}`));
+        assert.deepEqual(await all(queue.listQueues()), expected);
+        assert.deepEqual(await all(file.listShares()), expected);
+        assert.deepEqual(await all(table.listTables()), expected.map((name) => `T${name.replaceAll('-', '')}`));
+        assert.deepEqual(await all(blob.findBlobsByTags("kind = 'listed'"), ({ containerName }) => containerName), expected);
+    }
+
+    /* Each owner says which cells there are. */
+    for (const [i] of members.entries()) {
+        const status = await run(['status', '--location', join(cluster, 'cells', `000${i + 1}`, 'data'), '--json']);
+        assert.equal(status.code, 0, status.errors);
+        assert.deepEqual(JSON.parse(status.output).cells.map(({ cell, owner }) => [cell, owner]),
+            members.map(({ ports }, n) => [n + 1, n === i ? 'this server' : `127.0.0.1:${ports.cluster}`]));
+    }
+    assert.match((await run(['status', '--location', join(cluster, 'cells', '0001', 'data')])).output, /^1 +this server\n2 +127/m);
+
+    /* Only the cells that have something are asked: without the owner of the third one, queues fail and go on failing. */
+    await members[2].end('SIGKILL');
+    await assert.rejects(all(clientsOf(members[0].ports).queue.listQueues()), { statusCode: 503 });
+});
+
 /* ---- /-/list, and who may ask for it ---- */
 
 function envelope({ service = 4, cell = 1, incarnation = 1, flags = 0 } = {}) {
-    const bytes = Buffer.alloc(40);
-    bytes.write('LgFw\x01', 'latin1');
+    const bytes = Buffer.alloc(48);
+    bytes.write('LgFw\x02', 'latin1');
     bytes.writeUInt8(service, 5);
     bytes.writeUInt8(flags, 6);
     bytes.writeUInt8(1, 7);
@@ -224,7 +292,7 @@ test('requests between front ends reach the internal endpoint only', async (t) =
         list('blob', account, 'comp=list', '2026-10-06'), list('blob', `/${account}/?`, 'comp=list', '2026-10-06'), list('blob', `/${account}/`, 'comp list', '2026-10-06')])
         assert.equal(await statusOf(Buffer.concat([envelope(), post('/-/list', body)])), 400);
     for (const body of [list('blob', `/${account}/c`, 'restype=container&comp=list', '2026-10-06'), list('queue', `/${account}/q/messages`, '', '2026-10-06'),
-        list('blob', '/nobody/', 'comp=list', '2026-10-06'), list('blob', `/${account}/`, 'comp=list&maxresults=0', '2026-10-06')])
-        assert.equal(await statusOf(Buffer.concat([envelope(), post('/-/list', body)])), 500);
+        list('blob', `/${account}/`, 'comp=list&maxresults=0', '2026-10-06')])
+        assert.equal(await statusOf(Buffer.concat([envelope(), post('/-/list', body)])), 500, body.toString());
     assert.equal(await member.health(), 200);
 });

@@ -121,13 +121,31 @@ static void no_incarnation(void **state)
     assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
 }
 
+/* A request of a front end itself has no client, nor anything else of one. */
+static void of_a_peer(void **state)
+{
+    struct envelope envelope = { .service = ENVELOPE_OF_PEER, .cell = 2, .incarnation = 3 }, read;
+    char written[INTRODUCTION_MAX];
+    size_t size = envelope_write(&envelope, written);
+
+    (void)state;
+    assert_int_equal(size, ENVELOPE_BYTES);
+    assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_WHOLE);
+    assert_int_equal(read.service, ENVELOPE_OF_PEER);
+    for (unsigned flag = 1; flag < 256; flag <<= 1) {
+        written[6] = (char)flag;
+        assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
+    }
+    written[6] = 0;
+    written[47] = 1; /* a placement */
+    assert_int_equal(envelope_read(bytes_of(written, size), &read), INTRODUCTION_MALFORMED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_as_written),
-        cmocka_unit_test(extremes),
-        cmocka_unit_test(hostile),
-        cmocka_unit_test(no_incarnation),
+        cmocka_unit_test(read_as_written), cmocka_unit_test(extremes),  cmocka_unit_test(hostile),
+        cmocka_unit_test(no_incarnation),  cmocka_unit_test(of_a_peer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -284,13 +284,44 @@ static void every_distribution(void **state)
     store_close(store);
 }
 
+/* Entries that no list of the account can have: it fails, and never shows them. */
+static void entries_of_nobody(void **state)
+{
+    static const char *const names_sent[] = { "", "A", "a/b", "<", "b\n", "b" };
+    struct arena *arena = arena_new(1 << 20);
+    struct store *store = make_spaces();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names_sent / sizeof *names_sent; i++) {
+        struct recorded recorded = { .sink = { .begin = begin, .add = add } };
+        const struct listing listing = { .max = 10, .prefix = bytes_from_string("a") };
+        struct listing_place next = { .name = { NULL, 0 } };
+        struct problem problem = { .detail = NULL };
+        struct cell_page page;
+        struct input input = { .merged = { .pages = &page, .count = 1 } };
+        struct decision d = { .store = store,
+                              .arena = arena,
+                              .access = STORE_MAY_BLOCK,
+                              .input = &input,
+                              .problem = &problem };
+
+        assert_true(cell_page_read(arena, write_keys(arena, 1, &names_sent[i], "k", NULL), &start,
+                                   10, &page));
+        assert_int_equal(listing_of_space(&d, space_of(15), &listing,
+                                          (struct listing_place){ .name = { NULL, 0 } },
+                                          &recorded.sink, &next),
+                         E_InternalError);
+    }
+    store_close(store);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(read_as_written),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(hostile),
-        cmocka_unit_test(every_distribution),
+        cmocka_unit_test(read_as_written),   cmocka_unit_test(damaged),
+        cmocka_unit_test(hostile),           cmocka_unit_test(every_distribution),
+        cmocka_unit_test(entries_of_nobody),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
