@@ -55,9 +55,9 @@ static void log_silence(struct contender *c, const struct options *options,
     c->is_silent = true;
     log_line(LOG_WARN,
              "cell %u: its owner %s (%s, client \"%s\", pid %" PRIu64
-             ") does not renew its lease, and holds its lock. %s",
+             ") holds its lock but does not renew its lease. %s",
              c->candidate.cell, owner->name, owner->address, owner->client, owner->pid,
-             options->fence_command ? "It is fenced now"
+             options->fence_command ? "Fencing it"
                                     : "Without --fenceCommand this front end waits until the file "
                                       "system ends the owner's session by itself");
 }
@@ -69,8 +69,8 @@ static void log_hang(struct contender *c, const struct candidate_found *found)
 
     if (hangs && !c->hangs)
         log_line(LOG_WARN,
-                 "cell %u: the file system does not let its file `owner` be %s for %u s: perhaps "
-                 "the machine of its owner hangs",
+                 "cell %u: its file `owner` could not be %s for %u s; "
+                 "the machine of its owner may hang",
                  c->candidate.cell, found->is_open ? "read or locked" : "opened",
                  HANGS_AFTER_MS / 1000);
     c->hangs = hangs;
@@ -253,7 +253,7 @@ static void show_owner(struct cell *cell, const struct candidate_found *found)
                  "stands by: cell %u is owned by %s, %s, incarnation %" PRIu64, record->cell,
                  record->owner.name, record->owner.address, record->incarnation);
     else
-        snprintf(status, sizeof status, "stands by: the cell has no owner that renews its lease");
+        snprintf(status, sizeof status, "stands by: the cell has no owner with a valid lease");
     front_set_status(&cell->front, status);
     if (route_saw(&cell->front.route, is_owned ? record : NULL, found->watch.asked_ns))
         cut_links(cell, record->incarnation);
@@ -336,7 +336,7 @@ static bool read_key(struct cell *cell, const struct options *options)
         break;
     case CLUSTER_KEY_MISSING:
         log_line(LOG_WARN,
-                 "the cluster has no file `key`: requests are not forwarded to owners of cells");
+                 "the cluster has no file `key`, so requests are not forwarded to owners of cells");
         return true;
     case CLUSTER_KEY_UNUSABLE:
         break;

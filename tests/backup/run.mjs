@@ -164,7 +164,7 @@ async function testOthers(server) {
     await server.stop({ keep: true });
     const nobody = await backup(server).ended;
 
-    tally.count(nobody.code === 1 && /no server runs on this data folder/.test(nobody.errors), `without a server: ${nobody.errors}`);
+    tally.count(nobody.code === 1 && /no server runs on this data directory/.test(nobody.errors), `without a server: ${nobody.errors}`);
     const stopped = await backup(server, '--stopped').ended;
 
     tally.count(stopped.code === 0, `--stopped: ${stopped.errors}`);

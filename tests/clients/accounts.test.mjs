@@ -231,9 +231,9 @@ test('accounts of a list stay what the list says; a list that takes over one of 
     await writeFile(path, `listed:${key}\nstored:${key}\n`);
     process.kill(server.pid, 'SIGHUP');
     const log = () => readFile(join(folder, 'log'), 'utf8');
-    for (let i = 0; i < 6000 && !/stay as they were/.test(await log()); i++)
+    for (let i = 0; i < 6000 && !/remain in use/.test(await log()); i++)
         await new Promise((resolve) => setTimeout(resolve, 10));
-    assert.match(await log(), /stay as they were: an account is named that was added to the store/);
+    assert.match(await log(), /remain in use: an account is named that was added to the store/);
     await blobs(server, 'listed', key).getProperties();
     await server.kill();
     const refused = await run(['--location', server.location, '--accountsFile', path, '--blobPort', '0']);

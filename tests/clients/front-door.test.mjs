@@ -286,6 +286,6 @@ test('wrong lists are refused at the start', async () => {
     for (const option of ['trustProxy', 'proxyProtocol']) {
         const { code, errors } = await run(['config', 'check', `--${option}`, '10.0.0.0/33']);
         assert.equal(code, 2);
-        assert.equal(errors, `lagra: --${option} takes addresses and CIDR blocks with commas between, not "10.0.0.0/33"\n`);
+        assert.equal(errors, `lagra: --${option} takes comma-separated addresses and CIDR blocks, not "10.0.0.0/33"\n`);
     }
 });

@@ -158,7 +158,7 @@ test('the audit log has what may change something, and changes of keys', async (
     // A list that cannot be used changes nothing.
     await writeFile(accounts, 'nonsense');
     process.kill(server.pid, 'SIGHUP');
-    await until(async () => /accounts and keys stay as they were/.test(server.stderr), 60);
+    await until(async () => /the previous accounts and keys remain in use/.test(server.stderr), 60);
     await server.stop({ keep: true });
     assert.equal((await linesOf(path)).length, lines.length);
 });
