@@ -192,7 +192,8 @@ static __attribute__((format(printf, 2, 0))) void write_line(enum log_level leve
 static void write_last_line(int signal_number)
 {
     static const char text[] =
-        " error lagra ends by signal SIGABRT: an assertion failed, or memory or threads ran out, "
+        " error lagra was terminated by SIGABRT: an assertion failed, or memory or threads ran "
+        "out, "
         "in "
         "it or in a library; standard error says more. What was acknowledged is on disk: start it "
         "again.\n";

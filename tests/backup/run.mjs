@@ -158,7 +158,7 @@ async function testOthers(server) {
     first.child.kill('SIGSTOP');
     const second = await lagra('backup', '--location', server.location, path.join(work, 'others'));
 
-    tally.count(second.code !== 0 && /another backup of .* is being made/.test(second.errors), `a second backup: ${second.errors}`);
+    tally.count(second.code !== 0 && /another backup of .* is running/.test(second.errors), `a second backup: ${second.errors}`);
     first.child.kill('SIGKILL');
     await first.ended;
     await server.stop({ keep: true });

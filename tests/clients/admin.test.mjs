@@ -164,7 +164,7 @@ test('a second server on the folder is refused, and the first one keeps its sock
     const server = await start(t);
     const second = await run(['--location', server.location, '--blobPort', '0']);
     assert.equal(second.code, 1);
-    assert.match(second.errors, /another process is using this data folder/);
+    assert.match(second.errors, /another process is using this data directory/);
     assert.equal((await command(server, 'status')).code, 0);
 });
 
@@ -216,7 +216,7 @@ test('how commands are called: what is wrong is said, with exit code 2', async (
         [['status', '--nonsense'], /"--nonsense" is not an option of this command\. /],
         [['status', '--loction', '.'], /"--loction" is not an option of this command; did you mean --location\?/],
         [['sas', 'blob', '--permision', 'r', 'c', 'b'], /"--permision" is not an option of this command; did you mean --permissions\?/],
-        [['status', '--location'], /"--location" has no value/],
+        [['status', '--location'], /"--location" has a missing or unexpected value/],
         [['status', '--config', '/nonsense'], /cannot read \/nonsense/],
     ]) {
         const { code, errors } = await run(words);

@@ -210,9 +210,9 @@ test('check and salvage of what is no data folder: a message, and nothing is wri
     const to = await newFolder(t);
     for (const files of Object.values(STRANGERS)) {
         const folder = await stranger(t, files);
-        await leaves(folder, ['check', folder], /^lagra: cannot open the data directory .*: (it is no data folder of Lagra|Azurite wrote it)/);
-        await leaves(folder, ['check', '--salvage', folder, join(to, 'new')], /^lagra: cannot salvage .*: (it is no data folder of Lagra|Azurite wrote it)/);
-        await leaves(folder, ['check', join(folder, 'missing')], /missing: the data folder cannot be opened: open: No such file/);
+        await leaves(folder, ['check', folder], /^lagra: cannot open the data directory .*: (it is not a data directory of Lagra|Azurite wrote it)/);
+        await leaves(folder, ['check', '--salvage', folder, join(to, 'new')], /^lagra: cannot salvage .*: (it is not a data directory of Lagra|Azurite wrote it)/);
+        await leaves(folder, ['check', join(folder, 'missing')], /missing: the data directory cannot be opened: open: No such file/);
         await leaves(folder, ['check', '--salvage', join(folder, 'missing'), join(to, 'new')], /missing to .*: No such file/);
     }
     assert.deepEqual(await readdir(to), []);
