@@ -5,7 +5,7 @@
 
 #include "base/codec.h"
 #include "base/encode.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 #include "service/names.h"
 #include "service/small_record.h"
 

@@ -95,7 +95,7 @@ static void answer_call(struct smb_connection *connection)
     }
     atomic_store(&connection->called_to, NULL);
     atomic_store(&connection->called_by, NULL);
-    by->pause.waiter.wake(&by->pause.waiter);
+    pause_wake(&by->driver.pause);
 }
 
 /* A create that its client can send once more by another connection, and find then. ms-smb2: 3.3.5.9.10 */
