@@ -211,6 +211,20 @@ def copy_chunks():
     until_alone("c")
 
 
+def ranges():
+    """A file of COUNT ranges with holes between them, written by copies of 256 chunks."""
+    c = client()
+    must(c.open("a", "ranges", READ | WRITE, ALL, OPEN_OR_CREATE))
+    must(c.write("a", 0, "x" * 512))
+    key = must(control(c, "a", RESUME_KEY, b"", 32))
+    at = struct.unpack_from("<32xL", key)[0] - 64
+    for first in range(1, COUNT, 256):
+        count = min(256, COUNT - first)
+        chunks = b"".join(struct.pack("<QQL4x", 0, i * 1024, 512) for i in range(first, first + count))
+        must(control(c, "a", COPY_CHUNK, key[at:at + 24] + struct.pack("<L4x", count) + chunks, 12))
+    c.close("a")
+
+
 def put_reads(c, name, count):
     """Sends a compound of READs of 1 MiB, without waiting for the responses. Returns the first message id. impacket adds the
     rest of the credit charge to its window when it receives a response."""
@@ -512,5 +526,6 @@ INPUTS = {
     "locks-and-opens": locks_next_to_opens,
     "disconnected": disconnected_in_the_way,
     "copy-chunks": copy_chunks,
+    "ranges": ranges,
 }
 INPUTS[INPUT]()
