@@ -49,6 +49,7 @@ export const a_file_has_its_most_locks = (context) => send(context, 'locks');
 export const a_file_has_its_most_handles_and_locks = (context) => send(context, 'locks-and-opens');
 export const disconnected_handles_give_way_together = (context) => send(context, 'disconnected');
 export const chunks_are_copied_next_to_1900_handles = (context) => send(context, 'copy-chunks');
+export const a_log_on_waits_for_the_previous_session = (context) => send(context, 'previous', context.soak ? 50 : 4);
 export const responses_that_nobody_reads_by_smb = (context) =>
     send(context, 'unread', (server) => (keepsMemory(context.binary) ? 0 : server.pid));
 export const one_beyond_the_limits_of_an_smb_request = (context) => send(context, 'one-beyond');

@@ -12,7 +12,7 @@ import uuid
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "smb"))
 from client import Client  # noqa: E402
-from impacket import smb3structs  # noqa: E402
+from impacket import smb3, smb3structs  # noqa: E402
 
 HOST = "127.0.0.1"
 PORT, ACCOUNT, KEY, SHARE, INPUT, *REST = sys.argv[1:]
@@ -193,6 +193,41 @@ def open_durable_by_lease(c, name, path, durable):
         if b"DH2Q" not in data:
             raise RuntimeError("the handle is not durable")
     return status, None
+
+
+def client_after(session):
+    """Logs on, and says which session it had before."""
+    setup = smb3structs.SMB2SessionSetup
+
+    class Setup(setup):
+        def __init__(self, *args):
+            setup.__init__(self, *args)
+            self["PreviousSessionId"] = session
+
+    smb3.SMB2SessionSetup = Setup
+    try:
+        return client()
+    finally:
+        smb3.SMB2SessionSetup = setup
+
+
+def previous_session():
+    """A client that logs on again gets its response once all handles of its previous session are closed: an open that shares
+    nothing meets none of them, and a persistent handle is found."""
+    for round in range(COUNT):
+        guid = str(uuid.uuid4())
+        c, path = client(), f"y{round}"
+        open_many(c, path, 500)
+        must(c.open("x", f"x{round}", READ, ALL, CREATE))
+        c.close("x")
+        kept = must(c.open_durable("x", f"x{round}", READ, 0, guid, persists=True))
+        session = c.smb._Session["SessionID"]
+        if round % 2:
+            vanish(c)
+        again = client_after(session)
+        must(again.open("alone", path, READ | WRITE, 0))
+        must(again.return_to("x", kept["id"], guid, persists=True))
+        vanish(again)
 
 
 def copy_chunks():
@@ -527,5 +562,6 @@ INPUTS = {
     "disconnected": disconnected_in_the_way,
     "copy-chunks": copy_chunks,
     "ranges": ranges,
+    "previous": previous_session,
 }
 INPUTS[INPUT]()
