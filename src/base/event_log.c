@@ -206,7 +206,7 @@ void event_finish(void)
 static int open_sink(const char *path)
 {
     /* A pipe without a reader is no log; a slow reader does not keep the thread for ever. */
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0640);
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, LOG_FILE_MODE);
 }
 
 static void fail(struct sink *sink, const char *why)

@@ -69,6 +69,8 @@ bool gate_parse(struct bytes text, struct gate_request *ret_request)
         return false;
     if (bytes_is(action, "hold"))
         request.action = GATE_HOLD;
+    else if (bytes_is(action, "each"))
+        request.action = GATE_HOLD_EACH;
     else if (bytes_is(action, "kill"))
         request.action = GATE_KILL;
     else

@@ -5,6 +5,7 @@
  * A request asks with the header `x-lagra-gate: NAME=ACTION`, NAME one of the enumeration below:
  *   hold  the exchange stops there without holding a thread, until a control request lets every
  *         exchange stopped at NAME go. `applied=hold` also keeps the syncer from making it durable
+ *   each  like hold, but each time that the exchange gets there: after a conflict it is decided again
  *   kill  the process kills itself there with SIGKILL
  *
  * Control requests, to any blob port, unauthenticated:
@@ -28,7 +29,7 @@
 #include "base/waiter.h"
 
 enum gate { GATE_STAGED, GATE_DECIDED, GATE_APPLIED, GATE_SYNCED, GATES };
-enum gate_action { GATE_PASS, GATE_HOLD, GATE_KILL };
+enum gate_action { GATE_PASS, GATE_HOLD, GATE_HOLD_EACH, GATE_KILL };
 
 /* Where background jobs stop (service/background.h), each with a thread. All of a process do. */
 enum job_gate {

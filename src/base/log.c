@@ -64,7 +64,7 @@ static bool find_journal(void)
 
 static int open_file(const char *path)
 {
-    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, LOG_FILE_MODE);
 }
 
 bool log_open(enum log_level least, const char *path)

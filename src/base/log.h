@@ -10,6 +10,8 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
 /* Start-up only. path NULL: stderr. Returns false when the file cannot be opened (errno set). */
 bool log_open(enum log_level least, const char *path);
+/* The mode of a log that is created, whatever the umask is at the time. decision: 1036 */
+#define LOG_FILE_MODE 0600
 /* Beside a file: lines of this level and above go to stderr too. Start-up only. */
 void log_console(enum log_level least);
 /* Opens the file of log_open() anew, which somebody may have renamed. Returns false when it cannot

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -216,6 +216,22 @@ test('a log that was renamed is written anew after SIGHUP; a stop writes all tha
     await server.stop({ keep: true });
     assert.deepEqual(await pathsOf(before), ['/devstoreaccount1/first']);
     assert.deepEqual(await pathsOf(path), Array.from({ length: 500 }, (_, i) => `/devstoreaccount1/second${i}`));
+});
+
+test('logs are readable by their owner only, before and after SIGHUP, whatever the umask', async (t) => {
+    // decision: 1036
+    const folder = await newFolder(t);
+    const paths = ['accessLog', 'auditLog', 'debug'].map((option) => [option, join(folder, option)]);
+    const umask = process.umask(0o022);
+    t.after(() => process.umask(umask));
+    const server = await newServer(t, paths.flatMap(([option, path]) => [`--${option}`, path]));
+    const modes = () => Promise.all(paths.map(async ([, path]) => (await stat(path)).mode & 0o777));
+    assert.deepEqual(await modes(), [0o600, 0o600, 0o600]);
+    for (const [, path] of paths)
+        await rename(path, `${path}.1`);
+    process.kill(server.pid, 'SIGHUP');
+    await until(() => modes().then(() => true, () => false), 60);
+    assert.deepEqual(await modes(), [0o600, 0o600, 0o600]);
 });
 
 test('a client that goes away before all of its answer: cut', async (t) => {
