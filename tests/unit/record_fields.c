@@ -89,23 +89,52 @@ void fields_all_differed(const struct record_form *form, const void *const sampl
     }
 }
 
+static const struct partition place = { .space = { { 1 } }, .key = BYTES("p") };
+
+struct written written_begin(const struct changes *changes)
+{
+    struct written written = { .store = store_open_memory() };
+    struct snapshot *before = snapshot_open(written.store, place, STORE_MAY_BLOCK);
+    const struct commit_part part = { before, changes };
+    uint64_t sequence;
+
+    assert_int_equal(store_commit(written.store, &part, 1, 1, STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(before);
+    written.snapshot = snapshot_open(written.store, place, STORE_MAY_BLOCK);
+    return written;
+}
+
+void written_end(struct written *written)
+{
+    snapshot_close(written->snapshot);
+    store_close(written->store);
+}
+
 struct bytes written_record(struct arena *arena, const struct changes *changes, int family,
                             struct bytes key)
 {
-    const struct partition partition = { .space = { { 1 } }, .key = BYTES("p") };
-    struct store *store = store_open_memory();
-    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct written written = written_begin(changes);
     struct record record;
-    uint64_t sequence;
 
-    assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, 1,
-                                  STORE_MAY_BLOCK, &sequence),
-                     STORE_OK);
-    snapshot_close(snapshot);
-    snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
-    assert_int_equal(snapshot_get(snapshot, (enum record_family)family, key, arena, &record),
-                     STORE_OK);
-    snapshot_close(snapshot);
-    store_close(store);
+    assert_int_equal(
+        snapshot_get(written.snapshot, (enum record_family)family, key, arena, &record), STORE_OK);
+    written_end(&written);
     return record.value;
+}
+
+struct bytes written_index(struct arena *arena, const struct changes *changes, struct bytes key)
+{
+    struct written written = written_begin(changes);
+    struct index_iterator *iterator = index_iterator_open(written.store, place.space, key, key,
+                                                          bytes_from_string(""), STORE_MAY_BLOCK);
+    struct index_record record;
+    struct bytes value;
+
+    assert_int_equal(index_iterator_next(iterator, &record), STORE_OK);
+    assert_true(bytes_equal(record.key, key));
+    value = arena_copy(arena, record.value);
+    index_iterator_close(iterator);
+    written_end(&written);
+    return value;
 }

@@ -69,9 +69,20 @@ void fields_survive(const struct record_form *form, const void *one, const void 
 /* Fails for each field of the form in which no pair of samples so far differed. */
 void fields_all_differed(const struct record_form *form, const void *const samples[], size_t count);
 
-/* The value of a record of the changes, after they were committed to an empty partition. family, key: of the record. */
+/* Commits the changes to an empty partition of a store in memory, and opens it. written_end() closes both. */
 struct changes;
+struct store;
+struct snapshot;
+struct written {
+    struct store *store;
+    struct snapshot *snapshot;
+};
+struct written written_begin(const struct changes *changes);
+void written_end(struct written *written);
+/* The value of a record of the changes. family: enum record_family */
 struct bytes written_record(struct arena *arena, const struct changes *changes, int family,
                             struct bytes key);
+/* The value of a record of the index. */
+struct bytes written_index(struct arena *arena, const struct changes *changes, struct bytes key);
 
 #endif

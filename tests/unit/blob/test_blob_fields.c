@@ -55,7 +55,7 @@ static const struct record_form blob_form = RECORD_FORM(blob, blob_fields, blob_
 /* What every blob may have; the numbers begin with n. */
 #define COMMON(n, md5_bytes, copied_as, flag)                                                      \
     .nothing_staged = flag, .without_snapshots = flag, .has_deleted = flag,                        \
-    .deletion = { .at = n + 1, .expires = 1000000 + n }, .created = n + 3, .etag = { n + 4 },        \
+    .deletion = { .at = n + 1, .expires = 1000000 + n }, .created = n + 3, .etag = { n + 4 },      \
     .modified = n + 5,                                                                             \
     .lease = { .id = { { n % 251, 1 } },                                                           \
                .kind = 1 + flag,                                                                   \
