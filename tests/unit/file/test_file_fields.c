@@ -260,32 +260,34 @@ static const struct field open_fields[] = {
     VALUE(opened, lock_count),
 };
 
-/* It is the second of two opens, with the second of two cachings. */
+/* It is the last of three opens, with the second of two cachings. */
 static void open_trip(struct arena *arena, const void *from, void *to)
 {
     const struct opened *in = from;
     struct opened *out = to;
     struct changes *changes = changes_new(arena);
-    struct open_entry opens[] = { { .id = 1, .epoch = open_epoch() }, in->open };
+    struct open_entry opens[] = { { .id = 1, .epoch = open_epoch() },
+                                  { .id = 2, .epoch = open_epoch(), .open.caching = NO_CACHING },
+                                  in->open };
     struct caching_entry cachings[] = { { .key = { { 99 } } }, in->caching };
     struct open_set set = { .opens = opens,
-                            .open_count = 2,
+                            .open_count = 3,
                             .cachings = cachings,
                             .caching_count = 2,
                             .is_delete_pending = in->is_delete_pending,
                             .lock_count = in->lock_count };
 
-    opens[1].epoch = open_epoch();
-    opens[1].open.caching = 1;
+    opens[2].epoch = open_epoch();
+    opens[2].open.caching = 1;
     open_set_write(changes, arena, &set);
     assert_true(open_set_decode(
         arena, written_record(arena, changes, RECORD_INNER, bytes_from_string("g")), 0, 1, &set));
-    assert_int_equal(set.open_count, 2);
+    assert_int_equal(set.open_count, 3);
     assert_int_equal(set.opens[0].id, 1);
     assert_int_equal(set.caching_count, 2);
-    assert_true(set.opens[1].epoch == open_epoch());
-    *out = (struct opened){ .open = set.opens[1],
-                            .caching = set.cachings[set.opens[1].open.caching],
+    assert_true(set.opens[2].epoch == open_epoch());
+    *out = (struct opened){ .open = set.opens[2],
+                            .caching = set.cachings[set.opens[2].open.caching],
                             .is_delete_pending = set.is_delete_pending,
                             .lock_count = set.lock_count };
 }

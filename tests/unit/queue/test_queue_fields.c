@@ -55,9 +55,11 @@ static void message_trip(struct arena *arena, const void *from, void *to)
 {
     struct changes *changes = changes_new(arena);
     struct written written;
-    struct message read;
+    const struct message *message = from;
+    struct message read, body;
     struct record record;
     struct scan *scan;
+    instant due;
 
     message_write_new(changes, arena, from);
     written = written_begin(changes);
@@ -68,6 +70,12 @@ static void message_trip(struct arena *arena, const void *from, void *to)
     scan_close(scan);
     assert_int_equal(message_read_text(written.snapshot, arena, &read), STORE_OK);
     read.text = arena_copy(arena, read.text);
+    scan = message_scan_bodies(written.snapshot, 0);
+    assert_int_equal(scan_next(scan, arena, &record), STORE_OK);
+    assert_true(message_read_body(&record, &body, &due));
+    scan_close(scan);
+    assert_true(guid_equal(&body.id, &message->id) && due == message_due(message->expires));
+    assert_true(body.expires == message->expires && body.visible == message->visible);
     written_end(&written);
     memcpy(to, &read, sizeof read);
 }
