@@ -39,6 +39,8 @@ static void finish_link(struct forward *f)
 /* The receiver does not own the cell: nothing was executed. */
 static enum http_step after_refusal(struct forward *f)
 {
+    if (response_find_header(&f->exchange->response, bytes_from_string(FORWARD_LEAVES)))
+        route_refused(f->of->route, f->target.incarnation);
     if (f->link)
         finish_link(f);
     if (f->taken > 0)

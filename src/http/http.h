@@ -159,6 +159,7 @@ struct exchange {
     void *application;                        /* the application's own state of this exchange */
     const struct http_application *passed_to; /* exchange_pass_on(); NULL: the server's own */
     const struct tenure *tenure;              /* exchange_answers_by(); NULL: it needs none */
+    atomic_uint *counted_in;                  /* decremented at its end; or NULL */
     struct bytes introduction; /* as it was received; empty without http_application.introduce */
 };
 
@@ -303,7 +304,9 @@ uint16_t http_port(const struct http_server *server);
  * the last one is over, so what they wait for must still be running. Main thread. */
 void http_stop(struct http_server *server, unsigned grace_s);
 /* As net_cut_outgoing(). */
-void http_cut_outgoing(struct http_server *server, uint64_t tag);
+void http_cut_outgoing(struct http_server *server, uint64_t tag, enum cut_which which);
+/* As net_await_none(). */
+bool http_await_none(struct http_server *server, unsigned ms);
 
 /* ---- ranges ---- */
 

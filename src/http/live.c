@@ -272,6 +272,8 @@ void exchange_over(struct http_connection *connection)
     assert(!connection->is_paused);
     if (live->known)
         live_application(live)->done(&live->exchange);
+    if (live->exchange.counted_in)
+        atomic_fetch_sub(live->exchange.counted_in, 1);
     answer_over(live);
     connection_served(&connection->net);
     assert(!live->has_file && !live->block);

@@ -103,9 +103,14 @@ uint16_t http_port(const struct http_server *server)
     return net_port(server->net);
 }
 
-void http_cut_outgoing(struct http_server *server, uint64_t tag)
+void http_cut_outgoing(struct http_server *server, uint64_t tag, enum cut_which which)
 {
-    net_cut_outgoing(server->net, tag);
+    net_cut_outgoing(server->net, tag, which);
+}
+
+bool http_await_none(struct http_server *server, unsigned ms)
+{
+    return net_await_none(server->net, ms);
 }
 
 /* What exchanges wait for (the store) must still be running. */

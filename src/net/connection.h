@@ -167,6 +167,8 @@ void connection_got_body(struct connection *connection, size_t bytes);
 /* The same, and the client is not silent: where nobody calls connection_resumes_body() for it. */
 void connection_got_part(struct connection *connection, size_t bytes);
 void connection_is_ours(struct connection *connection);
+/* Ends the wait for a request of an idle outgoing connection. Returns false if it is being closed. */
+bool connection_claim(struct connection *connection);
 /* The socket takes no more of an answer for now. */
 void connection_awaits_taking(struct connection *connection);
 

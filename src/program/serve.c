@@ -432,6 +432,7 @@ static void look(void *of)
     if (run->management.management.console)
         console_look(run->management.management.console);
     certificate_renewal_look(&run->renewal);
+    cell_look(&run->cell);
 }
 
 enum ending { ENDING_STOP, ENDING_REOPEN };
