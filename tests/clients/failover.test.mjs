@@ -54,7 +54,8 @@ async function writeUntil(member, away) {
         }
     };
     const writers = Array.from({ length: 8 }, writer);
-    await delay(400);
+    while (acknowledged.length < 30)
+        await delay(20);
     await away();
     ends = true;
     await Promise.all(writers);
