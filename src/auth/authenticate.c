@@ -8,6 +8,7 @@
 
 #include "base/encode.h"
 #include "base/url.h"
+#include "http/site.h"
 
 static enum error refuse(struct bytes *ret_detail, const char *detail)
 {
@@ -230,6 +231,31 @@ static enum error identify(const struct request *request, const struct auth_targ
     return e;
 }
 
+/* A page may come from a name that its owner has pointed at this machine (DNS rebinding), and knows the published key.
+ * decision: 1038 */
+static bool may_be_rebound(const struct request *request, struct arena *arena)
+{
+    return site_is_browser(request) && !site_host_is_address(arena, request) &&
+           !site_host_is_ours(arena, request, bytes_of(NULL, 0));
+}
+
+/* Checked last, so that only holders of the key learn of it. decision: 364 */
+static enum error check_confined(const struct request *request, struct arena *arena,
+                                 struct bytes *ret_detail)
+{
+    if (request->is_forwarded)
+        return refuse(
+            ret_detail,
+            "The published key is for this machine alone, and a proxy forwarded this request: "
+            "see the server's option --allowDevelopmentAccount.");
+    if (may_be_rebound(request, arena))
+        return refuse(ret_detail,
+                      "The published key is for this machine alone, and a browser sends this "
+                      "request to a name that is not localhost: see the server's option "
+                      "--allowDevelopmentAccount.");
+    return OK;
+}
+
 enum error authenticate(const struct request *request, const struct auth_target *target,
                         instant now, struct arena *arena, struct identity *ret_identity,
                         struct bytes *ret_detail)
@@ -239,15 +265,10 @@ enum error authenticate(const struct request *request, const struct auth_target 
 
     assert(target->name.len > 0 || !target->account);
     e = identify(request, target, now, arena, &identity, ret_detail);
-    if (e)
-        return e;
-    /* Checked last, so that only holders of the key learn of it. decision: 364 */
-    if (request->is_forwarded && target->account && account_is_confined(target->account) &&
+    if (!e && target->account && account_is_confined(target->account) &&
         (identity.kind == IDENTITY_ACCOUNT_KEY || identity.kind == IDENTITY_SAS))
-        return refuse(
-            ret_detail,
-            "The published key is for this machine alone, and a proxy forwarded this request: "
-            "see the server's option --allowDevelopmentAccount.");
-    *ret_identity = identity;
-    return OK;
+        e = check_confined(request, arena, ret_detail);
+    if (!e)
+        *ret_identity = identity;
+    return e;
 }

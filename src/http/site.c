@@ -57,6 +57,12 @@ bool site_is_own_page(const struct request *request)
     return is_own_origin(request, request_header(request, "origin"));
 }
 
+bool site_is_browser(const struct request *request)
+{
+    return request_header(request, "accept-language").ptr ||
+           request_header(request, "sec-fetch-site").ptr || request_header(request, "origin").ptr;
+}
+
 bool site_is_other_page(const struct request *request)
 {
     struct bytes site = request_header(request, "sec-fetch-site");

@@ -253,6 +253,30 @@ test('the published key is refused on forwarded requests, from whatever peer', a
     assert.equal((await ask(allowed, { query: '?comp=list', ...forwarded[0] })).status, 200);
 });
 
+test('the published key is refused to pages under names that may have been pointed at this machine', async (t) => {
+    // decision: 1038
+    const server = await newServer(t, { own: false, args: [] });
+    const from = '127.0.0.1';
+    assert.equal((await ask(server, { from, method: 'PUT', path: '/photos', query: '?restype=container' })).status, 201);
+    const sas = sasOf(server, {});
+    const ofBrowser = [{ 'Accept-Language': 'en' }, { 'Accept-Language': '' }, { 'Sec-Fetch-Site': 'same-origin' }, { Origin: 'http://evil.example' }];
+    const known = ['127.0.0.1:10000', 'localhost', '[::1]:10000', 'devstoreaccount1.blob.localhost', '192.0.2.7:10000'];
+    const listed = (options) => Promise.all([undefined, sas].map((one) => ask(server, { ...LIST, from, sas: one, ...options })));
+    for (const headers of ofBrowser) {
+        for (const answer of await listed({ headers, host: 'evil.example:10000' })) {
+            assert.deepEqual(codeOf(answer), [403, 'AuthenticationFailed'], JSON.stringify(headers));
+            assert.match(answer.body.toString(), /published key is for this machine alone/);
+        }
+        for (const host of known)
+            assert.deepEqual((await listed({ headers, host })).map(({ status }) => status), [200, 200], `${host} ${JSON.stringify(headers)}`);
+    }
+    // Programs may use any name.
+    for (const host of ['azurite', 'host.docker.internal:10000', 'devstoreaccount1.blob.storage.example'])
+        assert.deepEqual((await listed({ host })).map(({ status }) => status), [200, 200], host);
+    const allowed = await newServer(t, { own: false, args: ['--allowDevelopmentAccount'] });
+    assert.equal((await ask(allowed, { from, query: '?comp=list', headers: ofBrowser[0], host: 'evil.example' })).status, 200);
+});
+
 test('bearer tokens are taken when a trusted proxy says https; unchecked ones of forwarded requests only if that is said', async (t) => {
     const seconds = Math.floor(Date.now() / 1000);
     const part = (json) => Buffer.from(JSON.stringify(json)).toString('base64url');

@@ -232,7 +232,7 @@ static bool detail_is_message(enum error e)
 }
 
 /* Does the message begin with the number of its part of a transaction? Of a changeset of one operation
- * it does not where the data refused it. Recorded both ways; decision: 146 */
+ * it does not where the data refused it. Recorded both ways; nor if the server is busy. decision: 146, 1037 */
 static bool has_number(const struct answer *a, enum error e)
 {
     bool by_data =
@@ -240,7 +240,7 @@ static bool has_number(const struct answer *a, enum error e)
     bool is_alone =
         a->parts == 1 && a->call->operation && a->call->operation->rights.effect == WRITES;
 
-    return a->of_part && !(by_data && is_alone);
+    return a->of_part && e != E_ServerBusy && !(by_data && is_alone);
 }
 
 static struct bytes error_text(const struct answer *a, enum error e, const struct problem *problem)
