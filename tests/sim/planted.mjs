@@ -593,6 +593,18 @@ const DEFECTS = [
         change: [['        share.snapshots--;', '        share.snapshots -= 0;']] },
     { name: 'handle-of-an-earlier-process-left-in-the-index', service: 'file', file: 'src/file/gate.c', args: PERSISTENT,
         change: [['    for (size_t i = 0; i < gate->set.left_count; i++)\n        handle_delete(', '    for (size_t i = 1; i < gate->set.left_count; i++)\n        handle_delete(']] },
+    /* Late instead of never: what is woken by its own time-out only. */
+    { name: 'break-that-is-answered-wakes-nobody', service: 'file', file: 'src/file/gate_handles.c', args: [...SMB, '--lives', '0'],
+        change: [['    gate->is_changed = true;\n    gate_wakes(gate);\n    gate_write(gate);\n    return OK;', '    gate->is_changed = true;\n    gate_write(gate);\n    return OK;']] },
+    { name: 'handle-that-keeps-less-wakes-nobody', service: 'file', file: 'src/file/gate_away.c', args: PERSISTENT,
+        change: [['        caching_settle(entry, entry->caching.breaks_to);\n        gate_wakes(gate);', '        caching_settle(entry, entry->caching.breaks_to);']] },
+    { name: 'close-wakes-nobody', service: 'file', file: 'src/file/gate_handles.c', args: [...SMB, '--lives', '0'],
+        change: [['        set_pending(gate, true);\n    gate->is_changed = true;\n    gate_wakes(gate);', '        set_pending(gate, true);\n    gate->is_changed = true;']] },
+    /* In circles: a life that does not end. */
+    { name: 'task-due-at-once-for-ever', service: 'queue', file: 'src/queue/expire_messages.c',
+        change: [['next > soon ? next : soon, now);', 'now, now);']] },
+    { name: 'connection-that-ends-is-ready-for-ever', service: 'blob', file: 'src/net/worker.c',
+        change: [['    input_keep(&connection->input);', '    input_keep(&connection->input);\n    while (connection->ended)\n        __asm__ volatile("");']], args: ['--faults', '1283', '--lives', '2'] },
     { name: 'locks-not-counted', service: 'file', file: 'src/file/gate.c', args: SMB,
         change: [['        gate->set.lock_count = gate->lock_count;\n', '        gate->set.lock_count = gate->lock_count > 1 ? 1 : gate->lock_count;\n']] },
     { name: 'entries-of-a-directory-not-counted', service: 'file', file: 'src/tree/change.c',

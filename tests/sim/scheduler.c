@@ -43,6 +43,12 @@ static _Thread_local unsigned self;
 static unsigned rare = 16;
 static bool by_priority;
 static unsigned low_priority = 1000000;
+/* The newest switches. */
+#define LAST_SWITCHES 16u
+static struct {
+    unsigned thread;
+    uint64_t at_ns;
+} last[LAST_SWITCHES];
 
 bool sched_is_on(void)
 {
@@ -205,6 +211,8 @@ static void switch_away(void)
 {
     unsigned me = self, next = pick();
 
+    last[world->switches % LAST_SWITCHES].thread = next;
+    last[world->switches % LAST_SWITCHES].at_ns = world->now_ns;
     world->switches++;
     world_trace(next + 1);
     if (next == me)
@@ -292,6 +300,20 @@ void sched_release(void)
 bool sched_is_held(void)
 {
     return threads[self].holds > 0;
+}
+
+void sched_show_last(char *to, size_t size)
+{
+    size_t used = 0;
+
+    to[0] = '\0';
+    for (uint64_t i = 1; i <= LAST_SWITCHES && i <= world->switches && used + 60 < size; i++) {
+        unsigned at = (unsigned)((world->switches - i) % LAST_SWITCHES);
+
+        used +=
+            (size_t)snprintf(to + used, size - used, "\n  %.9f %u %s", (double)last[at].at_ns / 1e9,
+                             last[at].thread, threads[last[at].thread].name);
+    }
 }
 
 void *sched_real(const char *name)
