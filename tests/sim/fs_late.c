@@ -15,7 +15,7 @@ static bool is_known(const struct fs_slot *slot)
     return slot->asked_ns > 0 &&
            !(world->plan.faults & (FAULTS_OF_TIME | FAULT_CLIENTS | FAULT_CLOCK | FAULT_WIRE)) &&
            slot->ask->smb.waits_ns == 0 && slot->ask->smb.op != SM_RETURN &&
-           !slot->ask->fs.is_remote;
+           !slot->ask->smb.replays && !slot->ask->fs.is_remote;
 }
 
 void fs_judge_lateness(const struct fs_slot *slot, waits_fn *waits, bool has_waited)
