@@ -23,40 +23,53 @@ function measure(target, members, asked, load) {
     return { perSecond, ownerUs: us[0], standbyUs: us[1], us: us[0] + us[1] };
 }
 
-function print({ name, size, connections }, direct, forwarded) {
+function print({ work, name, direct, forwarded }) {
     const of = (rounds, figure) => middle(rounds.map((round) => round[figure]));
     const kept = middle(forwarded.map((round, i) => round.perSecond / direct[i].perSecond));
-    const perMiB = (us) => (size >= MiB ? `, ${Math.round(us / (size / MiB))} us a MiB` : '');
+    const perMiB = (us) => (work.size >= MiB ? `, ${Math.round(us / (work.size / MiB))} us a MiB` : '');
     const words = (rounds) => `${Math.round(of(rounds, 'perSecond')).toLocaleString('en')}/s, ${of(rounds, 'us').toFixed(1)} us of CPU${perMiB(of(rounds, 'us'))}`;
 
-    console.log(`  ${name}, ${connections} connections: directly ${words(direct)}; forwarded ${words(forwarded)} ` +
+    console.log(`  ${work.name}, ${work.connections} connections, ${name}: directly ${words(direct)}; forwarded ${words(forwarded)} ` +
         `(owner ${of(forwarded, 'ownerUs').toFixed(1)}, standby ${of(forwarded, 'standbyUs').toFixed(1)}); keeps ${kept.toFixed(2)}`);
 }
 
+async function startPair({ name, binary }, folder) {
+    const cluster = path.join(folder, `cluster-${name}`);
+
+    execFileSync(binary, ['cluster', 'init', cluster]);
+    const owner = await startFrontEnd(binary, cluster, { isOwner: true });
+
+    return { name, owner, standby: await startFrontEnd(binary, cluster) };
+}
+
+/** One work, all rounds: the versions take turns, and so do both ways. */
+function measureWork(pairs, work, { load, rounds, seconds }) {
+    const asked = { ...work, seconds: seconds / rounds };
+    const results = pairs.map(({ name }) => ({ name, work, direct: [], forwarded: [] }));
+
+    for (const { owner } of pairs)
+        load(owner, { ...work, work: 'fill', count: work.names, connections: 4 });
+    for (let i = 0; i < rounds; i++)
+        for (const way of i % 2 ? ['forwarded', 'direct'] : ['direct', 'forwarded'])
+            pairs.forEach(({ owner, standby }, at) =>
+                results[at][way].push(measure(way === 'direct' ? owner : standby, [owner, standby], asked, load)));
+    results.forEach(print);
+}
+
 /** versions: [{ name, binary }] */
-export async function measureForwarding(versions, { folder, load, createContainer, rounds, seconds }) {
-    for (const { name, binary } of versions) {
-        const cluster = path.join(folder, `cluster-${name}`);
+export async function measureForwarding(versions, tools) {
+    const pairs = [];
 
-        execFileSync(binary, ['cluster', 'init', cluster]);
-        const owner = await startFrontEnd(binary, cluster, { isOwner: true });
-        const standby = await startFrontEnd(binary, cluster);
-
-        try {
-            await createContainer(owner, 'bench');
-            console.log(`\nForwarding, ${name}:`);
-            for (const work of WORKS) {
-                const asked = { ...work, seconds: seconds / rounds };
-                const results = { direct: [], forwarded: [] };
-
-                load(owner, { ...work, work: 'fill', count: work.names, connections: 4 });
-                load(standby, { ...asked, seconds: 0.3 });
-                for (let i = 0; i < rounds; i++)
-                    for (const way of i % 2 ? ['forwarded', 'direct'] : ['direct', 'forwarded'])
-                        results[way].push(measure(way === 'direct' ? owner : standby, [owner, standby], asked, load));
-                print(work, results.direct, results.forwarded);
-            }
-        } finally {
+    try {
+        for (const version of versions) {
+            pairs.push(await startPair(version, tools.folder));
+            await tools.createContainer(pairs.at(-1).owner, 'bench');
+        }
+        console.log('\nForwarding:');
+        for (const work of WORKS)
+            measureWork(pairs, work, tools);
+    } finally {
+        for (const { owner, standby } of pairs) {
             await standby.stop();
             await owner.stop();
         }

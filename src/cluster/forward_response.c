@@ -53,6 +53,9 @@ static enum http_step after_refusal(struct forward *f)
 
 /* ---- body ---- */
 
+/* A receive into less is left to the next block. */
+#define LEAST_BYTES ((size_t)32 * 1024)
+
 static long receive_body(struct forward *f, char *to, size_t max)
 {
     struct connection *connection = &f->link->net;
@@ -63,7 +66,7 @@ static long receive_body(struct forward *f, char *to, size_t max)
         memcpy(to, there.ptr, size);
         input_use(&connection->input, size);
     }
-    while (size < max && connection->readable) {
+    while ((size == 0 || max - size > LEAST_BYTES) && connection->readable) {
         ssize_t n = transport_receive(connection, to + size, max - size);
 
         if (n == TRANSPORT_WAITS)

@@ -74,6 +74,7 @@ struct connection {
     struct connection *next_ready;  /* in its lane, of those that have a turn */
     struct gnutls_session_int *tls; /* to read; NULL: plain */
     struct tls *tls_of;             /* its certificate; held while there is a session */
+    struct tls_ahead *tls_ahead;    /* during tls_receive(), or NULL */
     struct input input;             /* to use, by the functions below */
     bool awaits_header;             /* of the PROXY protocol; the protocol does not know it yet */
     struct worker *moves_to;        /* from the next post on; NULL: it stays */

@@ -49,6 +49,7 @@ struct worker {
     struct lanes lanes; /* of those that have a turn */
     char *input;        /* CONNECTION_INPUT_BYTES */
     char *block;        /* CONNECTION_BLOCK_BYTES */
+    char *tls_input;    /* CONNECTION_INPUT_BYTES, for tls_receive(); NULL before its first call */
     void *state;        /* the protocol's */
 };
 

@@ -338,6 +338,7 @@ static void close_own(struct worker *worker)
         close(worker->wake);
     free(worker->input);
     free(worker->block);
+    free(worker->tls_input);
     if (worker->state)
         worker->server->protocol->worker_state_free(worker->state);
     worker->state = NULL;
