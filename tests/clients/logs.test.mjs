@@ -262,7 +262,7 @@ test('a full disk is said once and counted, and keeps nobody waiting', async (t)
     };
     await until(async () => await dropped() >= 20, 60);
     // Once, but again after ten seconds without.
-    const said = server.stderr.match(/events are left out of a log: \/dev\/full: No space left on device/g).length;
+    const said = server.stderr.match(/events are missing from a log: \/dev\/full: No space left on device/g).length;
     assert.ok(said >= 1 && said < 10, `${said} times`);
 });
 

@@ -150,8 +150,8 @@ test('what no server would take is not made', async () => {
         [['blob', 'c', 'b', '--permissions', 'r'], /not well formed/],
         [['directory', 'c', '/', '--permissions', 'r', '--expiry', EXPIRY], /below a directory/],
         [['directory', 'c', 'd', '--permissions', 'r', '--expiry', EXPIRY, '--version', '2019-12-12'], /does not sign/],
-        [['blob', 'c', 'b', '--permissions', 'r', '--expiry', 'tomorrow'], /A time is of the form/],
-        [['blob', 'c', 'b', '--permissions', 'r', '--start', EXPIRY, '--expiry', START], /It ends before it begins/],
+        [['blob', 'c', 'b', '--permissions', 'r', '--expiry', 'tomorrow'], /Times must have the form/],
+        [['blob', 'c', 'b', '--permissions', 'r', '--start', EXPIRY, '--expiry', START], /The expiry must be after the start/],
         [['table', 't', '--permissions', 'r', '--expiry', EXPIRY, '--start-rk', 'x'], /not well formed/],
         [['queue', 'q', '--permissions', 'r', '--expiry', EXPIRY, '--version', 'new'], /not well formed/],
     ]) {
