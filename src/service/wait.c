@@ -75,7 +75,8 @@ enum state flow_at_gate(struct flow *flow, enum gate gate, enum state next)
     struct gate_request asked = flow->current->call.gate;
 
     if (asked.action != GATE_PASS && asked.gate == gate) {
-        flow->current->call.gate.action = GATE_PASS;
+        if (asked.action != GATE_HOLD_EACH)
+            flow->current->call.gate.action = GATE_PASS;
         if (gate_stop(gate, &asked, flow_arm(flow))) {
             flow->state = next;
             return flow_wait(flow);

@@ -192,6 +192,8 @@ void open_remove(struct smb_open *open)
         request_wake(tree->awaited_by);
     if (session->open_count == 0 && session->awaited_by)
         request_wake(session->awaited_by);
+    if (session->open_count == 0 && session->state == SESSION_ENDS)
+        service_remove_session(session->connection->service, session);
     open_release(open);
 }
 
