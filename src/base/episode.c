@@ -17,8 +17,8 @@ static const char *const begins[EPISODES] = {
     [EPISODE_DESCRIPTORS] = "there is no descriptor for a new connection: it waits",
     [EPISODE_GATHER] = "too many requests wait for the source of a copy: more are refused (503)",
     [EPISODE_JOBS] = "too many copies go on in the background: more wait",
-    [EPISODE_CONFLICTS] = "requests change the same faster than they can be decided: some are "
-                          "refused (503)",
+    [EPISODE_CONFLICTS] = ("requests change the same faster than they can be decided: some are "
+                           "refused (503)"),
     [EPISODE_LOGONS] =
         "too many SMB logons have failed from one address: more wait, and are refused unseen",
     [EPISODE_PROXY] = "connections of --proxyProtocol begin without its header: they are closed",
