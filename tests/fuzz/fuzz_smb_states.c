@@ -28,9 +28,9 @@ static const unsigned sizes[SIZES] = { 4, 40, 400, 1999 };
 /* ---- what a message may cost ---- */
 
 /* Steps for each element of the sets and log n, for each byte, and for each request. */
-#define STEPS_OF_ELEMENT 60.0
-#define STEPS_OF_BYTE    200.0
-#define STEPS_OF_REQUEST 100000.0
+#define STEPS_OF_ELEMENT 20.0
+#define STEPS_OF_BYTE    80.0
+#define STEPS_OF_REQUEST 30000.0
 /* For each request that is woken; for each handle that is closed, or opened by such a request, and each that its file has, since that
  * writes all of them; for each name that is matched with a pattern as long as a name may be. */
 #define STEPS_OF_WOKEN   5000.0
