@@ -702,6 +702,20 @@ const DEFECTS = [
         change: [['    if (confirmed)\n        return decision_fail_store(d, confirmed);\n    return decision_take_back(d, E_FileInvalidPermissionKey);', '    (void)confirmed;\n    return decision_take_back(d, E_FileInvalidPermissionKey);']] },
     { name: 'file-of-a-snapshot-that-has-gone', service: 'file', file: 'src/file/entry_file.c',
         change: [['    return result == STORE_NOT_FOUND && tree->at ? STORE_CONFLICT : result;', '    return result;']] },
+    { name: 'one-handle-too-many', service: 'file', file: 'src/file/gate_handles.c',
+        change: [['gate->set.open_count == OPENS_MAX', 'gate->set.open_count > OPENS_MAX']], args: SMB },
+    { name: 'one-lock-too-many', service: 'file', file: 'src/file/gate_bytes.c',
+        change: [['size_t space = BYTE_LOCKS_MAX - gate->lock_count', 'size_t space = BYTE_LOCKS_MAX + 1 - gate->lock_count']], args: SMB },
+    { name: 'one-share-snapshot-too-many', service: 'file', file: 'src/file/share_operations.c',
+        change: [['share.snapshots >= SHARE_SNAPSHOTS_MAX', 'share.snapshots > SHARE_SNAPSHOTS_MAX']] },
+    { name: 'deleted-share-snapshots-count', service: 'file', file: 'src/file/delete_share.c',
+        change: [['        share.snapshots--;\n', '        (void)share.snapshots;\n']] },
+    { name: 'one-appended-block-too-few', file: 'src/blob/append_blob.c',
+        change: [['blob.committed_blocks == APPENDED_BLOCKS_MAX', 'blob.committed_blocks + 1 >= APPENDED_BLOCKS_MAX']] },
+    { name: 'new-blocks-count-twice', file: 'src/blob/uncommitted.c',
+        change: [['        total->count++;', '        total->count += 2;']] },
+    { name: 'refused-where-a-block-is-replaced', file: 'src/blob/block.c',
+        change: [['    if (result == STORE_NOT_FOUND)\n        return E_Unc', '    if (!result || result == STORE_NOT_FOUND)\n        return E_Unc']] },
 ];
 
 function mutate(defect) {
