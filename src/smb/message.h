@@ -57,11 +57,10 @@ void message_run(struct smb_message *message);
 
 /* Sends what there is of the answer. */
 void message_flush(struct smb_message *message);
-/* Runs one of request_of_own(). */
-static inline void smb_run(struct smb_request *request)
-{
-    request->message->connection->run_message(request->message);
-}
+/* Runs the requests of smb_run() that have not begun. */
+void message_run_own(struct smb_connection *connection);
+/* Has the connection run a request of request_of_own(), as soon as the step that runs now has returned. post.c */
+void smb_run(struct smb_request *request);
 
 typedef void smb_body_fn(struct smb_request *request, struct wire_writer *w);
 /* Adds the answer of a request; that of one that was parked is sent at once. */

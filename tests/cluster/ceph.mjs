@@ -38,10 +38,10 @@ function freePort(address) {
     });
 }
 
-/** What the machine lacks of what a CephFS takes, as sentences. */
-export function lacking() {
+/** What the machine lacks of what a CephFS takes, and of more programs, as sentences. */
+export function lacking(more = []) {
     const { bavail, bsize } = statfsSync(tmpdir());
-    const lacks = PROGRAMS.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0)
+    const lacks = [...PROGRAMS, ...more].filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0)
         .map((name) => `${name} is not installed (tools/prepare cluster-test)`);
 
     if (!existsSync('/dev/fuse'))
@@ -262,7 +262,27 @@ export class CephFs {
         return id;
     }
 
+    /** Starts a gateway for S3, with one user: its port and process id. */
+    async startGateway(accessKey, secret) {
+        const port = await freePort(this.#address), name = 'client.rgw';
+
+        this.#authorize(this.#keyring(name), name, 'mon', 'allow rw', 'osd', 'allow rwx');
+        for (const pool of ['default.rgw.buckets.index', 'default.rgw.buckets.data']) {
+            this.#run('ceph', 'osd', 'pool', 'create', pool, `${GROUPS}`, `${GROUPS}`, 'replicated');
+            this.#run('ceph', 'osd', 'pool', 'application', 'enable', pool, 'rgw');
+        }
+        this.#run('radosgw-admin', 'user', 'create', '--uid', 'tests', '--display-name', 'tests', '--access-key', accessKey, '--secret-key', secret);
+        this.#spawn('gateway', 'radosgw', '-n', name, '--rgw-frontends', `beast endpoint=${this.#address}:${port}`);
+        await this.#until('its gateway answers', () => fetch(`http://${this.#address}:${port}/`).then(() => true, () => false));
+        return { port, pid: this.#daemons.get('gateway').pid };
+    }
+
     /* ---- machines ---- */
+
+    /** Of its ceph-fuse. */
+    mountPid(name) {
+        return this.#daemons.get(`machine.${name}`).pid;
+    }
 
     mountPoint(name) {
         return path.join(this.#folder, 'machines', name);

@@ -39,7 +39,7 @@ const DEFECTS = [
         change: [['keyspace_write_log(syncer->keyspace, syncer->sync)',
             'keyspace_write_log(syncer->keyspace, false)']] },
     { name: 'answer-before-sync', file: 'src/service/durable.c',
-        change: [['enum store_result result = store_durable(d->store, reported(flow));',
+        change: [['enum store_result result = driver_durable(&flow->driver, reported(flow));',
             'enum store_result result = d->store ? STORE_OK : STORE_WAIT;']] },
     { name: 'refusal-before-sync', file: 'src/service/decision.c',
         change: [['decision_saw(d, snapshot_sequence(part->before));', '']] },
@@ -131,8 +131,8 @@ const DEFECTS = [
     { name: 'wake-lost', file: 'src/store/embedded/syncer.c',
         change: [['    if (syncer->idle)\n        pthread_cond_signal(&syncer->work);', '']] },
     { name: 'wake-before-wait', file: 'src/service/wait.c',
-        change: [['    if (atomic_exchange(&pause->state, PAUSE_SUSPENDED) == PAUSE_WOKEN)\n' +
-            '        exchange_resume(pause->exchange);', '    atomic_store(&pause->state, PAUSE_SUSPENDED);']] },
+        change: [['    if (pause_begin(&flow->driver.pause))\n' +
+            '        exchange_resume(flow->exchange);', '    atomic_store(&flow->driver.pause.state, PAUSE_SUSPENDED);']] },
     { name: 'retry-after-failed-sync', file: 'src/store/embedded/extent_file.c',
         change: [['result = fdatasync(fd);', 'result = fdatasync(fd) < 0 ? fdatasync(fd) : 0;']],
         args: ['--faults', '6', '--aim', '5', '--lives', '20', '--clients', '3', '--operations', '300'] },
@@ -163,9 +163,10 @@ const DEFECTS = [
         change: [['    if (is_full(page)) {', '    if (is_full(page) && page->shown > 1) {']] },
     { name: 'search-begins-anew', file: 'src/blob/find_blobs.c',
         change: [['resumes ? from->name : bytes_of("", 0)', 'bytes_of("", 0)']] },
-    { name: 'append-loses-its-race', file: 'src/service/work.c',
-        change: [['    e = deciding_commit(&work->decision);\n', '    e = deciding_commit(&work->decision);\n' +
-            '    if (e == DECIDE_AGAIN && strcmp(work->decision.operation->name, "Append Block") == 0)\n        e = OK;\n']] },
+    { name: 'append-loses-its-race', file: 'src/service/driver.c',
+        change: [['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
+            '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
+            '        strcmp(driver->decision->operation->name, "Append Block") == 0)\n        e = OK;\n']] },
     { name: 'append-at-an-old-offset', file: 'src/blob/append_blob.c',
         change: [['    r->offset = blob.content.length;', '    r->offset = p->has_position ? p->position : blob.content.length;'],
             ['if (p->has_position && p->position != length)', 'if (p->has_position && p->position > length)']] },
@@ -188,8 +189,12 @@ const DEFECTS = [
     { name: 'part-answered-and-not-done', file: 'src/service/batch.c',
         change: [['    if (part->error)\n        answer_error(', '    if (part->error && part->error != E_SnapshotsPresent)\n        answer_error(']] },
     { name: 'part-committed-into-the-void', file: 'src/service/exchange.c',
-        change: [['enum error e = work_commit(flow->current);',
-            'enum error e = flow->batch && flow->current->decision.now % 2 ? OK : work_commit(flow->current);']] },
+        change: [['    if (flow->driver.state == DRIVE_COMMIT)\n',
+            '    if (flow->driver.state == DRIVE_COMMIT && flow->current->decision.now % 2)\n' +
+            '        flow->driver.state = DRIVE_APPLIED;\n    if (flow->driver.state == DRIVE_COMMIT)\n'],
+        ['    enum drive reached;\n\n', '    enum drive reached;\n\n    if (flow->batch && flow->driver.state == DRIVE_DECIDE &&\n' +
+            '        driver_attempt(&flow->driver) == DRIVE_COMMIT && flow->current->decision.now % 2)\n' +
+            '        flow->driver.state = DRIVE_APPLIED;\n']] },
     { name: 'part-lost-by-its-group', file: 'src/service/deciding.c',
         change: [['store_commit(first->store, parts, count, now,',
             'store_commit(first->store, parts, count - (count > 1), now,']] },
@@ -359,9 +364,10 @@ const DEFECTS = [
     { name: 'instant-given-twice', file: 'src/base/clock.c',
         change: [['now = ours > last ? ours : last + 1;', 'now = ours >= last ? ours : last + 1;']] },
 
-    { name: 'message-got-by-two', service: 'queue', file: 'src/service/work.c',
-        change: [['    e = deciding_commit(&work->decision);\n', '    e = deciding_commit(&work->decision);\n' +
-            '    if (e == DECIDE_AGAIN && strcmp(work->decision.operation->name, "Get Messages") == 0)\n        e = OK;\n']] },
+    { name: 'message-got-by-two', service: 'queue', file: 'src/service/driver.c',
+        change: [['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
+            '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
+            '        strcmp(driver->decision->operation->name, "Get Messages") == 0)\n        e = OK;\n']] },
     { name: 'message-in-two-places', service: 'queue', file: 'src/queue/message.c',
         change: [['    if (message_place(before) != message_place(after))\n', '    if (message_place(before) != message_place(after) && before->dequeued > 0)\n']] },
     { name: 'old-receipt-accepted', service: 'queue', file: 'src/queue/message.c',
@@ -370,10 +376,11 @@ const DEFECTS = [
             '        while (!(result = scan_next(scan, NULL, &record)) && message_read_order(&record, ret_message) &&\n' +
             '               !guid_equal(&ret_message->id, &claim->id))\n            ;\n        scan_close(scan);\n' +
             '        return result ? E_MessageNotFound : OK;\n    }\n    if (result)\n        return decision']] },
-    { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/work.c',
-        change: [['    e = deciding_commit(&work->decision);\n', '    uint64_t seen = work->decision.seen;\n' +
-            '    e = deciding_commit(&work->decision);\n' +
-            '    if (strcmp(work->decision.operation->name, "Delete Message") == 0)\n        work->decision.seen = seen;\n']] },
+    { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/driver.c',
+        change: [['enum error e = commit_at_gate(driver);\n', 'uint64_t seen = driver->decision->seen;\n' +
+            '    enum error e = commit_at_gate(driver);\n' +
+            '    if (driver->decision->operation && strcmp(driver->decision->operation->name, "Delete Message") == 0)\n' +
+            '        driver->decision->seen = seen;\n']] },
     { name: 'message-collected-early', service: 'queue', file: 'src/queue/expire_messages.c',
         change: [['if (expiring->due > run->now ||', 'if (expiring->due > run->now + 2 * TICKS_PER_SECOND ||']] },
     { name: 'collection-stops', service: 'queue', file: 'src/queue/expire_messages.c',

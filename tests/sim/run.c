@@ -19,6 +19,7 @@
 #include "disk.h"
 #include "faults.h"
 #include "files.h"
+#include "fleet.h"
 #include "judge.h"
 #include "request.h"
 #include "scheduler.h"
@@ -266,6 +267,8 @@ static void run_life(bool calm)
         limit_processor();
         alarm(LIFE_REAL_S);
         signal(SIGALRM, SIG_DFL);
+        if (world->plan.fronts > 0 && world->life == 0)
+            fleet_live();
         live(calm);
     }
     while (waitpid(child, &status, 0) < 0)
@@ -395,6 +398,16 @@ void run_draw(uint64_t seed, struct plan *plan)
     if ((draw >> 48 & 1) != 0)
         plan->faults |= FAULT_SMB;
     plan->service = sim_service_of(draw >> 40);
+}
+
+/* One life of the cluster, and one of a server that finds what it left. */
+void run_draw_fleet(struct plan *plan)
+{
+    plan->fronts = plan->fronts < FRONTS_MAX ? plan->fronts : FRONTS_MAX;
+    plan->lives = 1;
+    plan->faults &= FAULT_CLIENTS;
+    if (plan->clients > 8)
+        plan->clients = 8;
 }
 
 /* ---- making a failure smaller ---- */

@@ -55,4 +55,20 @@ void *sched_real(const char *name);
 /* The calling thread never runs again. */
 void sched_stop(void);
 
+/* ---- processes of front ends (fleet.h), beside that of the clients, which forks them ---- */
+
+/* A thread for the process of a front end that is about to be forked. Returns its number, with which the
+ * child enters. */
+unsigned sched_add_process(unsigned front);
+/* In the child. Waits for the baton. */
+void sched_enter_process(unsigned thread);
+/* None of its threads runs before that time. */
+void sched_pause_process(unsigned front, uint64_t until_ns);
+/* Has one of its threads called sched_hold()? */
+bool sched_is_inside(unsigned front);
+/* Forgets the threads of a process, which is killed next. */
+void sched_end_process(unsigned front);
+/* The calling process exits. */
+_Noreturn void sched_leave_process(int status);
+
 #endif
