@@ -18,7 +18,7 @@ const { values: options, positionals: names } = parseArgs({
 /** Scrub has once read 16 MiB of a record, and reported that all was well. */
 const SAMPLE = ['HOLD_BYTES', 'VERSIONS_AT_ONCE'];
 const SAMPLE_JUDGES = 1;
-const REQUESTS = '6000';
+const REQUESTS = '3000';
 const LIMIT_MS = 600_000;
 const SIMULATOR = 'tests/sim/simulate';
 

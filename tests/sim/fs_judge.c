@@ -58,7 +58,6 @@ void fs_judge_asked(unsigned slot, const struct ask *ask)
     slots[slot] = (struct fs_slot){ .ask = ask,
                                     .order = sm_watch_order(),
                                     .before = world->commits,
-                                    .asked_ns = world->now_ns,
                                     .wall_steps = world->wall_steps };
     fs_seen_clear(slot);
     if (ask->smb.then_count > 0)

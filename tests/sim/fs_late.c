@@ -9,13 +9,14 @@
 
 #define SOON_NS UINT64_C(1000000000)
 
-/* Pauses of the client are not the server's, nor are what a fault puts off and what another server takes. */
+/* Pauses of the client are not the server's, nor is what a fault puts off, or what another server takes of
+ * a copy. */
 static bool is_known(const struct fs_slot *slot)
 {
-    return slot->asked_ns > 0 &&
+    return !slot->is_later_part &&
            !(world->plan.faults & (FAULTS_OF_TIME | FAULT_CLIENTS | FAULT_CLOCK | FAULT_WIRE)) &&
            slot->ask->smb.waits_ns == 0 && slot->ask->smb.op != SM_RETURN &&
-           !slot->ask->smb.replays && !slot->ask->fs.is_remote;
+           !slot->ask->smb.replays && !fs_has_source(slot->ask->fs.op);
 }
 
 void fs_judge_lateness(const struct fs_slot *slot, waits_fn *waits, bool has_waited)
@@ -29,15 +30,11 @@ void fs_judge_lateness(const struct fs_slot *slot, waits_fn *waits, bool has_wai
         free_ns = state->at_ns;
         since = state->since;
         if (state->since <= slot->before)
-            break;
+            return; /* nothing was in its way */
     }
-    if (free_ns == 0) /* it does not wait any longer, though it might */
+    if (free_ns == 0 || free_ns + SOON_NS >= world->now_ns)
         return;
-    if (free_ns < slot->asked_ns)
-        free_ns = slot->asked_ns;
-    if (free_ns + SOON_NS >= world->now_ns)
-        return;
-    world_say("it could have been decided since %.6f, by commit %" PRIu64 " or before",
-              (double)free_ns / 1e9, since);
+    world_say("it could have been decided since %.6f, by commit %" PRIu64, (double)free_ns / 1e9,
+              since);
     fs_judge_fail(slot, NULL, "nothing has been in its way for a second");
 }

@@ -87,8 +87,7 @@ void sm_judge_asked(const struct fs_slot *slot, unsigned number)
         frame->asks[i].smb = sm_part(&slot->ask->smb, i, &none);
         frame->slots[i] = *slot;
         frame->slots[i].ask = &frame->asks[i];
-        if (i > 0) /* it goes on when the open has been made */
-            frame->slots[i].asked_ns = 0;
+        frame->slots[i].is_later_part = i > 0;
     }
 }
 
