@@ -13,7 +13,7 @@ static const struct asset *find_asset(struct bytes name)
     return NULL;
 }
 
-/* Takes the next element off a list that is separated by commas. Returns false at its end. */
+/* Removes the next element of a comma-separated list. Returns false at the end. */
 static bool next_element(struct bytes *list, struct bytes *ret_element)
 {
     if (!list->ptr)
