@@ -127,7 +127,8 @@ void outcome_write(struct text *to, enum analytics_who who, enum analytics_outco
     text_add_string(to, outcomes[outcome]);
 }
 
-/* "In version 2017-04-17 and later, ClientOtherError is not used. Instead, this field contains the error code." */
+/* "In version 2017-04-17 and later, ClientOtherError is not used. Instead, this field contains the
+ * error code." */
 static void add_status(struct text *line, const struct analytics_event *event, unsigned version)
 {
     text_add_char(line, ';');

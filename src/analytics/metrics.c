@@ -148,8 +148,8 @@ void metrics_write(struct analytics *a, struct watched *w, const struct collecte
     add_all(a, &hour, &collected->hour, collected);
 }
 
-/* "statistics summarizing all requested API operations are written to a table entity every hour even if no requests
- * were made to the service". source: storage-analytics-metrics */
+/* "statistics summarizing all requested API operations are written to a table entity every hour
+ * even if no requests were made to the service". source: storage-analytics-metrics */
 void metrics_finish_hours(struct analytics *a, struct watched *w, instant now)
 {
     static const struct tally none = { .ingress = 0 };

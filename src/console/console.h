@@ -22,7 +22,7 @@ struct console_options {
     struct store *store;
     const struct accounts *accounts;
     struct bytes names; /* additional names of this host, separated by commas */
-    bool has_faults; /* fault rules are served on this port, to everyone: admin/testing.h */
+    bool has_faults;    /* fault rules are served on this port, to everyone: admin/testing.h */
 };
 
 struct console;
