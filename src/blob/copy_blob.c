@@ -32,9 +32,8 @@ static struct copy_state copy_of(const struct copy_blob_parameters *p, enum copy
     };
 }
 
-/* Makes the copy of an archived blob archived, and starts its rehydration to the tier of the
- * request, or to Hot. The source stays archived. rest: Copy-Blob "x-ms-rehydrate-priority";
- * decision: 101 */
+/* Archives the copy of an archived blob too, and starts its rehydration to the tier of the request,
+ * or to Hot. The source stays archived. rest: Copy-Blob "x-ms-rehydrate-priority"; decision: 101 */
 static enum error bring_back(struct decision *d, const struct copy_blob_parameters *p,
                              struct blob *target)
 {
