@@ -216,22 +216,40 @@ static enum state enter(struct flow *flow)
     return RESPOND;
 }
 
-/* Where a request is in each of its states, which are in the order of these stages. POOLED is where the step that ran
- * there left it. */
+/* Where a request is in each of its states. POOLED is where the step that ran there left it. */
 static enum request_stage stage_of(const struct flow *flow)
 {
-    static const struct {
-        enum state last;
-        enum request_stage stage;
-    } stages[] = { { EARLY_CHECK, AT_HEAD },     { WANT_BODY, AT_BODY }, { PARSED, AT_STAGED },
-                   { BATCH_APPLIED, AT_DECIDE }, { DURABLE, AT_SYNC },   { CUT, AT_ANSWER } };
-    size_t i = 0;
+    static const enum request_stage stages[] = {
+        [HEALTH] = AT_HEAD,
+        [HELD] = AT_HEAD,
+        [FIND_VERSION] = AT_HEAD,
+        [FIND_OPERATION] = AT_HEAD,
+        [FAULT] = AT_HEAD,
+        [ADMIT] = AT_HEAD,
+        [EARLY_CHECK] = AT_HEAD,
+        [WANT_BODY] = AT_BODY,
+        [FINISH_BODY] = AT_STAGED,
+        [PARSED] = AT_STAGED,
+        [BATCH] = AT_DECIDE,
+        [BATCH_BEGIN_IN_POOL] = AT_DECIDE,
+        [BATCH_IN_POOL] = AT_DECIDE,
+        [PART] = AT_DECIDE,
+        [PART_FOUND] = AT_DECIDE,
+        [DECIDE] = AT_DECIDE,
+        [DECIDE_IN_POOL] = AT_DECIDE,
+        [APPLIED] = AT_DECIDE,
+        [PART_DONE] = AT_DECIDE,
+        [BATCH_APPLIED] = AT_DECIDE,
+        [CORS] = AT_SYNC,
+        [DURABLE] = AT_SYNC,
+        [ANSWER] = AT_ANSWER,
+        [BODY] = AT_ANSWER,
+        [RESPOND] = AT_ANSWER,
+        [CUT] = AT_ANSWER,
+        [WAITING] = AT_HEAD,
+    };
 
-    if (flow->state == POOLED)
-        return flow->times.stage;
-    while (flow->state > stages[i].last)
-        i++;
-    return stages[i].stage;
+    return flow->state == POOLED ? flow->times.stage : stages[flow->state];
 }
 
 /* Runs states until the exchange has to wait, or the next step is one of http/. */

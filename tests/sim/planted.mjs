@@ -20,6 +20,9 @@ const { values: options, positionals: wanted } = parseArgs({
 });
 const build = new Build(options.build);
 
+/** In the driver of decisions, which knows no rows: defects that are of one operation. */
+const WITH_ROWS = ['#include "service/waiting.h"\n', '#include "service/operation.h"\n#include "service/waiting.h"\n'];
+
 /** Two thirds of the clients come by SMB. */
 const SMB = ['--faults', '2048', '--clients', '9', '--operations', '60'];
 
@@ -164,7 +167,7 @@ const DEFECTS = [
     { name: 'search-begins-anew', file: 'src/blob/find_blobs.c',
         change: [['resumes ? from->name : bytes_of("", 0)', 'bytes_of("", 0)']] },
     { name: 'append-loses-its-race', file: 'src/service/driver.c',
-        change: [['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
+        change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
             '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
             '        strcmp(driver->decision->operation->name, "Append Block") == 0)\n        e = OK;\n']] },
     { name: 'append-at-an-old-offset', file: 'src/blob/append_blob.c',
@@ -365,7 +368,7 @@ const DEFECTS = [
         change: [['now = ours > last ? ours : last + 1;', 'now = ours >= last ? ours : last + 1;']] },
 
     { name: 'message-got-by-two', service: 'queue', file: 'src/service/driver.c',
-        change: [['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
+        change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
             '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
             '        strcmp(driver->decision->operation->name, "Get Messages") == 0)\n        e = OK;\n']] },
     { name: 'message-in-two-places', service: 'queue', file: 'src/queue/message.c',
@@ -377,7 +380,7 @@ const DEFECTS = [
             '               !guid_equal(&ret_message->id, &claim->id))\n            ;\n        scan_close(scan);\n' +
             '        return result ? E_MessageNotFound : OK;\n    }\n    if (result)\n        return decision']] },
     { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/driver.c',
-        change: [['enum error e = commit_at_gate(driver);\n', 'uint64_t seen = driver->decision->seen;\n' +
+        change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'uint64_t seen = driver->decision->seen;\n' +
             '    enum error e = commit_at_gate(driver);\n' +
             '    if (driver->decision->operation && strcmp(driver->decision->operation->name, "Delete Message") == 0)\n' +
             '        driver->decision->seen = seen;\n']] },
