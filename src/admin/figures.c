@@ -145,7 +145,7 @@ static void print_store(struct text *to, struct store *store)
     if (!store_figures(store, &now))
         return;
     const struct figure figures[] = {
-        { GAUGE("lagra_disk_free_bytes", "Free on the disk of the data folder."),
+        { GAUGE("lagra_disk_free_bytes", "Free on the disk of the data directory."),
           (double)now.disk_free_bytes },
         { GAUGE("lagra_disk_reserve_bytes", "While less is free, what grows is refused."),
           (double)now.disk_reserve_bytes },

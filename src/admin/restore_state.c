@@ -6,8 +6,8 @@
 
 #include "base/codec.h"
 #include "base/sleeper.h"
-#include "service/deciding.h"
 #include "service/deferred_tasks.h"
+#include "service/driver.h"
 #include "service/names.h"
 
 /* A batch whose records name a piece with each of its bytes takes 32 times its length. */

@@ -5,7 +5,7 @@
 
 #include "base/codec.h"
 #include "base/encode.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 #include "service/names.h"
 #include "service/small_record.h"
 
@@ -323,7 +323,7 @@ bool stored_accounts_load(struct store *store, struct accounts *accounts, size_t
     static const char *const problems[] = {
         [ACCOUNT_MALFORMED] = "an account in the store has an invalid key",
         [ACCOUNT_TOO_MANY] = "there are too many accounts",
-        [ACCOUNT_ELSEWHERE] = "an account is named that was added to the store (lagra account)",
+        [ACCOUNT_ELSEWHERE] = "an account in the list already exists in the store (lagra account)",
     };
     struct arena *arena = arena_new(ARENA_MAX);
     struct account_record *records;

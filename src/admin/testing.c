@@ -274,7 +274,7 @@ static enum http_step answer_saved(const struct asked *asked, enum saved_result 
     case SAVED_TOO_FAR:
         return refuse(asked->exchange, 409, "more than 128 MiB of records have changed since");
     case SAVED_FAILED:
-        return refuse(asked->exchange, 500, "the data folder could not be read or written");
+        return refuse(asked->exchange, 500, "the data directory could not be read or written");
     case SAVED_NEVER:
         break;
     }

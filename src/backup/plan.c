@@ -60,7 +60,7 @@ static bool add_item(struct backup_work *work, struct plan *plan, struct item it
     if (fstatat(item.folder, item.base, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return work_fail_errno(work, "look at %s", item.name);
     if (!S_ISREG(status.st_mode) || !backup_list_knows(item.name))
-        return work_fail(work, "%s is no file of a data folder", item.name);
+        return work_fail(work, "%s is not a file of a data directory", item.name);
     clock_gettime(CLOCK_REALTIME, &now);
     item.size = (uint64_t)status.st_size;
     item.end = is_growing && state->last_end < item.size ? state->last_end : item.size;
@@ -99,7 +99,7 @@ static bool add_folder(struct backup_work *work, struct plan *plan, int folder, 
         }
         if (snprintf(item.name, sizeof item.name, "%s/%s", kind, entry->d_name) >=
             (int)sizeof item.name)
-            added = work_fail(work, "%s/%s is no file of a data folder", kind, entry->d_name);
+            added = work_fail(work, "%s/%s is not a file of a data directory", kind, entry->d_name);
         item.base = entry->d_name;
         added = added && add_item(work, plan, item, state, before);
     }

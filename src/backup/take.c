@@ -49,7 +49,7 @@ static bool open_target(struct take *take, const char *to)
     if (take->target < 0)
         return false;
     if (lies_in(to, take->source->location))
-        return work_fail(work, "%s lies in the data folder", to);
+        return work_fail(work, "%s is inside the data directory", to);
     if (flock(take->target, LOCK_EX | LOCK_NB) == 0)
         return true;
     return errno == EWOULDBLOCK ? work_fail(work, "another backup is being made in %s", to)

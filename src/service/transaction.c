@@ -190,7 +190,7 @@ enum state transaction_begin(struct flow *flow)
         return refuse(work, work->decision.malformed);
     }
     assert(!work->transaction && !flow->batch);
-    work->attempt = decide_all;
+    flow->driver.attempt = decide_all;
     work->transaction = arena_alloc(arena, sizeof *work->transaction);
     work->transaction->asked = (struct batch_parameters *)(void *)work->decision.parameters;
     work->transaction->functions = work->call.operation->functions->batch;

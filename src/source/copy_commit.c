@@ -2,7 +2,7 @@
 #include "source/copy_commit.h"
 
 #include "base/gate.h"
-#include "service/deciding.h"
+#include "service/driver.h"
 
 static struct decision decision_of(struct copying *c)
 {

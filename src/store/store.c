@@ -16,7 +16,7 @@ const char *store_result_text(enum store_result result)
         [STORE_IO] = "the disk failed",
         [STORE_FULL] = "no space left",
         [STORE_SHORTAGE] = "descriptors or memory ran out",
-        [STORE_BUSY] = "another process uses this data folder",
+        [STORE_BUSY] = "another process uses this data directory",
         [STORE_WAIT] = "not yet",
     };
 

@@ -155,7 +155,7 @@ test('PROXY headers of both versions name the client; who has to send one and do
     assert.equal((await byProxy(https, line('10.0.0.9'), { 'X-Forwarded-Proto': 'https' })).status, 200);
     for (const header of ['', 'PROXY TCP4 x\r\n', 'PROXY TCP4 1.2.3.4 1.2.3.4 1 1\n', binary({ command: 2 })])
         await assert.rejects(byProxy(sip, header), /closed in a head|ECONNRESET|EPIPE/);
-    assert.match(server.stderr, /connections of --proxyProtocol begin without its header/);
+    assert.match(server.stderr, /connections to a --proxyProtocol port lack the PROXY header/);
     // From others it is what it is: no HTTP.
     assert.equal((await ask(server, { ...LIST, sas: sip, header: line(), from: '127.0.0.1' })).status, 400);
 });
@@ -241,7 +241,7 @@ test('the published key is refused on forwarded requests, from whatever peer', a
         for (const credentials of [{}, { sas }]) {
             const answer = await ask(server, { ...LIST, ...by, ...credentials });
             assert.deepEqual(codeOf(answer), [403, 'AuthenticationFailed'], JSON.stringify(by));
-            assert.match(answer.body.toString(), /published key is for this machine alone/);
+            assert.match(answer.body.toString(), /published key is accepted only from this machine/);
         }
         // What is public is so for everybody.
         assert.equal((await ask(server, { ...LIST, ...by, sas: null })).status, 200);
@@ -265,7 +265,7 @@ test('the published key is refused to pages under names that may have been point
     for (const headers of ofBrowser) {
         for (const answer of await listed({ headers, host: 'evil.example:10000' })) {
             assert.deepEqual(codeOf(answer), [403, 'AuthenticationFailed'], JSON.stringify(headers));
-            assert.match(answer.body.toString(), /published key is for this machine alone/);
+            assert.match(answer.body.toString(), /published key is accepted only from this machine/);
         }
         for (const host of known)
             assert.deepEqual((await listed({ headers, host })).map(({ status }) => status), [200, 200], `${host} ${JSON.stringify(headers)}`);
@@ -295,7 +295,7 @@ test('bearer tokens are taken when a trusted proxy says https; unchecked ones of
     const confined = await newServer(t, { args });
     const refused = await by(confined, { 'X-Forwarded-Proto': 'https' });
     assert.deepEqual(codeOf(refused), [403, 'AuthenticationFailed']);
-    assert.match(refused.body.toString(), /Tokens that nobody checks are taken from this machine alone/);
+    assert.match(refused.body.toString(), /Unverified tokens are accepted only from this machine/);
 });
 
 test('lagra health introduces itself where it has to', async (t) => {
@@ -310,6 +310,6 @@ test('wrong lists are refused at the start', async () => {
     for (const option of ['trustProxy', 'proxyProtocol']) {
         const { code, errors } = await run(['config', 'check', `--${option}`, '10.0.0.0/33']);
         assert.equal(code, 2);
-        assert.equal(errors, `lagra: --${option} takes addresses and CIDR blocks with commas between, not "10.0.0.0/33"\n`);
+        assert.equal(errors, `lagra: --${option} takes comma-separated addresses and CIDR blocks, not "10.0.0.0/33"\n`);
     }
 });

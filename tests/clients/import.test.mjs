@@ -392,7 +392,7 @@ test('an import says what it leaves out', async (t) => {
     t.after(() => source.close());
     const from = { server: { connectionString: `AccountName=x;AccountKey=c2VjcmV0;BlobEndpoint=http://127.0.0.1:${source.address().port}/x` } };
     const { output, errors } = await lagra(folder, ['import'], { from, to });
-    assert.match(output, /^left out: 1 versions and snapshots of blobs that are deleted\nleft out: 1 containers of the service's own$/m, errors);
+    assert.match(output, /^not copied: 1 versions and snapshots of blobs that are deleted\nnot copied: 1 containers of the service's own$/m, errors);
 });
 
 // Else messages would be left behind, and nobody told.
@@ -495,9 +495,9 @@ test('what an import refuses', async (t) => {
         assert.equal(code, 1);
         assert.match(errors, expected);
     };
-    await says(['import'], /where from is not said/);
+    await says(['import'], /specify the source/);
     await says(['import', '--from', 'ftp://x/y'], /no URL of http or https/);
-    await says(['import', '--from', 'http://127.0.0.1:1/other'], /no signature, and no key/);
+    await says(['import', '--from', 'http://127.0.0.1:1/other'], /not signed and there is no key/);
     await says(['import', '--from', 'http://127.0.0.1:1/a/b'], /is that of an account/);
     await says(['import', '--workers', '0', '--from', 'http://127.0.0.1:1/devstoreaccount1'], /from 1 to 256/);
     await writeFile(path.join(folder, 'bad'), 'AccountName=x');
@@ -508,7 +508,7 @@ test('what an import refuses', async (t) => {
     await says(['import', 'in', '--from', url], /--from has no effect beside a folder/);
     await says(['import', 'in', '--receive-messages'], /--receive-messages has no effect beside a folder/);
     await says(['import', '--from-key-file', 'bad'], /--from-key-file has no effect without --from/);
-    await says(['import', '--from', `${url}?sv=2026-04-06&sig=x`, '--from-key-file', 'bad'], /it is signed, and needs no key/);
+    await says(['import', '--from', `${url}?sv=2026-04-06&sig=x`, '--from-key-file', 'bad'], /it is signed, so it needs no key/);
     await says(['import', '--azurite-account', 'other', 'in'], /--azurite-account has no effect without --azurite/);
     await says(['import', 'in', '--to-key-file', 'bad'], /--to-key-file has no effect without --to/);
     await says(['export', 'out', '--from-key-file', 'bad'], /--from-key-file has no effect without --from/);

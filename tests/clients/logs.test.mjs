@@ -112,18 +112,18 @@ test('the access log has what was asked, by whom, what came of it and where the 
 test('stages: a body that comes late, a thread that is waited for', async (t) => {
     const folder = await newFolder(t);
     const path = join(folder, 'access.jsonl');
-    const server = await newServer(t, ['--accessLog', path, '--slow', '50ms'], { env: { LAGRA_ALWAYS_WAIT: '1' } });
+    const server = await newServer(t, ['--accessLog', path, '--slow', '20ms'], { env: { LAGRA_ALWAYS_WAIT: '1' } });
     await ask(server, { method: 'PUT', path: '/photos', query: '?restype=container' });
     const connection = await Connection.open(server.host, server.port);
     const put = sign({ method: 'PUT', target: `/${DEVELOPMENT.account}/photos/late`, headers: [['Host', 'x'], ['Content-Length', '5'],
         ['x-ms-blob-type', 'BlockBlob'], ['x-ms-client-request-id', 'mine'], ['traceparent', `00-${TRACE}-00f067aa0ba902b7-01`]] });
     await connection.request(put);
-    await delay(100);
+    await delay(1000);
     await connection.send('hello');
     assert.equal((await connection.response()).status, 201);
     connection.close();
     const [, line] = await takeLines(path, 2);
-    assert.ok(line.stages.read >= 50 && line.ms >= 50, JSON.stringify(line));
+    assert.ok(line.stages.read >= 20 && line.ms >= 20, JSON.stringify(line)); // a loaded machine may read the head late
     assert.ok(line.stages.thread > 0 && line.stages.decide > 0, JSON.stringify(line));
     const said = await until(async () => server.stderr.match(/slow: .*Put Blob.*/)?.[0], 60);
     assert.match(said, new RegExp('^slow: \\d+\\.\\d ms for Put Blob of the blob service, PUT /devstoreaccount1/photos/late, 201, from 127\\.0\\.0\\.1:\\d+: ' +
@@ -158,7 +158,7 @@ test('the audit log has what may change something, and changes of keys', async (
     // A list that cannot be used changes nothing.
     await writeFile(accounts, 'nonsense');
     process.kill(server.pid, 'SIGHUP');
-    await until(async () => /accounts and keys stay as they were/.test(server.stderr), 60);
+    await until(async () => /the previous accounts and keys remain in use/.test(server.stderr), 60);
     await server.stop({ keep: true });
     assert.equal((await linesOf(path)).length, lines.length);
 });
@@ -262,7 +262,7 @@ test('a full disk is said once and counted, and keeps nobody waiting', async (t)
     };
     await until(async () => await dropped() >= 20, 60);
     // Once, but again after ten seconds without.
-    const said = server.stderr.match(/events are left out of a log: \/dev\/full: No space left on device/g).length;
+    const said = server.stderr.match(/events are missing from a log: \/dev\/full: No space left on device/g).length;
     assert.ok(said >= 1 && said < 10, `${said} times`);
 });
 

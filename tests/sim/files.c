@@ -1,5 +1,6 @@
 /* Opening, reading, writing and syncing on the simulated disk. */
 #include "files_private.h"
+#include "fleet.h"
 #include "net.h"
 
 #include <assert.h>
@@ -35,12 +36,18 @@ int fail_call(int error)
     return -1;
 }
 
+/* Whose locks these are. */
+static unsigned session(void)
+{
+    return fleet_self() > 0 ? fleet_machine(fleet_self())->session : 1;
+}
+
 static int begin(enum site site, unsigned kind, enum file_kind file)
 {
     int error;
 
     sched_point();
-    error = faults_at(site, kind, file);
+    error = fleet_self() > 0 ? fleet_storage_call() : faults_at(site, kind, file);
     return error == 0 ? 0 : fail_call(error);
 }
 
@@ -127,6 +134,7 @@ static int open_at(int folder_fd, const char *path, int flags)
         return -1;
     }
     inode = inode_of_path(folder_fd, path, &folder, &last);
+    fleet_storage_open(inode);
     if (!folder)
         return fail_call(ENOENT);
     if (inode && (flags & O_CREAT) && (flags & O_EXCL))
@@ -179,11 +187,27 @@ CALL(int, close, int fd)
     if (fd < FD_FIRST || !file->inode)
         return fail_call(EBADF);
     inode = file->inode;
-    if (file->has_lock)
-        inode->locked = false;
+    if (file->has_lock && inode->locked == session())
+        inode->locked = 0;
     file->inode = NULL;
     open_count--;
     disk_close(inode);
+    return 0;
+}
+
+/* Between front ends. */
+static int lock_between(struct open_file *file, const struct flock *lock)
+{
+    struct inode *inode = file->inode;
+
+    if (begin_call(SITE_READ, inode))
+        return -1;
+    if (inode->locked && inode->locked != session())
+        return lock->l_type == F_UNLCK ? 0 : fail_call(EAGAIN);
+    if (inode->locked && !file->has_lock)
+        return lock->l_type == F_UNLCK ? 0 : fail_call(EAGAIN);
+    file->has_lock = lock->l_type != F_UNLCK;
+    inode->locked = file->has_lock ? session() : 0;
     return 0;
 }
 
@@ -206,6 +230,10 @@ CALL(int, fcntl, int fd, int command, ...)
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:
         return ask_for_fd(file->inode->file) ? -1 : new_fd(file->inode, file->flags);
+    case F_OFD_SETLK:
+        if (fleet_self() > 0)
+            return lock_between(file, (const struct flock *)argument);
+        return 0;
     default:
         return 0; /* locks between processes, hints: there is one process */
     }
@@ -228,12 +256,14 @@ CALL(int, flock, int fd, int operation)
     if (!file)
         return (int)syscall(SYS_flock, fd, operation);
     if (operation & 8) { /* LOCK_UN */
-        file->inode->locked = file->has_lock = false;
+        file->inode->locked = 0;
+        file->has_lock = false;
         return 0;
     }
     if (file->inode->locked && !file->has_lock)
         return fail_call(EWOULDBLOCK);
-    file->inode->locked = file->has_lock = true;
+    file->inode->locked = session();
+    file->has_lock = true;
     return 0;
 }
 
@@ -277,6 +307,8 @@ ssize_t files_peek(int fd, void *to, size_t size, off_t at)
 {
     struct open_file *file = file_of(fd);
 
+    if (file && fleet_is_evicted())
+        return fail_call(ESHUTDOWN);
     return file ? (ssize_t)disk_read(file->inode, (uint64_t)at, to, size) : -1;
 }
 
@@ -491,7 +523,7 @@ CALL(int, fsync, int fd)
     disk_open(inode);
     faults_take_time(SITE_SYNC, inode->file);
     if (begin_call(SITE_SYNC, inode))
-        error = fail_sync(file);
+        error = fleet_is_evicted() ? ESHUTDOWN : fail_sync(file);
     else
         disk_sync(inode);
     if (file->owes_error)

@@ -11,6 +11,7 @@
 #include "compare.h"
 #include "origins.h"
 #include "faults.h"
+#include "fleet_shared.h"
 #include "linear.h"
 #include "listing.h"
 #include "malformed.h"
@@ -222,7 +223,7 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     typedef void write_fn(rocksdb_t *, const rocksdb_writeoptions_t *, rocksdb_writebatch_t *,
                           char **);
     static write_fn *real;
-    static bool busy;
+    static bool busy OF_PROCESS;
     int slot = request_slot();
 
     if (!real)

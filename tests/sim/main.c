@@ -1,5 +1,5 @@
 /* simulate [--seed N] [--seeds N] [--seconds N] [--requests N] [--crashes N] [--clients N] [--operations N] [--lives N]
- *          [--faults N] [--skip N] [--planted N] [--aim N] [--service NAME] [--twice] [--verbose]
+ *          [--faults N] [--skip N] [--planted N] [--aim N] [--fronts N] [--service NAME] [--twice] [--verbose]
  *          [--cells]
  *
  * Runs the seeds from --seed on, as many as --seeds says, for so many seconds, until there were so
@@ -24,7 +24,7 @@
 struct options {
     struct plan plan;
     uint64_t seed, seeds, seconds, requests, crashes;
-    bool has[7]; /* clients, operations, lives, faults, skip, planted, aim */
+    bool has[8]; /* clients, operations, lives, faults, skip, planted, aim, fronts */
     bool twice, no_shrink, has_service, cells;
 };
 
@@ -58,7 +58,7 @@ static uint64_t number(const char *text)
 static void parse(int argc, char **argv, struct options *o)
 {
     enum {
-        SEED = 7,
+        SEED = 8,
         SEEDS,
         SECONDS,
         REQUESTS,
@@ -77,6 +77,7 @@ static void parse(int argc, char **argv, struct options *o)
         { "skip", 1, NULL, 4 },
         { "planted", 1, NULL, 5 },
         { "aim", 1, NULL, 6 },
+        { "fronts", 1, NULL, 7 },
         { "seed", 1, NULL, SEED },
         { "seeds", 1, NULL, SEEDS },
         { "seconds", 1, NULL, SECONDS },
@@ -91,7 +92,7 @@ static void parse(int argc, char **argv, struct options *o)
     };
     unsigned *const numbers[] = { &o->plan.clients, &o->plan.operations,   &o->plan.lives,
                                   &o->plan.faults,  &o->plan.skip_clients, &o->plan.planted,
-                                  &o->plan.aim };
+                                  &o->plan.aim,     &o->plan.fronts };
     uint64_t *const counts[] = { &o->seed, &o->seeds, &o->seconds, &o->requests, &o->crashes };
     int at;
 
@@ -139,6 +140,10 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
         plan.aim = o->plan.aim;
     if (o->has_service)
         plan.service = o->plan.service;
+    if (o->has[7])
+        plan.fronts = o->plan.fronts;
+    if (plan.fronts > 0)
+        run_draw_fleet(&plan);
     return plan;
 }
 
@@ -149,9 +154,9 @@ static void print_failure(const struct options *o, struct plan plan)
         run_shrink(&plan);
     printf("smallest: %s\n", world->failure);
     printf("replay: make sim SEED=%" PRIu64 " ARGS=\"--clients %u --operations %u --lives %u "
-           "--faults %u --skip %u --planted %u --aim %u --service %s\"\n",
+           "--faults %u --skip %u --planted %u --aim %u --fronts %u --service %s\"\n",
            plan.seed, plan.clients, plan.operations, plan.lives, plan.faults, plan.skip_clients,
-           plan.planted, plan.aim, sim_service_name(plan.service));
+           plan.planted, plan.aim, plan.fronts, sim_service_name(plan.service));
 }
 
 static bool one_seed(const struct options *o, uint64_t seed)

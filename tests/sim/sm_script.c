@@ -450,6 +450,17 @@ struct sm_handle sm_script_handle(unsigned client, bool of_other, unsigned rando
     return (struct sm_handle){ .open = 0 };
 }
 
+uint64_t sm_script_create(unsigned client, unsigned random)
+{
+    for (unsigned i = 0; i < HANDLES_MAX; i++) {
+        const struct held *one = &clients->known[client][(random + i) % HANDLES_MAX];
+
+        if (one->handle.open > 0 && one->create > 0)
+            return one->create;
+    }
+    return 0;
+}
+
 void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);

@@ -497,7 +497,7 @@ static void other_folders(void **state)
     assert_non_null(strstr(s.work.problem, "is no backup and has none in it"));
     s.target = arena_printf(s.f->arena, "%s/inside", s.f->folder).ptr;
     assert_false(take(&s));
-    assert_non_null(strstr(s.work.problem, "lies in the data folder"));
+    assert_non_null(strstr(s.work.problem, "is inside the data directory"));
     rmdir(s.target);
     s.target = arena_printf(s.f->arena, "%s.backups", s.f->folder).ptr;
     teardown(&s);

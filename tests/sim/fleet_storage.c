@@ -1,0 +1,188 @@
+/* The shared file system as each machine has it: sessions, their locks, their eviction, and the command that asks
+ * for it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "disk.h"
+#include "files_private.h"
+#include "fleet.h"
+#include "scheduler.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define MS_NS     UINT64_C(1000000)
+/* Processes of fence commands: one at a time for each front end. */
+#define FENCE_PID 30000
+
+unsigned fleet_new_session(unsigned front)
+{
+    struct fleet *fleet = world->fleet;
+    unsigned session = ++fleet->session_count;
+
+    if (session == SESSIONS_MAX)
+        world_fail("more than %u sessions", SESSIONS_MAX);
+    fleet->sessions[session] = (struct session){ .front = front };
+    return session;
+}
+
+static struct session *own_session(void)
+{
+    return &world->fleet->sessions[fleet_machine(fleet_self())->session];
+}
+
+bool fleet_is_evicted(void)
+{
+    return fleet_self() > 0 && own_session()->is_evicted;
+}
+
+/* What began before the machine lost its network, as every call between a commit and its note did, still ends. */
+int fleet_storage_call(void)
+{
+    struct machine *front = fleet_machine(fleet_self());
+
+    if (fleet_self() == 0)
+        return 0;
+    while (!sched_is_held() && !own_session()->is_evicted && front->away_until_ns > world->now_ns)
+        sched_wait(WAIT_EVENT, front, front->away_until_ns);
+    if (own_session()->is_evicted)
+        return ESHUTDOWN;
+    if (!sched_is_held() && front->slow_until_ns > world->now_ns && world_once_in(STREAM_FAULTS, 4))
+        sched_sleep(world_random(STREAM_FAULTS) % (3 * SECOND_NS));
+    return own_session()->is_evicted ? ESHUTDOWN : 0;
+}
+
+static bool hangs(unsigned session)
+{
+    const struct session *of = &world->fleet->sessions[session];
+
+    return !of->is_evicted &&
+           (of->is_orphan || fleet_machine(of->front)->away_until_ns > world->now_ns);
+}
+
+/* The file system has to ask who holds the file, and gets no answer. */
+void fleet_storage_open(const struct inode *inode)
+{
+    while (fleet_self() > 0 && inode && inode->locked &&
+           inode->locked != fleet_machine(fleet_self())->session && hangs(inode->locked) &&
+           !own_session()->is_evicted)
+        sched_sleep(20 * MS_NS);
+}
+
+void fleet_evict(unsigned session)
+{
+    struct session *of = &world->fleet->sessions[session];
+
+    if (of->is_evicted)
+        return;
+    of->is_evicted = true;
+    world->fleet->evictions++;
+    world_say("%.6f session %u of front end %u is evicted", (double)world->now_ns / 1e9, session,
+              of->front);
+    /* Only an owner writes. */
+    if (disk_unlock(session)) {
+        world->power_lost = true;
+        disk_lose_unsynced();
+    }
+    sched_wake(WAIT_EVENT, fleet_machine(of->front), UINT32_MAX);
+}
+
+void fleet_storage_end(unsigned session)
+{
+    if (world->fleet->sessions[session].is_evicted)
+        return;
+    if (disk_unlock(session)) {
+        world->power_lost = false;
+        disk_sync_all();
+    }
+}
+
+/* ---- the fence command, which is no process here ---- */
+
+static bool is_busy(unsigned session)
+{
+    unsigned front = world->fleet->sessions[session].front;
+
+    return world->fleet->is_taking_stock || sched_is_inside(front);
+}
+
+void fleet_run_fences(void)
+{
+    for (unsigned i = 1; i <= world->plan.fronts; i++) {
+        struct machine *front = fleet_machine(i);
+
+        if (front->fences == 0 || front->fence_has_ended || world->now_ns < front->fences_ns ||
+            (front->fence_evicts && is_busy(front->fences)))
+            continue;
+        if (front->fence_evicts)
+            fleet_evict(front->fences);
+        front->fence_has_ended = true;
+    }
+}
+
+int posix_spawn(pid_t *restrict ret_pid, const char *restrict path,
+                const posix_spawn_file_actions_t *actions,
+                const posix_spawnattr_t *restrict attributes, char *const words[restrict],
+                char *const environment[restrict])
+{
+    struct machine *front = fleet_machine(fleet_self());
+    unsigned fate = world_draw(STREAM_FAULTS, 8);
+
+    (void)path, (void)actions, (void)attributes, (void)environment;
+    if (strncmp(words[4], "client", 6) != 0)
+        return ENOENT;
+    front->fences = (unsigned)strtoul(words[4] + 6, NULL, 10);
+    front->fences_ns = world->now_ns + world_random(STREAM_FAULTS) % (2 * SECOND_NS);
+    front->fence_evicts = fate != 0;
+    front->fence_status = fate < 2 ? 1 : 0; /* also one that has evicted and says otherwise */
+    front->fence_has_ended = false;
+    *ret_pid = FENCE_PID + (pid_t)fleet_self();
+    world_say("%.6f front end %u fences session %u", (double)world->now_ns / 1e9, fleet_self(),
+              front->fences);
+    return 0;
+}
+
+pid_t waitpid(pid_t pid, int *ret_status, int flags)
+{
+    struct machine *front;
+
+    if (!sched_is_on() || pid < FENCE_PID)
+        return (pid_t)syscall(SYS_wait4, pid, ret_status, flags, NULL);
+    sched_point();
+    front = fleet_machine(fleet_self());
+    if (!front->fence_has_ended)
+        return 0;
+    front->fences = 0;
+    *ret_status = front->fence_status << 8;
+    return pid;
+}
+
+int kill(pid_t pid, int signal)
+{
+    if (sched_is_on())
+        return 0; /* a fence command that takes too long */
+    return (int)syscall(SYS_kill, pid, signal);
+}
+
+/* ---- what a mount says of itself ---- */
+
+CALL(ssize_t, fgetxattr, int fd, const char *name, void *value, size_t size)
+{
+    char text[32];
+    int length;
+
+    if (!file_of(fd) || fleet_self() == 0 || strcmp(name, "ceph.client_id") != 0)
+        return fail_call(ENODATA);
+    length = snprintf(text, sizeof text, "client%u", fleet_machine(fleet_self())->session);
+    if ((size_t)length > size)
+        return fail_call(ERANGE);
+    memcpy(value, text, (size_t)length);
+    return length;
+}
