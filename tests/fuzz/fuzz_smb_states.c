@@ -41,7 +41,7 @@ static const unsigned sizes[SIZES] = { 4, 40, 400, 1999 };
 #define BYTES_OF_ELEMENT 4096.0
 #define BYTES_OF_BYTE    64.0
 /* Left at the end: what threads keep for themselves. */
-#define LEFT_MAX ((int64_t)256 << 10)
+#define LEFT_MAX         ((int64_t)256 << 10)
 
 struct message {
     size_t size;
@@ -60,7 +60,8 @@ static void check(const struct smb_state *s, const struct message *message, stru
     double bytes = r * (BYTES_OF_REQUEST + BYTES_OF_ELEMENT * n) + BYTES_OF_BYTE * m;
 
     if (getenv("FUZZ_COSTS"))
-        fprintf(stderr, "%u elements, %zu bytes, %u requests: %.2f of steps (%llu), %.2f of bytes\n",
+        fprintf(stderr,
+                "%u elements, %zu bytes, %u requests: %.2f of steps (%llu), %.2f of bytes\n",
                 s->size, message->size, message->requests, (double)cost.steps / steps,
                 (unsigned long long)cost.steps, (double)cost.bytes / bytes);
     if ((double)cost.steps > steps || (double)cost.bytes > bytes) {

@@ -8,18 +8,18 @@
 #include "../unit/smb/asking.h"
 #include "../unit/smb/durable_client.h"
 
-#define LOCKS_AT_ONCE 1000u
+#define LOCKS_AT_ONCE  1000u
 #define PARKED_AT_ONCE 500u
-#define NAME_SIZE     230
-#define LEASE         0xFFu
-#define LEASE_RH      3u
-#define LEASE_RWH     7u
-#define AT_ONCE       0x12u /* exclusive, without waiting */
-#define WAITS         0x02u
-#define DIRECTORY     1u
-#define MAY_DELETE    0x00130089u /* and read and write attributes */
-#define DISPOSITION   13u
-#define INFO_OF_FILE  1u
+#define NAME_SIZE      230
+#define LEASE          0xFFu
+#define LEASE_RH       3u
+#define LEASE_RWH      7u
+#define AT_ONCE        0x12u /* exclusive, without waiting */
+#define WAITS          0x02u
+#define DIRECTORY      1u
+#define MAY_DELETE     0x00130089u /* and read and write attributes */
+#define DISPOSITION    13u
+#define INFO_OF_FILE   1u
 
 static void note(struct smb_state *s, const struct open_file *file)
 {
@@ -178,9 +178,8 @@ static void set_durable(struct smb_state *s, uint32_t flags, const char *name)
     client_charge(lost, 1, 64);
     for (unsigned i = 0; i < s->size; i++) {
         struct client *c = i % 2 ? s->own : lost;
-        const struct creating creating = {
-            .level = LEASE, .contexts = contexts(c, LEASE_RH, true, flags, i)
-        };
+        const struct creating creating = { .level = LEASE,
+                                           .contexts = contexts(c, LEASE_RH, true, flags, i) };
         struct open_file file;
 
         if (client_create(c, name, &creating, &file) != 0)
