@@ -47,7 +47,7 @@ const defects = plantedDefects();
 const listed = new Map();
 
 readFileSync(LIST, 'utf8').split('\n').forEach((line, i) => {
-    const [, site, kind, rest] = line.match(/^(src\/\S+ \w+) +(guard|read|argued) (\S.*)$/) ?? [];
+    const [, site, kind, rest] = line.match(/^(src\/\S+ \w+) +(guard|unit|read|argued) (\S.*)$/) ?? [];
 
     if (line === '' || line.startsWith('#'))
         return;
@@ -55,6 +55,8 @@ readFileSync(LIST, 'utf8').split('\n').forEach((line, i) => {
         wrong.push(`${LIST}:${i + 1}: not a line of it: ${line}`);
     else
         listed.set(site, kind === 'guard' ? rest.split(' ') : []);
+    if (kind === 'unit' && !existsSync(rest))
+        wrong.push(`${LIST}:${i + 1}: ${rest} is missing`);
 });
 const found = new Set(sites());
 
