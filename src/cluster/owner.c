@@ -73,8 +73,7 @@ static void log_lapse(struct owner *owner)
 
 static void pause_renewals(const struct owner *owner)
 {
-    uint64_t end_ms =
-        clock_monotonic_ms() + (is_opening(owner) ? SETTLE_EVERY_MS : LEASE_RENEW_MS);
+    uint64_t end_ms = clock_monotonic_ms() + (is_opening(owner) ? SETTLE_EVERY_MS : LEASE_RENEW_MS);
 
     while (!atomic_load(&owner->ends) && clock_monotonic_ms() < end_ms)
         thread_sleep_ns(STEP_MS * NS_PER_MS);
