@@ -107,6 +107,8 @@ void fleet_executed(const struct exchange *exchange, unsigned slot);
 
 /* ---- a front end (fleet_front.c) ---- */
 
+/* Its process ends, since its store has failed. */
+_Noreturn void fleet_give_up(void);
 /* Its process, from its fork to its end. */
 _Noreturn void fleet_front_run(unsigned number, unsigned thread);
 

@@ -54,6 +54,11 @@ _Noreturn void ending_of_lost_cell(unsigned number, const char *why)
     leave(EXIT_STORE_FAILED);
 }
 
+void fleet_give_up(void)
+{
+    leave(EXIT_STORE_FAILED);
+}
+
 static void end_if_failed(void)
 {
     if (!server_healthy(server))
@@ -124,7 +129,7 @@ static struct http_limits draw_limits(void)
 
     limits.net.workers = 1 + world_draw(STREAM_SYSTEM, 2);
     limits.net.connections_max = 64;
-    limits.net.outgoing_max = 1;
+    limits.net.outgoing_max = limits.net.connections_max;
     return limits;
 }
 
@@ -164,7 +169,7 @@ static bool take_stock(void)
         fleet->is_taking_stock = false;
         return false;
     }
-    if (fleet->reigns > 0 && skew != 0) { /* clients go by the owner's clock */
+    if (skew != 0) { /* clients go by the owner's clock */
         world->wall_ns += skew;
         world->wall_set_ns += skew;
         world->wall_steps++;
@@ -214,8 +219,8 @@ static noreturn void own(void)
     fleet_trouble("a handover");
     cell_stop(&cell, STOP_GRACE_S);
     http_stop(servers[own_service()], STOP_GRACE_S);
-    server_close(server);
     end_if_failed();
+    server_close(server);
     cell_release(&cell);
     world->fleet->handovers++;
     leave(EXIT_SUCCESS);
