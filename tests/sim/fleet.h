@@ -40,6 +40,7 @@ struct machine {
     uint64_t paused_until_ns, away_until_ns, slow_until_ns;
     uint64_t resumed_ns; /* when it was started, or went on */
     uint64_t starts_ns;  /* the next time */
+    uint64_t mounts_ns;  /* anew, after an eviction; 0: it need not */
     uint64_t vanished_ns; /* its machine died, and others do not know; 0: not */
     int64_t boot_ns;      /* its clocks: when its machine started, */
     int64_t skew_ns;      /* what its wall clock is ahead of true time, */
@@ -115,9 +116,10 @@ _Noreturn void fleet_front_run(unsigned number, unsigned thread);
 /* ---- the shared file system (fleet_storage.c) ---- */
 
 unsigned fleet_new_session(unsigned front);
-/* Before each call for a file. Returns 0, or the errno that it fails with, since the machine was evicted. */
-int fleet_storage_call(void);
-bool fleet_is_evicted(void);
+/* Before each call of a front end for a file. Returns 0, or the errno that it fails with, since the session was
+ * evicted. */
+int fleet_storage_call(unsigned session);
+bool fleet_is_evicted(unsigned session);
 /* Waits while a machine hangs that has locked the file. */
 void fleet_storage_open(const struct inode *inode);
 /* No byte of the session reaches the disk any more; what it had not synced is lost in part. */

@@ -165,7 +165,7 @@ static bool take_stock(void)
 
     let_clients_read();
     fleet->is_taking_stock = true;
-    if (fleet_is_evicted()) {
+    if (fleet_is_evicted(machine()->session)) {
         fleet->is_taking_stock = false;
         return false;
     }
@@ -200,7 +200,7 @@ static noreturn void own(void)
     if (!server) {
         world_say("%.6f front end %u cannot open the cell: %s", (double)world->now_ns / 1e9, self,
                   problem);
-        if (!fleet_is_evicted() && machine()->trouble == 0)
+        if (!fleet_is_evicted(machine()->session) && machine()->trouble == 0)
             world_fail("the cell does not open: %s", problem);
         leave(EXIT_FAILURE);
     }
