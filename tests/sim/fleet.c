@@ -443,13 +443,13 @@ static void end_fronts(void)
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
         struct machine *machine = fleet_machine(i);
 
+        if (machine->pid == 0)
+            continue;
         machine->is_told_to_stop = orderly;
         for (unsigned ms = 0; orderly && !machine->has_exited && ms < 120000; ms += 20)
             sched_sleep(TICK_NS);
         if (orderly && !machine->has_exited)
             world_fail("front end %u does not stop", i);
-        if (machine->pid == 0)
-            continue;
         while (!orderly && sched_is_inside(i))
             sched_sleep(1000);
         if (orderly)

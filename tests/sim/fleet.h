@@ -36,6 +36,7 @@ struct machine {
     bool is_told_to_stop;
     bool serves;
     uint64_t incarnation; /* under which it serves */
+    unsigned cell_session; /* that it has opened its cell in */
     unsigned trouble;
     uint64_t paused_until_ns, away_until_ns, slow_until_ns;
     uint64_t resumed_ns; /* when it was started, or went on */
@@ -120,6 +121,8 @@ unsigned fleet_new_session(unsigned front);
  * evicted. */
 int fleet_storage_call(unsigned session);
 bool fleet_is_evicted(unsigned session);
+/* Does nothing reach the disk any more that the calling process has in memory? */
+bool fleet_is_cut_off(void);
 /* Waits while a machine hangs that has locked the file. */
 void fleet_storage_open(const struct inode *inode);
 /* No byte of the session reaches the disk any more; what it had not synced is lost in part. */

@@ -165,7 +165,7 @@ static bool take_stock(void)
 
     let_clients_read();
     fleet->is_taking_stock = true;
-    if (fleet_is_evicted(machine()->session)) {
+    if (fleet_is_cut_off()) {
         fleet->is_taking_stock = false;
         return false;
     }
@@ -196,11 +196,12 @@ static noreturn void own(void)
     if (world->has_started)
         world->opened_at = 0;
     world->has_started = false;
+    machine()->cell_session = machine()->session;
     server = server_open(&problem);
     if (!server) {
         world_say("%.6f front end %u cannot open the cell: %s", (double)world->now_ns / 1e9, self,
                   problem);
-        if (!fleet_is_evicted(machine()->session) && machine()->trouble == 0)
+        if (!fleet_is_cut_off() && machine()->trouble == 0)
             world_fail("the cell does not open: %s", problem);
         leave(EXIT_FAILURE);
     }

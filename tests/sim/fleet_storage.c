@@ -38,6 +38,11 @@ bool fleet_is_evicted(unsigned session)
     return fleet_self() > 0 && world->fleet->sessions[session].is_evicted;
 }
 
+bool fleet_is_cut_off(void)
+{
+    return fleet_self() > 0 && fleet_is_evicted(fleet_machine(fleet_self())->cell_session);
+}
+
 /* What began before the machine lost its network, as every call between a commit and its note did, still ends. */
 int fleet_storage_call(unsigned session)
 {
