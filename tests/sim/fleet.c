@@ -260,6 +260,13 @@ static bool is_late(const struct fleet_wish *wish, const struct reply *answer)
     return answer->came && wish->reign != world->fleet->reign;
 }
 
+/* Meanwhile the judge has no requests. */
+static void await_stock(void)
+{
+    while (world->fleet->is_taking_stock)
+        sched_sleep(MS_NS);
+}
+
 static void judge(unsigned slot, struct fleet_wish *wish, struct reply *answer)
 {
     bool excused = is_excused(wish->since_ns);
@@ -293,9 +300,11 @@ static void *client(void *argument)
 
         while (world->fleet->reign == 0)
             sched_sleep(TICK_NS);
+        await_stock();
         sim_service()->draw(slot, world->next_request[slot]++, &wish->ask);
         if (wish->ask.think_ns > 0)
             sched_sleep(wish->ask.think_ns);
+        await_stock();
         wish->since_ns = world->now_ns;
         wish->executed = 0;
         wish->reign = world->fleet->reign;
@@ -304,6 +313,7 @@ static void *client(void *argument)
         request_send(nothing, slot, &wish->ask, &answer);
         if (!answer.came || wish->ask.goes_away || wish->ask.stops_after > 0)
             wait_until_over(slot);
+        await_stock();
         judge(slot, wish, &answer);
         wish->is_waiting = false;
         answer_release(&answer);
@@ -424,7 +434,6 @@ static void check_liveness(void)
 
         if (!wish->is_waiting || world->now_ns < since_ns + 2 * ANSWERED_NS)
             continue;
-        if (getenv("BT")) sched_dump(); /*DEBUG*/
         ask_format(&wish->ask, asked, sizeof asked);
         world_fail("no answer for %u s: %s", (unsigned)(ANSWERED_NS / SECOND_NS), asked);
     }

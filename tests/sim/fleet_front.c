@@ -178,12 +178,10 @@ static bool take_stock(void)
     fleet->reigns = self;
     sim_service()->begin_life();
     whole = sim_service()->take_stock(server, true);
-    if (whole) {
-        world->has_started = true;
-        fleet->reign++;
-        fleet->failovers++;
-        ask_again();
-    }
+    world->has_started = whole;
+    fleet->reign++;
+    fleet->failovers++;
+    ask_again();
     fleet->is_taking_stock = false;
     return whole;
 }

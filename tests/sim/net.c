@@ -355,13 +355,6 @@ bool net_is_half_open(void)
     return false;
 }
 
-void net_dump(void);
-void net_dump(void) /*DEBUG*/
-{
-    for (const struct link *l = net->links; l; l = l->next)
-        world_say("link %p ours %d reset %d cut %lu up %zu/%lu ended %d down %zu/%lu ended %d accepted %u:%d closed %d wants %d opened %u:%d closed %d wants %d", (const void *)l, l->is_ours, l->is_reset, l->cut_after, l->up.used, l->up.total, l->up.ended, l->down.used, l->down.total, l->down.ended, l->ends[0].front, l->ends[0].fd, l->ends[0].is_closed, l->ends[0].wants_room, l->ends[1].front, l->ends[1].fd, l->ends[1].is_closed, l->ends[1].wants_room);
-    for (unsigned f = 0; f <= 3; f++) for (unsigned i = 0; i < CLIENTS_MAX; i++) if (fleet_machine(f)->executing[i]) world_say("front %u executes %u of %u", f, fleet_machine(f)->executing[i], i);
-}
 bool net_has_unread(void)
 {
     for (const struct link *link = net->links; link; link = link->next) {

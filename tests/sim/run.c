@@ -379,13 +379,14 @@ void run_draw(uint64_t seed, struct plan *plan)
 }
 
 /* One life of the cluster, and one of a server that finds what it left. */
-void run_draw_fleet(struct plan *plan)
+void run_draw_fleet(unsigned fronts, struct plan *plan)
 {
-    plan->fronts = plan->fronts < FRONTS_MAX ? plan->fronts : FRONTS_MAX;
+    plan->fronts = fronts < FRONTS_MAX ? fronts : FRONTS_MAX;
     plan->lives = 1;
     plan->faults &= FAULT_CLIENTS;
     if (plan->clients > 8)
         plan->clients = 8;
+    plan->operations = 100 + (unsigned)(world_mix(plan->seed ^ 0xF1EE) % 1500) / plan->clients;
 }
 
 /* ---- making a failure smaller ---- */

@@ -149,14 +149,6 @@ static bool engine_stands_still(void)
            owner_of(s->threads[0].object) == 0;
 }
 
-void sched_dump(void);
-void net_dump(void);
-void sched_dump(void) /*DEBUG*/
-{ net_dump();
-    for (unsigned i = 0; i < s->thread_count; i++)
-        if (!s->threads[i].is_free && s->threads[i].wait != WAIT_NEVER)
-            world_say("%u front %u %s %s %p until %.6f", i, s->threads[i].front, s->threads[i].name, wait_names[s->threads[i].wait], s->threads[i].object, (double)s->threads[i].deadline / 1e9);
-}
 static void fail_deadlock(void)
 {
     char report[900] = "";

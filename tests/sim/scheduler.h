@@ -42,7 +42,6 @@ void sched_yield_now(void);
 bool sched_wait(enum wait wait, const void *object, uint64_t deadline_ns);
 /* Wakes at most `count` of those who wait for the object, drawn. */
 void sched_wake(enum wait wait, const void *object, unsigned count);
-void sched_dump(void); /*DEBUG*/
 void sched_sleep(uint64_t ns);
 /* Between these two calls the thread keeps the baton unless it has to wait. */
 void sched_hold(void);

@@ -1,8 +1,6 @@
 /* The shared mapping, its memory, random numbers, and the ends of a life. */
 #include "world.h"
 
-#include <execinfo.h> /*DEBUG*/
-#include <stdlib.h> /*DEBUG*/
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,7 +141,6 @@ void world_fail(const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(world->failure, sizeof world->failure, format, args);
     va_end(args);
-    if (getenv("BT")) { void *a[60]; int n = backtrace(a, 60); backtrace_symbols_fd(a, n, 2);} /*DEBUG*/
     world_end(OUTCOME_FAILED);
 }
 
