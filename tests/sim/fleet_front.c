@@ -20,6 +20,8 @@
 
 #define MS_NS        UINT64_C(1000000)
 #define STOP_GRACE_S 30u
+/* Other lives than those that processes of the runs have. */
+#define LIVES_OF_REIGNS 100u
 
 static struct cell cell;
 static struct http_server *servers[SERVICE_COUNT];
@@ -176,6 +178,7 @@ static bool take_stock(void)
         world->wall_set_at_ns = world->now_ns;
     }
     fleet->reigns = self;
+    world->life = LIVES_OF_REIGNS + (unsigned)fleet->reign; /* durations count anew */
     sim_service()->begin_life();
     whole = sim_service()->take_stock(server, true);
     world->has_started = whole;

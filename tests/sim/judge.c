@@ -677,6 +677,12 @@ static bool is_state(const struct stock *stock, unsigned count, uint64_t commit,
         if (differs) {
             *ret_odd = &stock[i];
             *ret_why = differs;
+            if (world->plan.verbose) {
+                char asked[300];
+
+                ask_format(&stock[i].ask, asked, sizeof asked);
+                world_say("not commit %" PRIu64 ": %s: %s", commit, differs, asked);
+            }
             return false;
         }
     }
