@@ -56,13 +56,13 @@ void fleet_trouble(const char *what)
     world->fleet->troubled_ns = world->now_ns;
 }
 
-int64_t fleet_boot_ns(int64_t ns)
+int64_t fleet_boot_ns(unsigned number, int64_t ns)
 {
     const struct machine *machine;
 
-    if (fleet_self() == 0)
+    if (number == 0)
         return ns;
-    machine = fleet_machine(fleet_self());
+    machine = fleet_machine(number);
     return ns + machine->boot_ns + ns / 1000000 * machine->rate_ppm;
 }
 
@@ -96,6 +96,7 @@ static void start_front(unsigned number)
     machine->trouble = 0;
     machine->paused_until_ns = machine->away_until_ns = machine->slow_until_ns = machine->vanished_ns = 0;
     machine->fences = 0;
+    machine->tenure_ends_ns = 0;
     machine->resumed_ns = world->now_ns;
     machine->starts_ns = machine->mounts_ns = 0;
     thread = sched_add_process(number);

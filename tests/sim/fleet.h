@@ -37,6 +37,7 @@ struct machine {
     bool serves;
     uint64_t incarnation; /* under which it serves */
     unsigned cell_session; /* that it has opened its cell in */
+    uint64_t tenure_ends_ns; /* by its own clock, some milliseconds ago */
     unsigned trouble;
     uint64_t paused_until_ns, away_until_ns, slow_until_ns;
     uint64_t resumed_ns; /* when it was started, or went on */
@@ -94,8 +95,8 @@ void fleet_trouble(const char *what);
 
 /* ---- clocks ---- */
 
-/* What a clock of the calling process shows. */
-int64_t fleet_boot_ns(int64_t ns);
+/* What CLOCK_BOOTTIME of a machine shows. */
+int64_t fleet_boot_ns(unsigned number, int64_t ns);
 /* What its wall clock is ahead of the world's. */
 int64_t fleet_wall_ns(void);
 

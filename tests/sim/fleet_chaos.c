@@ -137,7 +137,7 @@ static void have_one(void)
     if (!await_moment(number) || (machine->trouble & TROUBLE_PAUSED))
         return;
     fleet_trouble("an event");
-    switch (world_draw(STREAM_FAULTS, 9)) {
+    switch (world_draw(STREAM_FAULTS, 10)) {
     case 0:
     case 1:
         pause_front(number, draw_time(40 * SECOND_NS));
@@ -149,6 +149,7 @@ static void have_one(void)
         kill_machine(number, 10 * SECOND_NS + draw_time(20 * SECOND_NS));
         break;
     case 4:
+    case 9:
         fleet_evict(machine->session);
         break;
     case 5:

@@ -189,6 +189,23 @@ static bool take_stock(void)
     return whole;
 }
 
+/* Nobody else sends responses any more, by the clock of the one who did. */
+static void check_others(void)
+{
+    for (unsigned i = 1; i <= world->plan.fronts; i++) {
+        const struct machine *other = fleet_machine(i);
+
+        if (i != self && other->pid != 0 && !other->has_exited &&
+            fleet_boot_ns(i, (int64_t)world->now_ns) < (int64_t)other->tenure_ends_ns)
+            world_fail("front end %u serves, and front end %u still has its lease", self, i);
+    }
+}
+
+static void note_tenure(void)
+{
+    machine()->tenure_ends_ns = atomic_load(&cell.owner.tenure.ends_ns);
+}
+
 static noreturn void own(void)
 {
     void *tags[SERVICE_COUNT] = { NULL };
@@ -211,16 +228,19 @@ static noreturn void own(void)
     tags[own_service()] = server_tag(server);
     machine()->incarnation = cell.owner.record.incarnation;
     cell_serve(&cell, tags);
+    check_others();
     machine()->serves = true;
     world_say("%.6f front end %u serves, incarnation %llu", (double)world->now_ns / 1e9, self,
               (unsigned long long)machine()->incarnation);
     while (!machine()->is_told_to_stop) {
+        note_tenure();
         sched_sleep(5 * MS_NS);
         end_if_failed();
     }
     fleet_trouble("a handover");
     cell_stop(&cell, STOP_GRACE_S);
     http_stop(servers[own_service()], STOP_GRACE_S);
+    machine()->tenure_ends_ns = 0; /* there is nobody left to whom it could send any */
     end_if_failed();
     server_close(server);
     cell_release(&cell);

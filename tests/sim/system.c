@@ -34,7 +34,7 @@ static int64_t read_clock(clockid_t clock)
     ns = (int64_t)world->now_ns;
     if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
         return stand_still(ns + world->wall_ns + fleet_wall_ns());
-    return clock == CLOCK_BOOTTIME ? stand_still(fleet_boot_ns(ns)) : ns;
+    return clock == CLOCK_BOOTTIME ? stand_still(fleet_boot_ns(fleet_self(), ns)) : ns;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *ret_time)
