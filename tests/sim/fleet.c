@@ -50,6 +50,11 @@ struct machine *fleet_machine(unsigned number)
     return &world->fleet->fronts[number];
 }
 
+bool fleet_is_running(void)
+{
+    return world->fleet && world->fleet->is_running;
+}
+
 void fleet_trouble(const char *what)
 {
     world_say("%.6f trouble: %s", (double)world->now_ns / 1e9, what);
@@ -480,6 +485,7 @@ noreturn void fleet_live(void)
     net_begin();
     world->fleet->clients_pid = (pid_t)syscall(SYS_getpid);
     sigaction(SIGCHLD, &action, NULL);
+    world->fleet->is_running = true;
     draw_machines();
     create_cluster();
     sim_service()->begin_life();
@@ -495,6 +501,7 @@ noreturn void fleet_live(void)
         sched_sleep(TICK_NS);
     }
     end_fronts();
+    world->fleet->is_running = false;
     world->power_lost = false;
     world_end(OUTCOME_KILLED);
 }

@@ -79,6 +79,7 @@ struct fleet {
     struct fleet_wish wishes[CLIENTS_MAX];
     uint64_t reign;      /* raised by each front end that takes stock */
     unsigned reigns;     /* front end of this one */
+    bool is_running;
     bool is_taking_stock;
     bool has_fence;
     uint64_t troubled_ns; /* the last time that something was out of order */
@@ -89,6 +90,8 @@ struct fleet {
 _Noreturn void fleet_live(void);
 /* Number of the calling process's front end; 0: it is the clients'. */
 unsigned fleet_self(void);
+/* Do front ends and clients go on beside whoever calls? */
+bool fleet_is_running(void);
 struct machine *fleet_machine(unsigned number);
 /* Notes that something is out of order, so requests may fail. */
 void fleet_trouble(const char *what);
