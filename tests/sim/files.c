@@ -121,8 +121,7 @@ static int new_fd(struct inode *inode, int flags)
     for (int i = 0; i < FDS_MAX; i++) {
         if (files[i].inode)
             continue;
-        files[i] =
-            (struct open_file){ .inode = inode, .flags = flags, .session = session() };
+        files[i] = (struct open_file){ .inode = inode, .flags = flags, .session = session() };
         open_count++;
         disk_open(inode);
         return FD_FIRST + i;

@@ -19,7 +19,8 @@ struct open_file {
     uint64_t at;
     int flags;
     bool has_lock;
-    unsigned session; /* of the mount that it was opened on (fleet.h); 1 where there is one machine */
+    unsigned
+        session; /* of the mount that it was opened on (fleet.h); 1 where there is one machine */
     bool owes_error; /* a sync failed that another descriptor of the file was told of */
 };
 

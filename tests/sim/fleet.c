@@ -25,22 +25,22 @@
 #include "services.h"
 #include "wire.h"
 
-#define SECOND_NS      UINT64_C(1000000000)
-#define MS_NS          UINT64_C(1000000)
-#define TICK_NS        (20 * MS_NS)
+#define SECOND_NS     UINT64_C(1000000000)
+#define MS_NS         UINT64_C(1000000)
+#define TICK_NS       (20 * MS_NS)
 /* A request that began so long after the last trouble has no excuse. */
-#define EXCUSED_NS     (15 * SECOND_NS)
+#define EXCUSED_NS    (15 * SECOND_NS)
 /* The same, and every request is answered within this time. */
-#define ANSWERED_NS    (60 * SECOND_NS)
+#define ANSWERED_NS   (60 * SECOND_NS)
 /* A worker has closed what it has dropped. */
-#define SETTLES_NS     SECOND_NS
-#define NEVER_OVER_NS  (400 * SECOND_NS)
+#define SETTLES_NS    SECOND_NS
+#define NEVER_OVER_NS (400 * SECOND_NS)
 /* TCP gives up on a machine that has vanished. */
-#define VANISHES_NS    (10 * SECOND_NS)
-#define FIRST_PORT     10000u
-#define INTERNAL_PORT  10500u
-#define SKEW_MAX_NS    (INT64_C(100) * 1000000000)
-#define RATE_MAX_PPM   14000
+#define VANISHES_NS   (10 * SECOND_NS)
+#define FIRST_PORT    10000u
+#define INTERNAL_PORT 10500u
+#define SKEW_MAX_NS   (INT64_C(100) * 1000000000)
+#define RATE_MAX_PPM  14000
 
 static unsigned clients_running;
 static struct server *nothing; /* what clients sign for */
@@ -99,7 +99,8 @@ static void start_front(unsigned number)
         machine->session = fleet_new_session(number);
     machine->has_exited = machine->is_told_to_stop = machine->serves = false;
     machine->trouble = 0;
-    machine->paused_until_ns = machine->away_until_ns = machine->slow_until_ns = machine->vanished_ns = 0;
+    machine->paused_until_ns = machine->away_until_ns = machine->slow_until_ns =
+        machine->vanished_ns = 0;
     machine->fences = 0;
     machine->tenure_ends_ns = 0;
     machine->resumed_ns = world->now_ns;
@@ -240,8 +241,8 @@ static bool may_go_on(unsigned slot, uint64_t since_ns)
 
         if (machine->executing[slot] > 0)
             return false;
-        if (machine->pid != 0 && ((machine->trouble & TROUBLE_PAUSED) ||
-                                world->now_ns < from_ns + SETTLES_NS))
+        if (machine->pid != 0 &&
+            ((machine->trouble & TROUBLE_PAUSED) || world->now_ns < from_ns + SETTLES_NS))
             return false;
     }
     return true;
@@ -279,8 +280,8 @@ static void judge(unsigned slot, struct fleet_wish *wish, struct reply *answer)
 
     if (!excused && !wish->ask.goes_away && wish->ask.framing.form < CUT_SHORT &&
         (!answer->came || answer->was_cut))
-        world_fail("client %u gets no whole answer, and nothing was out of order since %.3f s", slot,
-                   (double)world->fleet->troubled_ns / 1e9);
+        world_fail("client %u gets no whole answer, and nothing was out of order since %.3f s",
+                   slot, (double)world->fleet->troubled_ns / 1e9);
     if (is_late(wish, answer)) {
         struct reply none = { .began_ns = answer->began_ns };
 
@@ -364,8 +365,7 @@ void fleet_executes(const struct exchange *exchange, unsigned slot)
     if (fleet_self() == 0 || find_executing(slot, exchange))
         return;
     if (meant != 0 && meant != machine->incarnation)
-        world_fail("a request that is meant for incarnation %" PRIu64
-                   " is executed by %" PRIu64,
+        world_fail("a request that is meant for incarnation %" PRIu64 " is executed by %" PRIu64,
                    meant, machine->incarnation);
     if (wish->executed != 0)
         world_fail("a request of client %u is executed twice", slot);

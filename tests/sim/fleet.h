@@ -35,18 +35,18 @@ struct machine {
     bool has_exited; /* by itself */
     bool is_told_to_stop;
     bool serves;
-    uint64_t incarnation; /* under which it serves */
-    unsigned cell_session; /* that it has opened its cell in */
+    uint64_t incarnation;    /* under which it serves */
+    unsigned cell_session;   /* that it has opened its cell in */
     uint64_t tenure_ends_ns; /* by its own clock, some milliseconds ago */
     unsigned trouble;
     uint64_t paused_until_ns, away_until_ns, slow_until_ns;
-    uint64_t resumed_ns; /* when it was started, or went on */
-    uint64_t starts_ns;  /* the next time */
-    uint64_t mounts_ns;  /* anew, after an eviction; 0: it need not */
-    uint64_t vanished_ns; /* its machine died, and others do not know; 0: not */
-    int64_t boot_ns;      /* its clocks: when its machine started, */
-    int64_t skew_ns;      /* what its wall clock is ahead of true time, */
-    int64_t rate_ppm;     /* and how fast it counts durations */
+    uint64_t resumed_ns;             /* when it was started, or went on */
+    uint64_t starts_ns;              /* the next time */
+    uint64_t mounts_ns;              /* anew, after an eviction; 0: it need not */
+    uint64_t vanished_ns;            /* its machine died, and others do not know; 0: not */
+    int64_t boot_ns;                 /* its clocks: when its machine started, */
+    int64_t skew_ns;                 /* what its wall clock is ahead of true time, */
+    int64_t rate_ppm;                /* and how fast it counts durations */
     unsigned executing[CLIENTS_MAX]; /* requests of each client */
     /* Its fence command. */
     unsigned fences; /* the session; 0: none runs */
@@ -58,7 +58,7 @@ struct machine {
 struct session {
     unsigned front;
     bool is_evicted;
-    bool is_orphan; /* its machine has died */
+    bool is_orphan;   /* its machine has died */
     uint64_t ends_ns; /* of an orphan: the file system ends it by itself */
 };
 
@@ -77,8 +77,8 @@ struct fleet {
     struct session sessions[SESSIONS_MAX];
     unsigned session_count; /* 0 is none */
     struct fleet_wish wishes[CLIENTS_MAX];
-    uint64_t reign;      /* raised by each front end that takes stock */
-    unsigned reigns;     /* front end of this one */
+    uint64_t reign;  /* raised by each front end that takes stock */
+    unsigned reigns; /* front end of this one */
     bool is_running;
     bool is_taking_stock;
     bool has_fence;

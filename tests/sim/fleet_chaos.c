@@ -7,12 +7,12 @@
 #include "net.h"
 #include "scheduler.h"
 
-#define SECOND_NS    UINT64_C(1000000000)
-#define MS_NS        UINT64_C(1000000)
-#define EVENTS_MAX   12
-#define WAITS_NS     (20 * SECOND_NS)
+#define SECOND_NS  UINT64_C(1000000000)
+#define MS_NS      UINT64_C(1000000)
+#define EVENTS_MAX 12
+#define WAITS_NS   (20 * SECOND_NS)
 /* session_timeout of CephFS. */
-#define ORPHAN_NS    (60 * SECOND_NS)
+#define ORPHAN_NS  (60 * SECOND_NS)
 
 static uint64_t ended_ns;
 

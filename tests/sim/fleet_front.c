@@ -18,8 +18,8 @@
 #include "services.h"
 #include "wire.h"
 
-#define MS_NS        UINT64_C(1000000)
-#define STOP_GRACE_S 30u
+#define MS_NS           UINT64_C(1000000)
+#define STOP_GRACE_S    30u
 /* Other lives than those that processes of the runs have. */
 #define LIVES_OF_REIGNS 100u
 

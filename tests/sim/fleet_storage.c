@@ -118,7 +118,8 @@ void fleet_run_fences(void)
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
         struct machine *machine = fleet_machine(i);
 
-        if (machine->fences == 0 || machine->fence_has_ended || world->now_ns < machine->fences_ns ||
+        if (machine->fences == 0 || machine->fence_has_ended ||
+            world->now_ns < machine->fences_ns ||
             (machine->fence_evicts && is_busy(machine->fences)))
             continue;
         if (machine->fence_evicts)

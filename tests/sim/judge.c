@@ -216,6 +216,18 @@ typedef struct rocksdb_writebatch_t rocksdb_writebatch_t;
 void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
                    rocksdb_writebatch_t *batch, char **ret_error);
 
+static void note_commit(int slot)
+{
+    if (slot >= (int)SLOTS_MAX) {
+        sm_judge_own_committed((unsigned)slot - SLOTS_MAX);
+    } else if (slot >= 0) {
+        framing_committed((unsigned)slot);
+        sim_service()->committed((unsigned)slot);
+    } else if (sim_service()->committed_behind) {
+        sim_service()->committed_behind();
+    }
+}
+
 /* Commits come one after the other, and between a commit being seen by others and being noted here
  * no other thread runs: so the order noted is the true one. */
 void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
@@ -235,16 +247,8 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     busy = true;
     sched_hold();
     real(db, options, batch, ret_error);
-    if (fleet_is_cut_off())
-        ; /* it stays in the memory of a process that nobody listens to */
-    else if (!*ret_error && slot >= (int)SLOTS_MAX) {
-        sm_judge_own_committed((unsigned)slot - SLOTS_MAX);
-    } else if (!*ret_error && slot >= 0) {
-        framing_committed((unsigned)slot);
-        sim_service()->committed((unsigned)slot);
-    }
-    else if (!*ret_error && slot < 0 && sim_service()->committed_behind)
-        sim_service()->committed_behind();
+    if (!*ret_error && !fleet_is_cut_off())
+        note_commit(slot);
     sched_release();
     busy = false;
     sched_wake(WAIT_EVENT, &busy, 1);

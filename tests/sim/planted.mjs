@@ -602,6 +602,8 @@ const DEFECTS = [
         change: [['    if (set_lock(file, F_WRLCK) == 0)', '    if (file)']] },
     { name: 'any-incarnation-is-meant', file: 'src/cluster/front.c', args: FLEET,
         change: [[' && envelope->incarnation == front->incarnation', '']] },
+    { name: 'file-of-an-evicted-mount-kept', file: 'src/cluster/candidate.c', args: FLEET,
+        change: [['    return is_readable || open_again(c);', '    return is_readable || c->file.fd >= 0;'], ['static bool open_again(', '__attribute__((unused)) static bool open_again(']] },
     { name: 'forwarded-twice', file: 'src/cluster/forward.c', args: FLEET,
         change: [['    if (f->is_sent)\n        return is_probe', '    if (f->is_sent && has_body(f))\n        return is_probe'],
             ['    f->is_lost = false;\n    return AGAIN;', '    f->is_lost = f->is_sent = f->is_complete = false;\n    return AGAIN;']] },

@@ -348,9 +348,8 @@ static struct thread *new_thread(unsigned of_front)
     assert(at < THREADS_MAX);
     if (at == s->thread_count)
         s->thread_count++;
-    s->threads[at] = (struct thread){ .deadline = FOREVER,
-                                      .priority = draw_priority(),
-                                      .front = of_front };
+    s->threads[at] =
+        (struct thread){ .deadline = FOREVER, .priority = draw_priority(), .front = of_front };
     return &s->threads[at];
 }
 
@@ -451,10 +450,9 @@ void sched_end_process(unsigned of_front)
 {
     for (unsigned i = 0; i < s->thread_count; i++) {
         if (s->threads[i].front == of_front)
-            s->threads[i] = (struct thread){ .wait = WAIT_NEVER,
-                                             .deadline = FOREVER,
-                                             .front = of_front,
-                                             .is_free = true };
+            s->threads[i] = (struct thread){
+                .wait = WAIT_NEVER, .deadline = FOREVER, .front = of_front, .is_free = true
+            };
     }
 }
 

@@ -136,7 +136,8 @@ unsigned sim_random_device(void *device)
 
 pid_t getpid(void)
 {
-    return sched_is_on() ? 1000 + (pid_t)(world->life + 100 * fleet_self()) : (pid_t)syscall(SYS_getpid);
+    return sched_is_on() ? 1000 + (pid_t)(world->life + 100 * fleet_self())
+                         : (pid_t)syscall(SYS_getpid);
 }
 
 pid_t gettid(void)

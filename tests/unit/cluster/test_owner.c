@@ -319,8 +319,13 @@ static void refused(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_lock), cmocka_unit_test(freed_by_kill), cmocka_unit_test(reopened_after_eviction), cmocka_unit_test(succession),
-        cmocka_unit_test(waits),    cmocka_unit_test(overtaken),     cmocka_unit_test(refused),
+        cmocka_unit_test(one_lock),
+        cmocka_unit_test(freed_by_kill),
+        cmocka_unit_test(reopened_after_eviction),
+        cmocka_unit_test(succession),
+        cmocka_unit_test(waits),
+        cmocka_unit_test(overtaken),
+        cmocka_unit_test(refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
