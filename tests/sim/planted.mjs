@@ -35,6 +35,9 @@ const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations
 /** Few enough for runs in which the account keeps what is deleted. */
 const KEEPS = ['--clients', '6', '--operations', '150'];
 
+/** Front ends of a cluster. */
+const FLEET = ['--fronts', '3'];
+
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
 const DEFECTS = [
@@ -621,6 +624,19 @@ const DEFECTS = [
         change: [['    if (before->forwarded)\n        delete_forward(changes, before);', '    (void)delete_forward;']] },
     { name: 'holders-not-counted', file: 'src/content/content_holders.c',
         change: [['    holders_write(changes, arena, content->id, had + holders);', '    if (had > 1)\n        holders_write(changes, arena, content->id, had + holders);']] },
+    { name: 'response-without-a-lease', file: 'src/cluster/front.c', args: FLEET,
+        change: [['    exchange_answers_by(exchange, door->front->tenure);\n', ''], ['    exchange_answers_by(exchange, front->tenure);\n', '']] },
+    { name: 'cell-without-its-lock', file: 'src/cluster/owner_file.c', args: FLEET,
+        change: [['    if (set_lock(file, F_WRLCK) == 0)', '    if (file)']] },
+    { name: 'any-incarnation-is-meant', file: 'src/cluster/front.c', args: FLEET,
+        change: [[' && envelope->incarnation == front->incarnation', '']] },
+    { name: 'file-of-an-evicted-mount-kept', file: 'src/cluster/candidate.c', args: FLEET,
+        change: [['    return is_readable || open_again(c);', '    return is_readable || c->file.fd >= 0;'], ['static bool open_again(', '__attribute__((unused)) static bool open_again(']] },
+    { name: 'forwarded-twice', file: 'src/cluster/forward.c', args: FLEET,
+        change: [['    if (f->is_sent)\n        return is_probe', '    if (f->is_sent && has_body(f))\n        return is_probe'],
+            ['    f->is_lost = false;\n    return AGAIN;', '    f->is_lost = f->is_sent = f->is_complete = false;\n    return AGAIN;']] },
+    { name: 'lease-of-the-owner-before-not-awaited', file: 'src/program/cell.c', args: FLEET,
+        change: [['    if (now_ns < cell->serves_from_ns)\n        thread_sleep_ns(cell->serves_from_ns - now_ns);\n', '']] },
     { name: 'generation-kept-without-its-snapshot', service: 'file', file: 'src/tree/snapshots.c',
         change: [['    kept->count = left;\n    return true;', '    return true;']] },
     { name: 'name-made-in-a-directory-that-goes', service: 'file', file: 'src/file/handle_open.c', args: SMB,
