@@ -192,13 +192,13 @@ bool smb_connection_run(struct smb_connection *connection)
     connection_close_some(connection);
     if (atomic_exchange(&connection->sessions_end, false))
         end_sessions(connection);
-    while ((request = take_woken(connection))) {
-        while (request) {
-            struct smb_request *next = request->next_woken;
+    /* Those that are woken meanwhile have posted the connection again: others of its thread run in between. */
+    request = take_woken(connection);
+    while (request) {
+        struct smb_request *next = request->next_woken;
 
-            message_run(request->message);
-            request = next;
-        }
+        message_run(request->message);
+        request = next;
     }
     send_news(connection);
     return leave(connection);

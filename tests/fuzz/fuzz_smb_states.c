@@ -4,7 +4,7 @@
  *
  *   the kind of state, a letter    the size of its sets, a digit, as in `sizes`
  *   frames, each behind its length (two bytes, the high one first): the command, flags (below), the body, in which
- *   FE FE FE FE FE FE FE and a number stand for the id of a file */
+ *   FE FE FE FE FE FE FE and a number stand for the id of a file, and FD FD FD FD FD FD FD FD for that of the session */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +36,7 @@ static const unsigned sizes[SIZES] = { 4, 40, 400, 1999 };
 #define STEPS_OF_WOKEN   5000.0
 #define STEPS_OF_CLOSED  60.0
 #define STEPS_OF_NAME    20000.0
+#define CHUNKS_MAX       256.0
 /* A response of SMB_IO_MAX while it is built, sent and received, and what a request reads of the sets. */
 #define BYTES_OF_REQUEST (6.0 * (1 << 20))
 #define BYTES_OF_ELEMENT 4096.0
@@ -48,15 +49,18 @@ struct message {
     unsigned requests;
     unsigned closed; /* handles that it may close: each is a commit */
     bool lists;      /* QUERY_DIRECTORY: matches names with a pattern */
+    bool copies;     /* IOCTL: may copy chunks, each by a read and a write */
 };
 
 static void check(const struct smb_state *s, const struct message *message, struct cost cost)
 {
     double n = 16 + s->size + FRAMES_MAX, m = (double)message->size, r = message->requests;
-    double steps = r * (STEPS_OF_REQUEST + STEPS_OF_ELEMENT * n * log2(n)) + STEPS_OF_BYTE * m +
-                   message->closed * STEPS_OF_CLOSED * n +
-                   s->waiting * (STEPS_OF_WOKEN + STEPS_OF_CLOSED * s->waiting) +
-                   (message->lists ? r * STEPS_OF_NAME * n : 0);
+    double steps =
+        r * (STEPS_OF_REQUEST + STEPS_OF_ELEMENT * n * log2(n)) + STEPS_OF_BYTE * m +
+        message->closed * STEPS_OF_CLOSED * n +
+        s->waiting * (STEPS_OF_WOKEN + STEPS_OF_CLOSED * s->waiting) +
+        (message->lists ? r * STEPS_OF_NAME * n : 0) +
+        (message->copies ? r * CHUNKS_MAX * 2 * (STEPS_OF_WOKEN + STEPS_OF_CLOSED * n) : 0);
     double bytes = r * (BYTES_OF_REQUEST + BYTES_OF_ELEMENT * n) + BYTES_OF_BYTE * m;
 
     if (getenv("FUZZ_COSTS"))
@@ -88,14 +92,19 @@ static struct bytes next_frame(struct bytes *rest)
     return frame;
 }
 
-/* The body with the id of a file in the place of each sign. */
-static void put_body(struct wire_writer *w, struct bytes body, const struct smb_state *s)
+/* The body with the id of a file, or of the session, in the place of each sign. */
+static void put_body(struct wire_writer *w, struct bytes body, const struct smb_state *s,
+                     uint64_t session)
 {
     static const char sign[] = "\xFE\xFE\xFE\xFE\xFE\xFE\xFE";
+    static const char sign_of_session[] = "\xFD\xFD\xFD\xFD\xFD\xFD\xFD\xFD";
 
     while (body.len > 0) {
         if (s->file_count > 0 && body.len > 7 && bytes_has_prefix(body, bytes_of(sign, 7))) {
             put_file(w, &s->files[(uint8_t)body.ptr[7] % s->file_count]);
+            body = bytes_from(body, 8);
+        } else if (bytes_has_prefix(body, bytes_of(sign_of_session, 8))) {
+            wire_put_u64(w, session);
             body = bytes_from(body, 8);
         } else {
             wire_put_u8(w, (uint8_t)body.ptr[0]);
@@ -165,11 +174,12 @@ static void add(struct smb_state *s, struct sender *sender, struct bytes frame)
         return;
     w = sending_add(sender->client, &sender->sending, (uint8_t)frame.ptr[0],
                     is_related ? SMB_FLAG_RELATED : 0);
-    put_body(&w, bytes_from(frame, 2), s);
+    put_body(&w, bytes_from(frame, 2), s, client_session(sender->client));
     sender->message.requests++;
     if (frame.ptr[0] == SMB_LOGOFF || frame.ptr[0] == SMB_TREE_DISCONNECT)
         sender->message.closed = s->size + FRAMES_MAX;
     sender->message.lists |= frame.ptr[0] == SMB_QUERY_DIRECTORY;
+    sender->message.copies |= frame.ptr[0] == SMB_IOCTL;
 }
 
 static void send_frames(struct smb_state *s, struct bytes input)

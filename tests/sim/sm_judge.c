@@ -177,7 +177,10 @@ static uint64_t apply(const struct sm_ask *ask, const struct sm_expected *expect
 
 static bool waits_in(const struct fs_slot *slot, const struct fs_state *state, bool has_waited)
 {
-    return sm_expect(&slot->ask->smb, state, has_waited).waits;
+    const struct sm_expected expected = sm_expect(&slot->ask->smb, state, has_waited);
+
+    /* An open that fills the file does not wake a waiting open, which is refused once its break is acknowledged. */
+    return expected.waits || expected.status == SM_NO_RESOURCES;
 }
 
 /* That of a client's request. */
