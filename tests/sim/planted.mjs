@@ -684,18 +684,8 @@ const DEFECTS = [
         change: [['    if (result == STORE_NOT_FOUND || (!result && entry.id != id))\n        return STORE_CONFLICT;\n    if (!result)\n        result = decision_confirm_part(d, node);', '    (void)id;']] },
     { name: 'full-by-two-moments', service: 'file', file: 'src/file/share_usage.c',
         change: [['    if (confirmed)\n        return decision_fail_store(d, confirmed);\n    return decision_take_back(d, E_ShareSizeLimitReached);', '    (void)confirmed;\n    return decision_take_back(d, E_ShareSizeLimitReached);']] },
-    { name: 'rename-by-smb-refused-by-two-moments', service: 'file', file: 'src/file/handle_rename.c', args: ['--faults', '2048', '--clients', '24', '--operations', '60', '--lives', '0'],
-        change: [['    if (e && !decision_is_unfinished(e)) {', '    if (e && !d) {']] },
-    { name: 'pending-names-of-two-moments', service: 'file', file: 'src/file/list_files.c', args: [...SMB, '--lives', '0', '--faults', '2048'],
-        change: [['!state->tree.at && decision_confirm(d) != STORE_OK;', 'false;']] },
     { name: 'snapshot-that-has-gone-taken-for-damage', service: 'file', file: 'src/tree/snapshots.c',
         change: [['    if (confirmed)\n        return confirmed;\n', '    (void)confirmed;\n']] },
-    { name: 'directory-that-has-gone-taken-for-damage', service: 'file', file: 'src/file/path_subject.c',
-        change: [['result == STORE_NOT_FOUND ? STORE_CONFLICT : result)', 'result == STORE_NOT_FOUND ? STORE_CORRUPT : result)']] },
-    { name: 'permission-that-has-gone-with-its-share', service: 'file', file: 'src/file/permission_store.c',
-        change: [['    if (confirmed)\n        return decision_fail_store(d, confirmed);\n    return decision_take_back(d, E_FileInvalidPermissionKey);', '    (void)confirmed;\n    return decision_take_back(d, E_FileInvalidPermissionKey);']] },
-    { name: 'file-of-a-snapshot-that-has-gone', service: 'file', file: 'src/file/entry_file.c',
-        change: [['    return result == STORE_NOT_FOUND && tree->at ? STORE_CONFLICT : result;', '    return result;']] },
 ];
 
 function mutate(defect) {
