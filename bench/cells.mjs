@@ -9,7 +9,7 @@
 //   --seconds  of one work, server and round; default 3
 //   --objects  in the container that is listed; default 100000
 //   --waiting  messages in the queue that is compared with an empty one; default 100000
-//   --layout   of the data folder: values of ceph.dir.layout.*, such as stripe_unit=1048576,stripe_count=4
+//   --layout   of the cluster's folder: values of ceph.dir.layout.*, such as stripe_unit=1048576,stripe_count=4
 //   --only     rows whose names begin so
 
 import { spawn, spawnSync } from 'node:child_process';
@@ -117,26 +117,20 @@ async function measureQueues(lagra) {
 /* ---- servers ---- */
 
 async function startLagra(fs) {
+    await fs.setAttributes(Object.fromEntries(options.layout.split(',').filter(Boolean).map((setting) => `dir.layout.${setting}`.split('='))));
     await fs.mount('one');
     const folder = path.join(fs.mountPoint('one'), 'lagra');
-    const run = (...command) => {
-        const { status, stderr } = spawnSync(command[0], command.slice(1), { encoding: 'utf8' });
-        if (status !== 0)
-            throw new Error(stderr);
-    };
+    const { status, stderr } = spawnSync(process.env.LAGRA_BINARY, ['cluster', 'init', folder], { encoding: 'utf8' });
 
-    run(process.env.LAGRA_BINARY, 'cluster', 'init', folder);
-    for (const setting of options.layout.split(',').filter(Boolean)) {
-        const [name, value] = setting.split('=');
-
-        run('python3', '-c', 'import os, sys; os.setxattr(sys.argv[1], sys.argv[2], sys.argv[3].encode())', path.join(folder, 'cells/0001/data'), `ceph.dir.layout.${name}`, value);
-    }
+    if (status !== 0)
+        throw new Error(stderr);
     const member = await Member.start(folder, { env: fs.environment, args: ['--silent'] });
     await member.until(200);
     for (const [service, target] of [['blob', `/${BUCKET}?restype=container`], ['blob', `/${LISTED}?restype=container`], ['queue', '/full-0'], ['queue', '/empty-0']]) {
-        const { status } = await member.ask('PUT', target, { service });
-        if (status !== 201)
-            throw new Error(`PUT ${target}: ${status}`);
+        const answer = await member.ask('PUT', target, { service });
+
+        if (answer.status !== 201)
+            throw new Error(`PUT ${target}: ${answer.status}`);
     }
     return { name: 'Lagra', ports: member.ports, pids: [member.pid, fs.mountPid('one')], member };
 }

@@ -9,8 +9,8 @@
 #include "base/log.h"
 
 static const char *const begins[EPISODES] = {
-    [EPISODE_DISK] = "free disk space is below the reserve: requests that need space are refused "
-                     "(507), deletes are not",
+    [EPISODE_DISK] = ("free disk space is below the reserve: requests that need space are refused "
+                      "(507), deletes are not"),
     [EPISODE_SHORTAGE] = "the store is short of descriptors or memory: requests are refused (503)",
     [EPISODE_MEMORY] = "the memory budget is used up: requests are refused (503)",
     [EPISODE_CONNECTIONS] =
@@ -22,8 +22,9 @@ static const char *const begins[EPISODES] = {
     [EPISODE_JOBS] = "too many copies are running in the background: new ones wait",
     [EPISODE_CONFLICTS] =
         "too many concurrent changes to the same data: some requests are refused (503)",
-    [EPISODE_LOGONS] = "too many SMB logons from one address have failed: further ones are delayed "
-                       "and refused unchecked",
+    [EPISODE_LOGONS] =
+        ("too many SMB logons from one address have failed: further ones are delayed "
+         "and refused unchecked"),
     [EPISODE_PROXY] =
         "connections to a --proxyProtocol port lack the PROXY header: they are closed",
     [EPISODE_LOGS] = "events are missing from a log",

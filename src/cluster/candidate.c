@@ -73,8 +73,8 @@ static bool open_file(struct candidate *c)
             lock_take(&c->lock);
             c->found.self = self;
             c->found.is_open = true;
+            c->found.began_ns = 0; /* the problem stays until a read shows that there is none */
             lock_give(&c->lock);
-            end(c, CANDIDATE_WAITS, "");
         } else {
             end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be opened");
             owner_file_close(&c->file);
@@ -151,7 +151,8 @@ static void take_over(struct candidate *c)
         write_record(c);
 }
 
-static void attempt(struct candidate *c)
+/* Returns false if the file cannot be read. */
+static bool attempt(struct candidate *c)
 {
     enum owner_result result;
 
@@ -159,7 +160,7 @@ static void attempt(struct candidate *c)
     result = read_record(c);
     if (result == OWNER_FAILED) {
         end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be read");
-        return;
+        return false;
     }
     /* A damaged record is not judged before the lock is ours: it may be half written. */
     result = owner_file_lock(&c->file);
@@ -169,17 +170,36 @@ static void attempt(struct candidate *c)
         end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be locked");
     else
         end(c, CANDIDATE_WAITS, "");
+    return true;
+}
+
+/* After this machine was evicted the open file stays unusable, also once the file system is mounted again.
+ * decision: 1020 */
+static bool open_again(struct candidate *c)
+{
+    owner_file_close(&c->file);
+    return open_file(c);
+}
+
+/* Returns false if there is no file to try it with. */
+static bool pause_attempts(struct candidate *c, bool is_readable)
+{
+    owner_file_unlock(&c->file); /* it was locked, and then its record was not read */
+    pause_polls(c);
+    return is_readable || open_again(c);
 }
 
 static void *run(void *argument)
 {
     struct candidate *c = argument;
+    bool is_open = open_file(c);
 
-    if (open_file(c)) {
-        for (attempt(c); c->found.state == CANDIDATE_WAITS && !is_ended(c); attempt(c)) {
-            owner_file_unlock(&c->file); /* it was locked, and then its record was not read */
-            pause_polls(c);
-        }
+    while (is_open && !is_ended(c)) {
+        bool is_readable = attempt(c);
+
+        if (c->found.state != CANDIDATE_WAITS)
+            break;
+        is_open = is_ended(c) || pause_attempts(c, is_readable);
     }
     if (c->found.state == CANDIDATE_WON)
         return NULL;

@@ -454,6 +454,7 @@ void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
         thread_sleep_ns(cell->serves_from_ns - now_ns);
     for (size_t i = 0; i < SERVICE_COUNT; i++)
         cell->front.doors[i].tag = tags[i];
+    owner_serves(&cell->owner);
     front_serve(&cell->front, &cell->owner.tenure, cell->owner.record.cell,
                 cell->owner.record.incarnation);
     route_close(&cell->front.route); /* what waits for an owner is executed here */

@@ -67,7 +67,7 @@ enum drive driver_attempt(struct driver *driver)
     return driver->state = is_gated(driver) ? DRIVE_DECIDED : DRIVE_COMMIT;
 }
 
-/* Commits the changes, or what is asked of others. next: the state that follows */
+/* Commits the changes, or the request to others. next: the state that follows */
 static enum drive commit(struct driver *driver, enum drive next)
 {
     enum error e = commit_at_gate(driver);

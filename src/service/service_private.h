@@ -183,16 +183,16 @@ struct flow {
 
 /* ---- how it waits: wait.c ---- */
 
-/* The work, which is the flow's or a part of its batch, is decided next, as an operation. */
+/* Sets the work to decide next, as an operation: the flow's own, or a part of its batch. */
 void flow_set_current(struct flow *flow, struct work *work);
 /* The waiter's function. */
 void flow_wake(struct waiter *waiter);
-/* Returns the waiter to pass to whatever may return STORE_WAIT. */
+/* Returns the waiter to pass to a function that may return STORE_WAIT. */
 static inline struct waiter *flow_arm(struct flow *flow)
 {
     return pause_arm(&flow->driver.pause);
 }
-/* After it was kept: suspends the exchange until it is woken. Worker. returns WAITING */
+/* Suspends the exchange until the waiter is woken. Called on a worker. returns WAITING */
 enum state flow_wait(struct flow *flow);
 /* Returns `next`, or stops at a gate first if the request asked for it (test builds; base/gate.h). */
 enum state flow_at_gate(struct flow *flow, enum gate gate, enum state next);

@@ -42,7 +42,7 @@ struct smb_connection {
     struct open_table *opens;
     struct smb_open *leaving, *last_leaving; /* handles for connection_close_some() */
     struct smb_message *messages;            /* in work; linked by next */
-    struct smb_request *own, **last_own;     /* by smb_run(), not begun yet; linked by next_woken */
+    struct smb_request *own, **last_own;     /* queue of smb_run(); linked by next_woken */
     bool runs_own;
     size_t work_bytes;   /* of them */
     size_t unsent_bytes; /* of packets that the host has */

@@ -57,9 +57,9 @@ void message_run(struct smb_message *message);
 
 /* Sends what there is of the answer. */
 void message_flush(struct smb_message *message);
-/* Runs the requests of smb_run() that have not begun. */
+/* Runs the requests queued by smb_run(). */
 void message_run_own(struct smb_connection *connection);
-/* Has the connection run a request of request_of_own(), as soon as the step that runs now has returned. post.c */
+/* Queues a request of request_of_own(), which its connection runs as soon as the current step has returned. post.c */
 void smb_run(struct smb_request *request);
 
 typedef void smb_body_fn(struct smb_request *request, struct wire_writer *w);

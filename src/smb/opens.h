@@ -62,7 +62,7 @@ static inline uint64_t open_persistent_id(const struct smb_open *open)
 struct open_table;
 struct open_table *open_table_new(void);
 void open_table_free(struct open_table *table);
-/* The request is in work by request->open no more: its CLOSE may go on. */
+/* Ends the use of request->open by the request, so that a CLOSE that waits for it continues. */
 void open_ends_work(struct smb_request *request);
 /* A place for one that is being opened; open_gone() if that fails. NULL: there are SMB_OPENS_MAX. */
 struct smb_open *open_new(struct smb_tree *tree);

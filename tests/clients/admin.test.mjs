@@ -105,7 +105,7 @@ test('the log has the level that it is told, while the server runs', async (t) =
     assert.match(server.stderr, / debug .*asked/);
     assert.equal(JSON.parse((await command(server, 'log-level', 'error', '--json')).output).before, 'debug');
     const wrong = await command(server, 'log-level', 'loud');
-    assert.deepEqual([wrong.code, wrong.errors], [1, 'lagra: A level is debug, info, warn or error. (InvalidArgument)\n']);
+    assert.deepEqual([wrong.code, wrong.errors], [1, 'lagra: The level must be debug, info, warn or error. (InvalidArgument)\n']);
 });
 
 test('only its owner may open the socket; it goes with the server, and one that was left is replaced', async (t) => {

@@ -401,7 +401,7 @@ test('lines for the journal begin with their priority, and others do not. man: s
         child.kill('SIGTERM');
         await once(child, 'close');
         const lines = (await readFile(join(folder, 'errors'), 'utf8')).trimEnd().split('\n');
-        const warning = lines.find((line) => /the log's level is/.test(line));
+        const warning = lines.find((line) => /log level changed to/.test(line));
         assert.match(warning, begins);
         assert.equal(warning.startsWith('<4>'), begins.source.startsWith('^<'));
         assert.doesNotMatch(await readFile(join(folder, 'debug'), 'utf8'), /^</m, 'a file has no priorities');

@@ -225,13 +225,23 @@ export class CephFs {
     /** The folder that machines mount, with a quota: without a manager CephFS does not know how much room it has, and
      *  statfs() says none, but for that of a quota. */
     async #makeRoot() {
-        const at = await this.#mountAt('admin', '/', 'admin'), folder = path.join(at, ROOT);
+        const at = await this.#mountAt('admin', '/', 'admin');
 
-        mkdirSync(folder);
-        const { status, stderr } = spawnSync('python3', ['-c', 'import os, sys; os.setxattr(sys.argv[1], "ceph.quota.max_bytes", sys.argv[2].encode())', folder, `${QUOTA_BYTES}`], { encoding: 'utf8' });
+        mkdirSync(path.join(at, ROOT));
         await this.unmount('admin');
-        if (status !== 0)
-            throw new Error(stderr);
+        await this.setAttributes({ 'quota.max_bytes': QUOTA_BYTES });
+    }
+
+    /** Sets attributes of the folder that machines mount, such as layout.object_size, as an administrator may. */
+    async setAttributes(attributes) {
+        const folder = path.join(await this.#mountAt('admin', '/', 'admin'), ROOT);
+        const results = Object.entries(attributes).map(([name, value]) =>
+            spawnSync('python3', ['-c', 'import os, sys; os.setxattr(*sys.argv[1:3], sys.argv[3].encode())', folder, `ceph.${name}`, `${value}`], { encoding: 'utf8' }));
+
+        await this.unmount('admin');
+        for (const { status, stderr } of results)
+            if (status !== 0)
+                throw new Error(stderr);
     }
 
     startDisk(number) {

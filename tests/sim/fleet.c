@@ -25,22 +25,22 @@
 #include "services.h"
 #include "wire.h"
 
-#define SECOND_NS      UINT64_C(1000000000)
-#define MS_NS          UINT64_C(1000000)
-#define TICK_NS        (20 * MS_NS)
+#define SECOND_NS     UINT64_C(1000000000)
+#define MS_NS         UINT64_C(1000000)
+#define TICK_NS       (20 * MS_NS)
 /* A request that began so long after the last trouble has no excuse. */
-#define EXCUSED_NS     (15 * SECOND_NS)
+#define EXCUSED_NS    (15 * SECOND_NS)
 /* The same, and every request is answered within this time. */
-#define ANSWERED_NS    (60 * SECOND_NS)
+#define ANSWERED_NS   (60 * SECOND_NS)
 /* A worker has closed what it has dropped. */
-#define SETTLES_NS     SECOND_NS
-#define NEVER_OVER_NS  (400 * SECOND_NS)
+#define SETTLES_NS    SECOND_NS
+#define NEVER_OVER_NS (400 * SECOND_NS)
 /* TCP gives up on a machine that has vanished. */
-#define VANISHES_NS    (10 * SECOND_NS)
-#define FIRST_PORT     10000u
-#define INTERNAL_PORT  10500u
-#define SKEW_MAX_NS    (INT64_C(100) * 1000000000)
-#define RATE_MAX_PPM   14000
+#define VANISHES_NS   (10 * SECOND_NS)
+#define FIRST_PORT    10000u
+#define INTERNAL_PORT 10500u
+#define SKEW_MAX_NS   (INT64_C(100) * 1000000000)
+#define RATE_MAX_PPM  14000
 
 static unsigned clients_running;
 static struct server *nothing; /* what clients sign for */
@@ -50,20 +50,25 @@ struct machine *fleet_machine(unsigned number)
     return &world->fleet->fronts[number];
 }
 
+bool fleet_is_running(void)
+{
+    return world->fleet && world->fleet->is_running;
+}
+
 void fleet_trouble(const char *what)
 {
     world_say("%.6f trouble: %s", (double)world->now_ns / 1e9, what);
     world->fleet->troubled_ns = world->now_ns;
 }
 
-int64_t fleet_boot_ns(int64_t ns)
+int64_t fleet_boot_ns(unsigned number, int64_t ns)
 {
-    const struct machine *front;
+    const struct machine *machine;
 
-    if (fleet_self() == 0)
+    if (number == 0)
         return ns;
-    front = fleet_machine(fleet_self());
-    return ns + front->boot_ns + ns / 1000000 * front->rate_ppm;
+    machine = fleet_machine(number);
+    return ns + machine->boot_ns + ns / 1000000 * machine->rate_ppm;
 }
 
 int64_t fleet_wall_ns(void)
@@ -85,36 +90,38 @@ static void reap(pid_t pid)
 
 static void start_front(unsigned number)
 {
-    struct machine *front = fleet_machine(number);
+    struct machine *machine = fleet_machine(number);
     unsigned thread;
     pid_t pid;
 
-    if (front->session == 0 || world->fleet->sessions[front->session].is_evicted ||
-        world->fleet->sessions[front->session].is_orphan)
-        front->session = fleet_new_session(number);
-    front->has_exited = front->is_told_to_stop = front->serves = false;
-    front->trouble = 0;
-    front->paused_until_ns = front->away_until_ns = front->slow_until_ns = front->vanished_ns = 0;
-    front->fences = 0;
-    front->resumed_ns = world->now_ns;
-    front->starts_ns = 0;
+    if (machine->session == 0 || world->fleet->sessions[machine->session].is_evicted ||
+        world->fleet->sessions[machine->session].is_orphan)
+        machine->session = fleet_new_session(number);
+    machine->has_exited = machine->is_told_to_stop = machine->serves = false;
+    machine->trouble = 0;
+    machine->paused_until_ns = machine->away_until_ns = machine->slow_until_ns =
+        machine->vanished_ns = 0;
+    machine->fences = 0;
+    machine->tenure_ends_ns = 0;
+    machine->resumed_ns = world->now_ns;
+    machine->starts_ns = machine->mounts_ns = 0;
     thread = sched_add_process(number);
     pid = fork();
     assert(pid >= 0);
     if (pid == 0)
         fleet_front_run(number, thread);
-    front->pid = pid;
+    machine->pid = pid;
     world_say("%.6f front end %u is started", (double)world->now_ns / 1e9, number);
 }
 
 void fleet_kill(unsigned number)
 {
-    struct machine *front = fleet_machine(number);
-    pid_t pid = front->pid;
+    struct machine *machine = fleet_machine(number);
+    pid_t pid = machine->pid;
 
-    front->pid = 0; /* so that its end is expected */
-    front->serves = false;
-    memset(front->executing, 0, sizeof front->executing);
+    machine->pid = 0; /* so that its end is expected */
+    machine->serves = false;
+    memset(machine->executing, 0, sizeof machine->executing);
     sched_end_process(number);
     syscall(SYS_kill, pid, SIGKILL);
     reap(pid);
@@ -125,11 +132,11 @@ static void on_child(int signal)
 {
     (void)signal;
     for (unsigned i = 1; i <= FRONTS_MAX; i++) {
-        const struct machine *front = fleet_machine(i);
+        const struct machine *machine = fleet_machine(i);
         int status = 0;
 
-        if (front->pid == 0 || front->has_exited ||
-            syscall(SYS_wait4, front->pid, &status, WNOHANG, NULL) <= 0)
+        if (machine->pid == 0 || machine->has_exited ||
+            syscall(SYS_wait4, machine->pid, &status, WNOHANG, NULL) <= 0)
             continue;
         if (world->outcome == OUTCOME_RUNNING)
             (void)snprintf(world->failure, sizeof world->failure,
@@ -153,28 +160,32 @@ static void end_orphans(void)
 
 static void look_at_front(unsigned number)
 {
-    struct machine *front = fleet_machine(number);
+    struct machine *machine = fleet_machine(number);
 
-    if (front->has_exited && front->pid != 0) {
-        reap(front->pid);
-        front->pid = 0;
-        front->starts_ns =
+    if (machine->has_exited && machine->pid != 0) {
+        reap(machine->pid);
+        machine->pid = 0;
+        machine->starts_ns =
             world->now_ns + world_random(STREAM_FAULTS) % (UINT64_C(5) * SECOND_NS);
     }
-    if (front->vanished_ns > 0 && world->now_ns >= front->vanished_ns + VANISHES_NS) {
+    if (machine->vanished_ns > 0 && world->now_ns >= machine->vanished_ns + VANISHES_NS) {
         net_end_process(number);
-        front->vanished_ns = 0;
+        machine->vanished_ns = 0;
     }
-    if (front->pid == 0 && front->vanished_ns == 0 && world->now_ns >= front->starts_ns)
+    if (machine->pid == 0 && machine->vanished_ns == 0 && world->now_ns >= machine->starts_ns)
         start_front(number);
-    if ((front->trouble & TROUBLE_PAUSED) && world->now_ns >= front->paused_until_ns) {
-        front->trouble &= ~(unsigned)TROUBLE_PAUSED;
-        front->resumed_ns = world->now_ns;
+    if (machine->mounts_ns > 0 && world->now_ns >= machine->mounts_ns) {
+        machine->session = fleet_new_session(number);
+        machine->mounts_ns = 0;
     }
-    if ((front->trouble & TROUBLE_AWAY) && world->now_ns >= front->away_until_ns)
-        front->trouble &= ~(unsigned)TROUBLE_AWAY;
-    if ((front->trouble & TROUBLE_SLOW) && world->now_ns >= front->slow_until_ns)
-        front->trouble &= ~(unsigned)TROUBLE_SLOW;
+    if ((machine->trouble & TROUBLE_PAUSED) && world->now_ns >= machine->paused_until_ns) {
+        machine->trouble &= ~(unsigned)TROUBLE_PAUSED;
+        machine->resumed_ns = world->now_ns;
+    }
+    if ((machine->trouble & TROUBLE_AWAY) && world->now_ns >= machine->away_until_ns)
+        machine->trouble &= ~(unsigned)TROUBLE_AWAY;
+    if ((machine->trouble & TROUBLE_SLOW) && world->now_ns >= machine->slow_until_ns)
+        machine->trouble &= ~(unsigned)TROUBLE_SLOW;
 }
 
 static bool is_in_order(void)
@@ -182,12 +193,12 @@ static bool is_in_order(void)
     bool any = false;
 
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
-        const struct machine *front = fleet_machine(i);
+        const struct machine *machine = fleet_machine(i);
 
-        if (front->pid == 0 || front->trouble != 0)
+        if (machine->pid == 0 || machine->trouble != 0)
             return false;
-        any |= front->serves && !front->is_told_to_stop &&
-               !world->fleet->sessions[front->session].is_evicted;
+        any |= machine->serves && !machine->is_told_to_stop &&
+               !world->fleet->sessions[machine->session].is_evicted;
     }
     return any;
 }
@@ -211,6 +222,7 @@ uint16_t fleet_port(unsigned slot, unsigned *ret_front)
     if (last[slot] == 0 || world_once_in(STREAM_SYSTEM, 4))
         last[slot] = 1 + world_draw(STREAM_SYSTEM, world->plan.fronts);
     *ret_front = last[slot];
+    world_say("%.6f client %u asks front end %u", (double)world->now_ns / 1e9, slot, last[slot]);
     return fleet_machine(last[slot])->port;
 }
 
@@ -224,13 +236,13 @@ static bool may_go_on(unsigned slot, uint64_t since_ns)
     if (net_is_half_open())
         return false;
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
-        const struct machine *front = fleet_machine(i);
-        uint64_t from_ns = front->resumed_ns > since_ns ? front->resumed_ns : since_ns;
+        const struct machine *machine = fleet_machine(i);
+        uint64_t from_ns = machine->resumed_ns > since_ns ? machine->resumed_ns : since_ns;
 
-        if (front->executing[slot] > 0)
+        if (machine->executing[slot] > 0)
             return false;
-        if (front->pid != 0 && ((front->trouble & TROUBLE_PAUSED) ||
-                                world->now_ns < from_ns + SETTLES_NS))
+        if (machine->pid != 0 &&
+            ((machine->trouble & TROUBLE_PAUSED) || world->now_ns < from_ns + SETTLES_NS))
             return false;
     }
     return true;
@@ -255,14 +267,21 @@ static bool is_late(const struct fleet_wish *wish, const struct reply *answer)
     return answer->came && wish->reign != world->fleet->reign;
 }
 
+/* Meanwhile the judge has no requests. */
+static void await_stock(void)
+{
+    while (world->fleet->is_taking_stock)
+        sched_sleep(MS_NS);
+}
+
 static void judge(unsigned slot, struct fleet_wish *wish, struct reply *answer)
 {
     bool excused = is_excused(wish->since_ns);
 
     if (!excused && !wish->ask.goes_away && wish->ask.framing.form < CUT_SHORT &&
         (!answer->came || answer->was_cut))
-        world_fail("client %u gets no whole answer, and nothing was out of order since %.3f s", slot,
-                   (double)world->fleet->troubled_ns / 1e9);
+        world_fail("client %u gets no whole answer, and nothing was out of order since %.3f s",
+                   slot, (double)world->fleet->troubled_ns / 1e9);
     if (is_late(wish, answer)) {
         struct reply none = { .began_ns = answer->began_ns };
 
@@ -288,9 +307,11 @@ static void *client(void *argument)
 
         while (world->fleet->reign == 0)
             sched_sleep(TICK_NS);
+        await_stock();
         sim_service()->draw(slot, world->next_request[slot]++, &wish->ask);
         if (wish->ask.think_ns > 0)
             sched_sleep(wish->ask.think_ns);
+        await_stock();
         wish->since_ns = world->now_ns;
         wish->executed = 0;
         wish->reign = world->fleet->reign;
@@ -299,6 +320,7 @@ static void *client(void *argument)
         request_send(nothing, slot, &wish->ask, &answer);
         if (!answer.came || wish->ask.goes_away || wish->ask.stops_after > 0)
             wait_until_over(slot);
+        await_stock();
         judge(slot, wish, &answer);
         wish->is_waiting = false;
         answer_release(&answer);
@@ -309,7 +331,19 @@ static void *client(void *argument)
 
 /* ---- who executes what ---- */
 
-static const struct exchange *executing[CLIENTS_MAX];
+/* An exchange may still clear away behind its answer when the next request has come. */
+#define EXCHANGES_MAX 8
+static const struct exchange *executing[CLIENTS_MAX][EXCHANGES_MAX];
+
+/* The place of an exchange; of NULL: a free one. */
+static const struct exchange **find_executing(unsigned slot, const struct exchange *exchange)
+{
+    for (unsigned i = 0; i < EXCHANGES_MAX; i++) {
+        if (executing[slot][i] == exchange)
+            return &executing[slot][i];
+    }
+    return NULL;
+}
 
 /* 0: it came from the client itself. */
 static uint64_t meant_incarnation(const struct exchange *exchange)
@@ -324,28 +358,29 @@ static uint64_t meant_incarnation(const struct exchange *exchange)
 
 void fleet_executes(const struct exchange *exchange, unsigned slot)
 {
-    struct machine *front = fleet_machine(fleet_self());
+    struct machine *machine = fleet_machine(fleet_self());
     struct fleet_wish *wish = &world->fleet->wishes[slot];
     uint64_t meant = meant_incarnation(exchange);
 
-    if (fleet_self() == 0 || executing[slot] == exchange)
+    if (fleet_self() == 0 || find_executing(slot, exchange))
         return;
-    if (meant != 0 && meant != front->incarnation)
-        world_fail("a request that is meant for incarnation %" PRIu64
-                   " is executed by %" PRIu64,
-                   meant, front->incarnation);
+    if (meant != 0 && meant != machine->incarnation)
+        world_fail("a request that is meant for incarnation %" PRIu64 " is executed by %" PRIu64,
+                   meant, machine->incarnation);
     if (wish->executed != 0)
         world_fail("a request of client %u is executed twice", slot);
-    executing[slot] = exchange;
-    front->executing[slot]++;
-    wish->executed = front->session;
+    *find_executing(slot, NULL) = exchange;
+    machine->executing[slot]++;
+    wish->executed = machine->session;
 }
 
 void fleet_executed(const struct exchange *exchange, unsigned slot)
 {
-    if (fleet_self() == 0 || executing[slot] != exchange)
+    const struct exchange **at = fleet_self() > 0 ? find_executing(slot, exchange) : NULL;
+
+    if (!at)
         return;
-    executing[slot] = NULL;
+    *at = NULL;
     fleet_machine(fleet_self())->executing[slot]--;
 }
 
@@ -358,15 +393,15 @@ static void draw_machines(void)
     int64_t most = far ? SKEW_MAX_NS : SKEW_MAX_NS / 50;
 
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
-        struct machine *front = fleet_machine(i);
+        struct machine *machine = fleet_machine(i);
 
-        front->port = (uint16_t)(FIRST_PORT + i);
-        front->internal_port = (uint16_t)(INTERNAL_PORT + i);
-        front->boot_ns = (int64_t)(world_random(STREAM_PLAN) % (1000000 * SECOND_NS));
+        machine->port = (uint16_t)(FIRST_PORT + i);
+        machine->internal_port = (uint16_t)(INTERNAL_PORT + i);
+        machine->boot_ns = (int64_t)(world_random(STREAM_PLAN) % (1000000 * SECOND_NS));
         if (differ)
-            front->skew_ns = (int64_t)(world_random(STREAM_PLAN) % (uint64_t)(2 * most)) - most;
+            machine->skew_ns = (int64_t)(world_random(STREAM_PLAN) % (uint64_t)(2 * most)) - most;
         if (drift)
-            front->rate_ppm = (int64_t)world_draw(STREAM_PLAN, 2 * RATE_MAX_PPM) - RATE_MAX_PPM;
+            machine->rate_ppm = (int64_t)world_draw(STREAM_PLAN, 2 * RATE_MAX_PPM) - RATE_MAX_PPM;
     }
     if (differ)
         world->plan.faults |= FAULT_CLOCK;
@@ -421,19 +456,19 @@ static void end_fronts(void)
     bool orderly = world_once_in(STREAM_FAULTS, 2);
 
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
-        struct machine *front = fleet_machine(i);
+        struct machine *machine = fleet_machine(i);
 
-        front->is_told_to_stop = orderly;
-        for (unsigned ms = 0; orderly && !front->has_exited && ms < 120000; ms += 20)
-            sched_sleep(TICK_NS);
-        if (orderly && !front->has_exited)
-            world_fail("front end %u does not stop", i);
-        if (front->pid == 0)
+        if (machine->pid == 0)
             continue;
+        machine->is_told_to_stop = orderly;
+        for (unsigned ms = 0; orderly && !machine->has_exited && ms < 120000; ms += 20)
+            sched_sleep(TICK_NS);
+        if (orderly && !machine->has_exited)
+            world_fail("front end %u does not stop", i);
         while (!orderly && sched_is_inside(i))
             sched_sleep(1000);
         if (orderly)
-            reap(front->pid);
+            reap(machine->pid);
         else
             fleet_kill(i);
     }
@@ -450,6 +485,7 @@ noreturn void fleet_live(void)
     net_begin();
     world->fleet->clients_pid = (pid_t)syscall(SYS_getpid);
     sigaction(SIGCHLD, &action, NULL);
+    world->fleet->is_running = true;
     draw_machines();
     create_cluster();
     sim_service()->begin_life();
@@ -465,6 +501,7 @@ noreturn void fleet_live(void)
         sched_sleep(TICK_NS);
     }
     end_fronts();
+    world->fleet->is_running = false;
     world->power_lost = false;
     world_end(OUTCOME_KILLED);
 }

@@ -35,15 +35,18 @@ struct machine {
     bool has_exited; /* by itself */
     bool is_told_to_stop;
     bool serves;
-    uint64_t incarnation; /* under which it serves */
+    uint64_t incarnation;    /* under which it serves */
+    unsigned cell_session;   /* that it has opened its cell in */
+    uint64_t tenure_ends_ns; /* by its own clock, some milliseconds ago */
     unsigned trouble;
     uint64_t paused_until_ns, away_until_ns, slow_until_ns;
-    uint64_t resumed_ns; /* when it was started, or went on */
-    uint64_t starts_ns;  /* the next time */
-    uint64_t vanished_ns; /* its machine died, and others do not know; 0: not */
-    int64_t boot_ns;      /* its clocks: when its machine started, */
-    int64_t skew_ns;      /* what its wall clock is ahead of true time, */
-    int64_t rate_ppm;     /* and how fast it counts durations */
+    uint64_t resumed_ns;             /* when it was started, or went on */
+    uint64_t starts_ns;              /* the next time */
+    uint64_t mounts_ns;              /* anew, after an eviction; 0: it need not */
+    uint64_t vanished_ns;            /* its machine died, and others do not know; 0: not */
+    int64_t boot_ns;                 /* its clocks: when its machine started, */
+    int64_t skew_ns;                 /* what its wall clock is ahead of true time, */
+    int64_t rate_ppm;                /* and how fast it counts durations */
     unsigned executing[CLIENTS_MAX]; /* requests of each client */
     /* Its fence command. */
     unsigned fences; /* the session; 0: none runs */
@@ -55,7 +58,7 @@ struct machine {
 struct session {
     unsigned front;
     bool is_evicted;
-    bool is_orphan; /* its machine has died */
+    bool is_orphan;   /* its machine has died */
     uint64_t ends_ns; /* of an orphan: the file system ends it by itself */
 };
 
@@ -74,8 +77,9 @@ struct fleet {
     struct session sessions[SESSIONS_MAX];
     unsigned session_count; /* 0 is none */
     struct fleet_wish wishes[CLIENTS_MAX];
-    uint64_t reign;      /* raised by each front end that takes stock */
-    unsigned reigns;     /* front end of this one */
+    uint64_t reign;  /* raised by each front end that takes stock */
+    unsigned reigns; /* front end of this one */
+    bool is_running;
     bool is_taking_stock;
     bool has_fence;
     uint64_t troubled_ns; /* the last time that something was out of order */
@@ -86,14 +90,16 @@ struct fleet {
 _Noreturn void fleet_live(void);
 /* Number of the calling process's front end; 0: it is the clients'. */
 unsigned fleet_self(void);
+/* Do front ends and clients go on beside whoever calls? */
+bool fleet_is_running(void);
 struct machine *fleet_machine(unsigned number);
 /* Notes that something is out of order, so requests may fail. */
 void fleet_trouble(const char *what);
 
 /* ---- clocks ---- */
 
-/* What a clock of the calling process shows. */
-int64_t fleet_boot_ns(int64_t ns);
+/* What CLOCK_BOOTTIME of a machine shows. */
+int64_t fleet_boot_ns(unsigned number, int64_t ns);
 /* What its wall clock is ahead of the world's. */
 int64_t fleet_wall_ns(void);
 
@@ -107,15 +113,20 @@ void fleet_executed(const struct exchange *exchange, unsigned slot);
 
 /* ---- a front end (fleet_front.c) ---- */
 
+/* Its process ends, since its store has failed. */
+_Noreturn void fleet_give_up(void);
 /* Its process, from its fork to its end. */
 _Noreturn void fleet_front_run(unsigned number, unsigned thread);
 
 /* ---- the shared file system (fleet_storage.c) ---- */
 
 unsigned fleet_new_session(unsigned front);
-/* Before each call for a file. Returns 0, or the errno that it fails with, since the machine was evicted. */
-int fleet_storage_call(void);
-bool fleet_is_evicted(void);
+/* Before each call of a front end for a file. Returns 0, or the errno that it fails with, since the session was
+ * evicted. */
+int fleet_storage_call(unsigned session);
+bool fleet_is_evicted(unsigned session);
+/* Does nothing reach the disk any more that the calling process has in memory? */
+bool fleet_is_cut_off(void);
 /* Waits while a machine hangs that has locked the file. */
 void fleet_storage_open(const struct inode *inode);
 /* No byte of the session reaches the disk any more; what it had not synced is lost in part. */

@@ -7,12 +7,12 @@
 #include "net.h"
 #include "scheduler.h"
 
-#define SECOND_NS    UINT64_C(1000000000)
-#define MS_NS        UINT64_C(1000000)
-#define EVENTS_MAX   7
-#define WAITS_NS     (20 * SECOND_NS)
+#define SECOND_NS  UINT64_C(1000000000)
+#define MS_NS      UINT64_C(1000000)
+#define EVENTS_MAX 12
+#define WAITS_NS   (20 * SECOND_NS)
 /* session_timeout of CephFS. */
-#define ORPHAN_NS    (60 * SECOND_NS)
+#define ORPHAN_NS  (60 * SECOND_NS)
 
 static uint64_t ended_ns;
 
@@ -31,21 +31,21 @@ static uint64_t draw_time(uint64_t most_ns)
  * process still runs. */
 static bool await_moment(unsigned number)
 {
-    const struct machine *front = fleet_machine(number);
+    const struct machine *machine = fleet_machine(number);
 
-    while (front->pid != 0 && !front->has_exited &&
+    while (machine->pid != 0 && !machine->has_exited &&
            (sched_is_inside(number) || world->fleet->is_taking_stock))
         sched_sleep(1000);
-    return front->pid != 0 && !front->has_exited;
+    return machine->pid != 0 && !machine->has_exited;
 }
 
 static void pause_front(unsigned number, uint64_t ns)
 {
-    struct machine *front = fleet_machine(number);
+    struct machine *machine = fleet_machine(number);
 
-    front->trouble |= TROUBLE_PAUSED;
-    front->paused_until_ns = world->now_ns + ns;
-    sched_pause_process(number, front->paused_until_ns);
+    machine->trouble |= TROUBLE_PAUSED;
+    machine->paused_until_ns = world->now_ns + ns;
+    sched_pause_process(number, machine->paused_until_ns);
     world->fleet->hangs++;
     world_say("%.6f front end %u is paused for %.3f s", (double)world->now_ns / 1e9, number,
               (double)ns / 1e9);
@@ -53,37 +53,37 @@ static void pause_front(unsigned number, uint64_t ns)
 
 static void kill_front(unsigned number, uint64_t starts_after_ns)
 {
-    struct machine *front = fleet_machine(number);
+    struct machine *machine = fleet_machine(number);
 
     world_say("%.6f front end %u is killed", (double)world->now_ns / 1e9, number);
     fleet_kill(number);
-    fleet_storage_end(front->session);
+    fleet_storage_end(machine->session);
     net_end_process(number);
-    front->starts_ns = world->now_ns + starts_after_ns;
+    machine->starts_ns = world->now_ns + starts_after_ns;
     world->fleet->deaths++;
 }
 
 /* Nobody is told: neither the file system nor who has connections to it. */
 static void kill_machine(unsigned number, uint64_t starts_after_ns)
 {
-    struct machine *front = fleet_machine(number);
-    struct session *session = &world->fleet->sessions[front->session];
+    struct machine *machine = fleet_machine(number);
+    struct session *session = &world->fleet->sessions[machine->session];
 
     world_say("%.6f the machine of front end %u dies", (double)world->now_ns / 1e9, number);
     fleet_kill(number);
     session->is_orphan = true;
     session->ends_ns = world->now_ns + ORPHAN_NS;
-    front->vanished_ns = world->now_ns;
-    front->starts_ns = world->now_ns + starts_after_ns;
+    machine->vanished_ns = world->now_ns;
+    machine->starts_ns = world->now_ns + starts_after_ns;
     world->fleet->deaths++;
 }
 
 static void take_away(unsigned number, uint64_t ns)
 {
-    struct machine *front = fleet_machine(number);
+    struct machine *machine = fleet_machine(number);
 
-    front->trouble |= TROUBLE_AWAY;
-    front->away_until_ns = world->now_ns + ns;
+    machine->trouble |= TROUBLE_AWAY;
+    machine->away_until_ns = world->now_ns + ns;
     world->fleet->hangs++;
     world_say("%.6f front end %u loses the file system for %.3f s", (double)world->now_ns / 1e9,
               number, (double)ns / 1e9);
@@ -91,10 +91,10 @@ static void take_away(unsigned number, uint64_t ns)
 
 static void slow_down(unsigned number, uint64_t ns)
 {
-    struct machine *front = fleet_machine(number);
+    struct machine *machine = fleet_machine(number);
 
-    front->trouble |= TROUBLE_SLOW;
-    front->slow_until_ns = world->now_ns + ns;
+    machine->trouble |= TROUBLE_SLOW;
+    machine->slow_until_ns = world->now_ns + ns;
     world_say("%.6f the file system is slow for front end %u", (double)world->now_ns / 1e9, number);
 }
 
@@ -132,12 +132,12 @@ static unsigned draw_front(void)
 static void have_one(void)
 {
     unsigned number = draw_front();
-    struct machine *front = fleet_machine(number);
+    struct machine *machine = fleet_machine(number);
 
-    if (!await_moment(number) || (front->trouble & TROUBLE_PAUSED))
+    if (!await_moment(number) || (machine->trouble & TROUBLE_PAUSED))
         return;
     fleet_trouble("an event");
-    switch (world_draw(STREAM_FAULTS, 9)) {
+    switch (world_draw(STREAM_FAULTS, 10)) {
     case 0:
     case 1:
         pause_front(number, draw_time(40 * SECOND_NS));
@@ -149,10 +149,11 @@ static void have_one(void)
         kill_machine(number, 10 * SECOND_NS + draw_time(20 * SECOND_NS));
         break;
     case 4:
-        fleet_evict(front->session);
+    case 9:
+        fleet_evict(machine->session);
         break;
     case 5:
-        front->is_told_to_stop = true;
+        machine->is_told_to_stop = true;
         break;
     case 6:
         take_away(number, draw_time(30 * SECOND_NS));

@@ -18,8 +18,10 @@
 #include "services.h"
 #include "wire.h"
 
-#define MS_NS        UINT64_C(1000000)
-#define STOP_GRACE_S 30u
+#define MS_NS           UINT64_C(1000000)
+#define STOP_GRACE_S    30u
+/* Other lives than those that processes of the runs have. */
+#define LIVES_OF_REIGNS 100u
 
 static struct cell cell;
 static struct http_server *servers[SERVICE_COUNT];
@@ -51,6 +53,11 @@ _Noreturn void ending_of_lost_cell(unsigned number, const char *why)
 {
     (void)number;
     world_say("%.6f front end %u has lost its cell: %s", (double)world->now_ns / 1e9, self, why);
+    leave(EXIT_STORE_FAILED);
+}
+
+void fleet_give_up(void)
+{
     leave(EXIT_STORE_FAILED);
 }
 
@@ -124,7 +131,7 @@ static struct http_limits draw_limits(void)
 
     limits.net.workers = 1 + world_draw(STREAM_SYSTEM, 2);
     limits.net.connections_max = 64;
-    limits.net.outgoing_max = 1;
+    limits.net.outgoing_max = limits.net.connections_max;
     return limits;
 }
 
@@ -160,27 +167,43 @@ static bool take_stock(void)
 
     let_clients_read();
     fleet->is_taking_stock = true;
-    if (fleet_is_evicted()) {
+    if (fleet_is_cut_off()) {
         fleet->is_taking_stock = false;
         return false;
     }
-    if (fleet->reigns > 0 && skew != 0) { /* clients go by the owner's clock */
+    if (skew != 0) { /* clients go by the owner's clock */
         world->wall_ns += skew;
         world->wall_set_ns += skew;
         world->wall_steps++;
         world->wall_set_at_ns = world->now_ns;
     }
     fleet->reigns = self;
+    world->life = LIVES_OF_REIGNS + (unsigned)fleet->reign; /* durations count anew */
     sim_service()->begin_life();
     whole = sim_service()->take_stock(server, true);
-    if (whole) {
-        world->has_started = true;
-        fleet->reign++;
-        fleet->failovers++;
-        ask_again();
-    }
+    world->has_started = whole;
+    fleet->reign++;
+    fleet->failovers++;
+    ask_again();
     fleet->is_taking_stock = false;
     return whole;
+}
+
+/* Nobody else sends responses any more, by the clock of the one who did. */
+static void check_others(void)
+{
+    for (unsigned i = 1; i <= world->plan.fronts; i++) {
+        const struct machine *other = fleet_machine(i);
+
+        if (i != self && other->pid != 0 && !other->has_exited &&
+            fleet_boot_ns(i, (int64_t)world->now_ns) < (int64_t)other->tenure_ends_ns)
+            world_fail("front end %u serves, and front end %u still has its lease", self, i);
+    }
+}
+
+static void note_tenure(void)
+{
+    machine()->tenure_ends_ns = atomic_load(&cell.owner.tenure.ends_ns);
 }
 
 static noreturn void own(void)
@@ -191,11 +214,12 @@ static noreturn void own(void)
     if (world->has_started)
         world->opened_at = 0;
     world->has_started = false;
+    machine()->cell_session = machine()->session;
     server = server_open(&problem);
     if (!server) {
         world_say("%.6f front end %u cannot open the cell: %s", (double)world->now_ns / 1e9, self,
                   problem);
-        if (!fleet_is_evicted() && machine()->trouble == 0)
+        if (!fleet_is_cut_off() && machine()->trouble == 0)
             world_fail("the cell does not open: %s", problem);
         leave(EXIT_FAILURE);
     }
@@ -204,18 +228,21 @@ static noreturn void own(void)
     tags[own_service()] = server_tag(server);
     machine()->incarnation = cell.owner.record.incarnation;
     cell_serve(&cell, tags);
+    check_others();
     machine()->serves = true;
     world_say("%.6f front end %u serves, incarnation %llu", (double)world->now_ns / 1e9, self,
               (unsigned long long)machine()->incarnation);
     while (!machine()->is_told_to_stop) {
+        note_tenure();
         sched_sleep(5 * MS_NS);
         end_if_failed();
     }
     fleet_trouble("a handover");
     cell_stop(&cell, STOP_GRACE_S);
     http_stop(servers[own_service()], STOP_GRACE_S);
-    server_close(server);
+    machine()->tenure_ends_ns = 0; /* there is nobody left to whom it could send any */
     end_if_failed();
+    server_close(server);
     cell_release(&cell);
     world->fleet->handovers++;
     leave(EXIT_SUCCESS);

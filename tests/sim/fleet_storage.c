@@ -33,30 +33,27 @@ unsigned fleet_new_session(unsigned front)
     return session;
 }
 
-static struct session *own_session(void)
+bool fleet_is_evicted(unsigned session)
 {
-    return &world->fleet->sessions[fleet_machine(fleet_self())->session];
+    return fleet_self() > 0 && world->fleet->sessions[session].is_evicted;
 }
 
-bool fleet_is_evicted(void)
+bool fleet_is_cut_off(void)
 {
-    return fleet_self() > 0 && own_session()->is_evicted;
+    return fleet_self() > 0 && fleet_is_evicted(fleet_machine(fleet_self())->cell_session);
 }
 
 /* What began before the machine lost its network, as every call between a commit and its note did, still ends. */
-int fleet_storage_call(void)
+int fleet_storage_call(unsigned session)
 {
-    struct machine *front = fleet_machine(fleet_self());
+    struct machine *machine = fleet_machine(fleet_self());
 
-    if (fleet_self() == 0)
-        return 0;
-    while (!sched_is_held() && !own_session()->is_evicted && front->away_until_ns > world->now_ns)
-        sched_wait(WAIT_EVENT, front, front->away_until_ns);
-    if (own_session()->is_evicted)
-        return ESHUTDOWN;
-    if (!sched_is_held() && front->slow_until_ns > world->now_ns && world_once_in(STREAM_FAULTS, 4))
+    while (!sched_is_held() && !fleet_is_evicted(session) && machine->away_until_ns > world->now_ns)
+        sched_wait(WAIT_EVENT, machine, machine->away_until_ns);
+    if (!sched_is_held() && !fleet_is_evicted(session) && machine->slow_until_ns > world->now_ns &&
+        world_once_in(STREAM_FAULTS, 4))
         sched_sleep(world_random(STREAM_FAULTS) % (3 * SECOND_NS));
-    return own_session()->is_evicted ? ESHUTDOWN : 0;
+    return fleet_is_evicted(session) ? ESHUTDOWN : 0;
 }
 
 static bool hangs(unsigned session)
@@ -72,7 +69,7 @@ void fleet_storage_open(const struct inode *inode)
 {
     while (fleet_self() > 0 && inode && inode->locked &&
            inode->locked != fleet_machine(fleet_self())->session && hangs(inode->locked) &&
-           !own_session()->is_evicted)
+           !fleet_is_evicted(fleet_machine(fleet_self())->session))
         sched_sleep(20 * MS_NS);
 }
 
@@ -83,6 +80,9 @@ void fleet_evict(unsigned session)
     if (of->is_evicted)
         return;
     of->is_evicted = true;
+    if (fleet_machine(of->front)->session == session)
+        fleet_machine(of->front)->mounts_ns =
+            world->now_ns + 2 * SECOND_NS + world_random(STREAM_FAULTS) % (10 * SECOND_NS);
     world->fleet->evictions++;
     world_say("%.6f session %u of front end %u is evicted", (double)world->now_ns / 1e9, session,
               of->front);
@@ -116,14 +116,15 @@ static bool is_busy(unsigned session)
 void fleet_run_fences(void)
 {
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
-        struct machine *front = fleet_machine(i);
+        struct machine *machine = fleet_machine(i);
 
-        if (front->fences == 0 || front->fence_has_ended || world->now_ns < front->fences_ns ||
-            (front->fence_evicts && is_busy(front->fences)))
+        if (machine->fences == 0 || machine->fence_has_ended ||
+            world->now_ns < machine->fences_ns ||
+            (machine->fence_evicts && is_busy(machine->fences)))
             continue;
-        if (front->fence_evicts)
-            fleet_evict(front->fences);
-        front->fence_has_ended = true;
+        if (machine->fence_evicts)
+            fleet_evict(machine->fences);
+        machine->fence_has_ended = true;
     }
 }
 
@@ -132,35 +133,35 @@ int posix_spawn(pid_t *restrict ret_pid, const char *restrict path,
                 const posix_spawnattr_t *restrict attributes, char *const words[restrict],
                 char *const environment[restrict])
 {
-    struct machine *front = fleet_machine(fleet_self());
+    struct machine *machine = fleet_machine(fleet_self());
     unsigned fate = world_draw(STREAM_FAULTS, 8);
 
     (void)path, (void)actions, (void)attributes, (void)environment;
     if (strncmp(words[4], "client", 6) != 0)
         return ENOENT;
-    front->fences = (unsigned)strtoul(words[4] + 6, NULL, 10);
-    front->fences_ns = world->now_ns + world_random(STREAM_FAULTS) % (2 * SECOND_NS);
-    front->fence_evicts = fate != 0;
-    front->fence_status = fate < 2 ? 1 : 0; /* also one that has evicted and says otherwise */
-    front->fence_has_ended = false;
+    machine->fences = (unsigned)strtoul(words[4] + 6, NULL, 10);
+    machine->fences_ns = world->now_ns + world_random(STREAM_FAULTS) % (2 * SECOND_NS);
+    machine->fence_evicts = fate != 0;
+    machine->fence_status = fate < 2 ? 1 : 0; /* also one that has evicted and says otherwise */
+    machine->fence_has_ended = false;
     *ret_pid = FENCE_PID + (pid_t)fleet_self();
     world_say("%.6f front end %u fences session %u", (double)world->now_ns / 1e9, fleet_self(),
-              front->fences);
+              machine->fences);
     return 0;
 }
 
 pid_t waitpid(pid_t pid, int *ret_status, int flags)
 {
-    struct machine *front;
+    struct machine *machine;
 
     if (!sched_is_on() || pid < FENCE_PID)
         return (pid_t)syscall(SYS_wait4, pid, ret_status, flags, NULL);
     sched_point();
-    front = fleet_machine(fleet_self());
-    if (!front->fence_has_ended)
+    machine = fleet_machine(fleet_self());
+    if (!machine->fence_has_ended)
         return 0;
-    front->fences = 0;
-    *ret_status = front->fence_status << 8;
+    machine->fences = 0;
+    *ret_status = machine->fence_status << 8;
     return pid;
 }
 
@@ -180,7 +181,7 @@ CALL(ssize_t, fgetxattr, int fd, const char *name, void *value, size_t size)
 
     if (!file_of(fd) || fleet_self() == 0 || strcmp(name, "ceph.client_id") != 0)
         return fail_call(ENODATA);
-    length = snprintf(text, sizeof text, "client%u", fleet_machine(fleet_self())->session);
+    length = snprintf(text, sizeof text, "client%u", file_of(fd)->session);
     if ((size_t)length > size)
         return fail_call(ERANGE);
     memcpy(value, text, (size_t)length);

@@ -124,6 +124,8 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
     struct plan plan = { .verbose = o->plan.verbose };
 
     run_draw(seed, &plan);
+    if (o->has[7] && o->plan.fronts > 0)
+        run_draw_fleet(o->plan.fronts, &plan);
     if (o->has[0])
         plan.clients = o->plan.clients;
     if (o->has[1])
@@ -140,10 +142,6 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
         plan.aim = o->plan.aim;
     if (o->has_service)
         plan.service = o->plan.service;
-    if (o->has[7])
-        plan.fronts = o->plan.fronts;
-    if (plan.fronts > 0)
-        run_draw_fleet(&plan);
     return plan;
 }
 

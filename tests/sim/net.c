@@ -39,7 +39,7 @@ enum side { ACCEPTED, OPENED, SIDES };
 
 struct end {
     unsigned front; /* whose process it is in */
-    int fd;         /* -1: closed, or not accepted yet; or that of a client, which has no descriptor */
+    int fd; /* -1: closed, or not accepted yet; or that of a client, which has no descriptor */
     bool is_closed;
     bool wants_room; /* its last write found none */
 };
@@ -47,9 +47,9 @@ struct end {
 struct link {
     struct pipe up, down; /* to who accepted it, and from there */
     struct end ends[SIDES];
-    bool is_ours;     /* a client's, who opened it by net_connect() */
-    bool is_reset;    /* by who opened it, or on the way */
-    uint64_t cut_after; /* bytes, both ways; 0: never */
+    bool is_ours;                /* a client's, who opened it by net_connect() */
+    bool is_reset;               /* by who opened it, or on the way */
+    uint64_t cut_after;          /* bytes, both ways; 0: never */
     struct link *next, **before; /* in the list of all */
 };
 
@@ -84,7 +84,8 @@ struct net {
     struct node nodes[FRONTS_MAX + 1][NODES_MAX];
     struct listener listeners[LISTENERS_MAX];
     struct link *links;
-    char server_waits[FRONTS_MAX + 1]; /* addresses: what epoll_wait() and poll() of a process wait for */
+    char server_waits[FRONTS_MAX +
+                      1]; /* addresses: what epoll_wait() and poll() of a process wait for */
 };
 
 static struct net own;

@@ -20,6 +20,9 @@ const { values: options, positionals: wanted } = parseArgs({
 });
 const build = new Build(options.build);
 
+/** In the driver of decisions, which knows no rows: defects that are of one operation. */
+const WITH_ROWS = ['#include "service/waiting.h"\n', '#include "service/operation.h"\n#include "service/waiting.h"\n'];
+
 /** Two thirds of the clients come by SMB. */
 const SMB = ['--faults', '2048', '--clients', '9', '--operations', '60'];
 
@@ -31,6 +34,9 @@ const COPIES = ['--faults', '0', '--lives', '0', '--clients', '6', '--operations
 
 /** Few enough for runs in which the account keeps what is deleted. */
 const KEEPS = ['--clients', '6', '--operations', '150'];
+
+/** Front ends of a cluster. */
+const FLEET = ['--fronts', '3'];
 
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
@@ -164,7 +170,7 @@ const DEFECTS = [
     { name: 'search-begins-anew', file: 'src/blob/find_blobs.c',
         change: [['resumes ? from->name : bytes_of("", 0)', 'bytes_of("", 0)']] },
     { name: 'append-loses-its-race', file: 'src/service/driver.c',
-        change: [['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
+        change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
             '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
             '        strcmp(driver->decision->operation->name, "Append Block") == 0)\n        e = OK;\n']] },
     { name: 'append-at-an-old-offset', file: 'src/blob/append_blob.c',
@@ -365,7 +371,7 @@ const DEFECTS = [
         change: [['now = ours > last ? ours : last + 1;', 'now = ours >= last ? ours : last + 1;']] },
 
     { name: 'message-got-by-two', service: 'queue', file: 'src/service/driver.c',
-        change: [['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
+        change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'enum error e = commit_at_gate(driver);\n' +
             '    if (e == DECIDE_AGAIN && driver->decision->operation &&\n' +
             '        strcmp(driver->decision->operation->name, "Get Messages") == 0)\n        e = OK;\n']] },
     { name: 'message-in-two-places', service: 'queue', file: 'src/queue/message.c',
@@ -377,7 +383,7 @@ const DEFECTS = [
             '               !guid_equal(&ret_message->id, &claim->id))\n            ;\n        scan_close(scan);\n' +
             '        return result ? E_MessageNotFound : OK;\n    }\n    if (result)\n        return decision']] },
     { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/driver.c',
-        change: [['enum error e = commit_at_gate(driver);\n', 'uint64_t seen = driver->decision->seen;\n' +
+        change: [WITH_ROWS, ['enum error e = commit_at_gate(driver);\n', 'uint64_t seen = driver->decision->seen;\n' +
             '    enum error e = commit_at_gate(driver);\n' +
             '    if (driver->decision->operation && strcmp(driver->decision->operation->name, "Delete Message") == 0)\n' +
             '        driver->decision->seen = seen;\n']] },
@@ -618,6 +624,19 @@ const DEFECTS = [
         change: [['    if (before->forwarded)\n        delete_forward(changes, before);', '    (void)delete_forward;']] },
     { name: 'holders-not-counted', file: 'src/content/content_holders.c',
         change: [['    holders_write(changes, arena, content->id, had + holders);', '    if (had > 1)\n        holders_write(changes, arena, content->id, had + holders);']] },
+    { name: 'response-without-a-lease', file: 'src/cluster/front.c', args: FLEET,
+        change: [['    exchange_answers_by(exchange, door->front->tenure);\n', ''], ['    exchange_answers_by(exchange, front->tenure);\n', '']] },
+    { name: 'cell-without-its-lock', file: 'src/cluster/owner_file.c', args: FLEET,
+        change: [['    if (set_lock(file, F_WRLCK) == 0)', '    if (file)']] },
+    { name: 'any-incarnation-is-meant', file: 'src/cluster/front.c', args: FLEET,
+        change: [[' && envelope->incarnation == front->incarnation', '']] },
+    { name: 'file-of-an-evicted-mount-kept', file: 'src/cluster/candidate.c', args: FLEET,
+        change: [['    return is_readable || open_again(c);', '    return is_readable || c->file.fd >= 0;'], ['static bool open_again(', '__attribute__((unused)) static bool open_again(']] },
+    { name: 'forwarded-twice', file: 'src/cluster/forward.c', args: FLEET,
+        change: [['    if (f->is_sent)\n        return is_probe', '    if (f->is_sent && has_body(f))\n        return is_probe'],
+            ['    f->is_lost = false;\n    return AGAIN;', '    f->is_lost = f->is_sent = f->is_complete = false;\n    return AGAIN;']] },
+    { name: 'lease-of-the-owner-before-not-awaited', file: 'src/program/cell.c', args: FLEET,
+        change: [['    if (now_ns < cell->serves_from_ns)\n        thread_sleep_ns(cell->serves_from_ns - now_ns);\n', '']] },
     { name: 'generation-kept-without-its-snapshot', service: 'file', file: 'src/tree/snapshots.c',
         change: [['    kept->count = left;\n    return true;', '    return true;']] },
     { name: 'name-made-in-a-directory-that-goes', service: 'file', file: 'src/file/handle_open.c', args: SMB,
@@ -686,6 +705,20 @@ const DEFECTS = [
         change: [['    if (confirmed)\n        return decision_fail_store(d, confirmed);\n    return decision_take_back(d, E_ShareSizeLimitReached);', '    (void)confirmed;\n    return decision_take_back(d, E_ShareSizeLimitReached);']] },
     { name: 'snapshot-that-has-gone-taken-for-damage', service: 'file', file: 'src/tree/snapshots.c',
         change: [['    if (confirmed)\n        return confirmed;\n', '    (void)confirmed;\n']] },
+    { name: 'one-handle-too-many', service: 'file', file: 'src/file/gate_handles.c',
+        change: [['gate->set.open_count == OPENS_MAX', 'gate->set.open_count > OPENS_MAX']], args: SMB },
+    { name: 'one-lock-too-many', service: 'file', file: 'src/file/gate_bytes.c',
+        change: [['size_t space = BYTE_LOCKS_MAX - gate->lock_count', 'size_t space = BYTE_LOCKS_MAX + 1 - gate->lock_count']], args: SMB },
+    { name: 'one-share-snapshot-too-many', service: 'file', file: 'src/file/share_operations.c',
+        change: [['share.snapshots >= SHARE_SNAPSHOTS_MAX', 'share.snapshots > SHARE_SNAPSHOTS_MAX']] },
+    { name: 'deleted-share-snapshots-count', service: 'file', file: 'src/file/delete_share.c',
+        change: [['        share.snapshots--;\n', '        (void)share.snapshots;\n']] },
+    { name: 'one-appended-block-too-few', file: 'src/blob/append_blob.c',
+        change: [['blob.committed_blocks == APPENDED_BLOCKS_MAX', 'blob.committed_blocks + 1 >= APPENDED_BLOCKS_MAX']] },
+    { name: 'new-blocks-count-twice', file: 'src/blob/uncommitted.c',
+        change: [['        total->count++;', '        total->count += 2;']] },
+    { name: 'refused-where-a-block-is-replaced', file: 'src/blob/block.c',
+        change: [['    if (result == STORE_NOT_FOUND)\n        return E_Unc', '    if (!result || result == STORE_NOT_FOUND)\n        return E_Unc']] },
 ];
 
 function mutate(defect) {

@@ -10,6 +10,7 @@
 #include "judge.h"
 #include "queue_clock.h"
 #include "queue_compare.h"
+#include "fleet.h"
 #include "queue_history.h"
 #include "queue_request.h"
 #include "queue_seen.h"
@@ -49,7 +50,7 @@ void queue_begin_life(void)
 
     memset(slots, 0, sizeof slots);
     queue_history_crash();
-    if (world->life > 0)
+    if (world->life > 0 && !fleet_is_running())
         world->now_ns += off[world_draw(STREAM_SYSTEM, 7)] * SECOND_NS;
 }
 

@@ -124,9 +124,9 @@ struct server *server_of_clients(void)
 struct server *server_open(const char **ret_problem)
 {
     struct server *server = calloc(1, sizeof *server);
-    struct store_options options = {
-        .location = world->plan.fronts > 0 ? FLEET_LOCATION : SIM_ROOT "/data", .sync = true
-    };
+    struct store_options options = { .location =
+                                         world->plan.fronts > 0 ? FLEET_LOCATION : SIM_ROOT "/data",
+                                     .sync = true };
     struct store *store = NULL;
     const struct trust_options trust = { .basic = true };
     static const struct service *served[2];

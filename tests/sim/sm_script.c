@@ -66,7 +66,7 @@ void sm_script_begin_life(void)
 }
 
 /* Clients ask for handles that persist where the time that these are kept can be told, and nobody waits so long. */
-static bool may_persist(void)
+bool sm_script_may_persist(void)
 {
     return sm_answers_at_once() &&
            !(world->plan.faults & (FAULT_ERRORS | FAULT_SPACE | FAULT_FILES | FAULT_SHORT |
@@ -302,7 +302,7 @@ static void draw_open(struct draws *draws, struct sm_ask *ask, uint64_t key)
         ask->caching = CACHES_R | CACHES_H;
         ask->key = ask->create = key;
         ask->is_durable = true;
-    } else if (may_persist() && draw(draws, 3) == 0) {
+    } else if (sm_script_may_persist() && draw(draws, 3) == 0) {
         ask->persists = true;
         ask->create = key;
     }

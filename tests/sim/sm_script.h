@@ -8,6 +8,8 @@
 void sm_script_begin(void);
 void sm_script_begin_life(void);
 void sm_script_draw(unsigned client, unsigned number, struct ask *ret_ask);
+/* Do clients of this run ask for handles that persist? */
+bool sm_script_may_persist(void);
 /* An answer has come; open: that it has made, of the model; 0: none */
 void sm_script_answered(unsigned client, const struct sm_ask *ask, const struct reply *answer,
                         uint64_t open);

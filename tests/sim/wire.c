@@ -133,7 +133,8 @@ bool wire_is_open(void)
 
 void wire_close(void)
 {
-    http_stop(server, 1);
+    if (server)
+        http_stop(server, 1);
     server = NULL;
 }
 

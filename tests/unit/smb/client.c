@@ -242,6 +242,16 @@ struct client *client_new(struct world *world)
     return client;
 }
 
+bool client_is_posted(struct client *client)
+{
+    bool is_posted;
+
+    pthread_mutex_lock(&client->mutex);
+    is_posted = client->is_posted;
+    pthread_mutex_unlock(&client->mutex);
+    return is_posted;
+}
+
 void client_await_post(struct client *client)
 {
     struct timespec until;
@@ -262,14 +272,9 @@ void client_await_post(struct client *client)
 static void run_other(struct client *client)
 {
     instant until = clock_now() + WAIT_MAX_S * TICKS_PER_SECOND;
-    bool is_posted = false;
 
-    while (client->other && !is_posted && clock_now() < until) {
+    while (client->other && !client_is_posted(client) && clock_now() < until)
         client_has_none(client->other);
-        pthread_mutex_lock(&client->mutex);
-        is_posted = client->is_posted;
-        pthread_mutex_unlock(&client->mutex);
-    }
 }
 
 /* Runs the machine if it was posted; waits for a post where `wait`. */

@@ -92,6 +92,8 @@ struct reply client_next(struct client *client);
 bool client_has_none(struct client *client);
 struct wire_reader reply_body(const struct reply *reply);
 
+/* The machine was posted, and has not run since. */
+bool client_is_posted(struct client *client);
 /* Waits until the machine was posted. Does not run it. */
 void client_await_post(struct client *client);
 /* Sends the only message of it, and receives its answer. */
