@@ -34,7 +34,8 @@ function withBound(text, name, value) {
 }
 
 function runUnit(judge, object, into) {
-    return build.run(build.link(`tests/unit/${judge}`, object, into), [], { cwd: ROOT, timeout: LIMIT_MS });
+    // Pages end where the bound says, not only where they are full.
+    return build.run(build.link(`tests/unit/${judge}`, object, into), [], { cwd: ROOT, timeout: LIMIT_MS, env: { ...process.env, LAGRA_SHORT_PAGES: '1' } });
 }
 
 function runSimulator(service, object, into) {

@@ -47,7 +47,7 @@ const defects = plantedDefects();
 const listed = new Map();
 
 readFileSync(LIST, 'utf8').split('\n').forEach((line, i) => {
-    const [, site, kind, rest] = line.match(/^(src\/\S+ \w+) +(guard|unit|read|argued) (\S.*)$/) ?? [];
+    const [, site, kind, rest] = line.match(/^(src\/\S+ \w+) +(guard|unit|read|argued|unseen) (\S.*)$/) ?? [];
 
     if (line === '' || line.startsWith('#'))
         return;
