@@ -5,8 +5,7 @@
 
 #include "store/backup.h"
 
-/* Removes the records of a backup that a crash interrupted. folder: of the data. Startup thread;
- * exits on failure. */
+/* Removes the records of a backup that a crash interrupted. folder: of the data. Startup thread. */
 void backup_remove_records(int folder);
 
 /* For the table of operations. */

@@ -33,8 +33,8 @@ void batch_add_changes(struct batch *batch, struct bytes prefix, const struct gu
  *
  * Returns STORE_OK
  *         STORE_WAIT      a row is not in memory
- *         STORE_CONFLICT  a piece has fewer references than are released, or none and is not staged:
- *                         its partition has changed since the snapshot, or this is damage
+ *         STORE_CONFLICT  a piece has fewer references than are released, or none and is not
+ *                         staged: its partition has changed since the snapshot, or this is damage
  *         STORE_CORRUPT, STORE_IO */
 enum store_result batch_add_pieces(struct batch *batch, const struct piece_change *pieces,
                                    size_t count, struct store_access access);

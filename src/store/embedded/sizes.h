@@ -33,31 +33,33 @@
 
 #define SIZES_MEMTABLES      3
 
-/* Times the reserve, free on the disk: from the first on there is room for larger compactions, below the
- * second there is not. */
+/* Multiples of the reserve: at the first many free bytes compactions become larger, below the
+ * second they become smaller again. */
 #define SIZES_ROOMY_FROM     8
 #define SIZES_ROOMY_UNTIL    6
 
-/* Less cannot hold what has its own size. */
+/* A smaller reserve cannot hold the parts of fixed size. */
 #define SIZES_RESERVE_LEAST  (12ull << 20)
-/* More than this makes no file larger. */
+/* A larger reserve makes no file larger. */
 #define SIZES_RESERVE_USEFUL (640ull << 20)
 
 struct sizes {
     size_t memtable;
-    int level0_compact; /* so many tables of level 0 are compacted, */
-    int level0_stop;    /* and at so many commits wait */
+    int level0_compact; /* number of tables of level 0 that triggers a compaction */
+    int level0_stop;    /* and at which commits wait */
     size_t level1;
-    size_t table; /* of level 1, twice as much a level below */
+    size_t table; /* of level 1; twice as much per deeper level */
     size_t compaction;
     size_t log_buffer;
-    size_t manifest; /* set aside at once while it grows */
+    size_t manifest; /* allocated in advance while it grows */
 };
 
-/* Of a reserve of so many bytes. is_roomy: several of them are free (disk_space_is_roomy()). Any thread. */
+/* Returns the sizes for a reserve of this many bytes. is_roomy: several times the reserve are free
+ * (disk_space_is_roomy()). Any thread. */
 struct sizes sizes_of(uint64_t reserve, bool is_roomy);
 
-/* File descriptors of a store with few extents, at most: for callers that count before it is open. */
+/* The maximum number of file descriptors of a store with few extents: for callers that need it
+ * before the store is open. */
 #define EMBEDDED_DESCRIPTORS_MAX 512u
 
 #endif
