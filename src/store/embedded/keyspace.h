@@ -90,7 +90,7 @@ enum store_result keyspace_get_cached(const struct keyspace *keyspace, struct by
 /* Applies a batch: in the log's buffer and visible to readers, but not durable.
  *
  * Returns STORE_OK
- *         STORE_WAIT  RocksDB slows writers down until it has flushed or compacted more: nothing was
+ *         STORE_WAIT  RocksDB slows writers down until it has flushed or compacted: nothing was
  *                     written
  *         STORE_IO. Any thread. */
 enum store_result keyspace_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch);

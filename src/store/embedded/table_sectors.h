@@ -1,8 +1,8 @@
 /* The checksums of a table's sectors, saved next to it, so that a part of a table can be verified
  * without reading the rest.
  *
- *   sums/NNNNNN   in the data folder, for records/NNNNNN.sst: 4 le CRC-32C for each sector of 64 KiB,
- *                 the last one shorter
+ *   sums/NNNNNN   in the data folder, for records/NNNNNN.sst: 4 le CRC-32C for each sector of
+ *                 64 KiB, the last one shorter
  *
  * Such a file needs no protection of its own: its checksums combined are that of the whole table,
  * which the MANIFEST has. A file that is missing or does not match is not used. So it is never
