@@ -3,8 +3,8 @@
  *
  *   space      a 128-bit id; each incarnation of a container, table, queue or share has its own
  *   partition  (space, key): the unit of snapshot isolation; a commit changes one or several
- *   record     ordered key -> value inside a partition, in one of two families: an iterator over the
- *              space returns LISTED records, but not INNER ones
+ *   record     ordered key -> value inside a partition, in one of two families: an iterator over
+ *              the space returns LISTED records, but not INNER ones
  *   piece      immutable bulk bytes, written once and made durable before the commit that refers to
  *              them; each sector has a CRC-32C. A record refers to pieces of its own partition;
  *              several records may refer to one piece (the store counts references)
@@ -29,8 +29,9 @@
  *       other after a commit to both. A decision that depends on both includes both in its commit,
  *       one perhaps as a guard.
  *   (2) A record never refers to a piece that is not durable.
- *   (3) Every snapshot and commit has a sequence. Once store_durable() returns STORE_OK for it, what
- *       the snapshot showed or the commit wrote survives a crash, and so does all up to that sequence.
+ *   (3) Every snapshot and commit has a sequence. Once store_durable() returns STORE_OK for it,
+ *       what the snapshot showed or the commit wrote survives a crash, and so does everything up to
+ *       that sequence.
  *   (4) A piece that an open snapshot refers to keeps its bytes until that snapshot is closed.
  *   (5) Bytes whose CRC does not match are never returned: STORE_CORRUPT.
  *   (6) What is not durable is never acknowledged. A failed write or sync is final: the store stops
