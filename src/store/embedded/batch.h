@@ -49,7 +49,7 @@ instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instan
 #define CLOCK_ROW_OF_NONE UINT16_MAX
 instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number,
                             struct clock_checkpoint checkpoint);
-/* Tells, after the write, that commits up to that instant need no clock row. */
+/* Called after the write: commits up to that instant need no clock row. */
 void batch_announce_clock(struct embedded *embedded, instant ahead);
 
 #endif

@@ -43,7 +43,7 @@ void collector_release(struct collector *collector);
 
 /* Schedules the deletion of the contents of a space. Any thread. */
 void collector_add(struct collector *collector, const struct guid *space);
-/* Tells that pieces were freed. context: the collector. Any thread. */
+/* Wakes the collector when pieces were freed. context: the collector. Any thread. */
 void collector_poke(void *context);
 /* Waits until everything that can be collected now has been. */
 void collector_wait(struct collector *collector);

@@ -1,4 +1,4 @@
-/* Inside the embedded store only: its store_figures(). */
+/* Internal to embedded/: implements store_figures(). */
 #ifndef LAGRA_STORE_EMBEDDED_FIGURES_H
 #define LAGRA_STORE_EMBEDDED_FIGURES_H
 

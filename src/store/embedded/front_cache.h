@@ -50,7 +50,7 @@ enum front_answer front_get(const struct front_cache *front, struct bytes key,
 enum front_answer front_first(const struct front_cache *front, struct bytes from,
                               const struct front_record **ret_record, struct bytes *ret_from);
 
-/* Tells that a commit has written the record; value.ptr NULL: deleted it. */
+/* Applies the write of a record by a commit; value.ptr NULL: its deletion. */
 void front_change(struct front_cache *front, struct bytes key, struct bytes value);
 
 /* Starts a range that is being read, with nothing before `from`. */

@@ -51,7 +51,7 @@ void reclaim_release(struct reclaim *reclaim);
 struct freed *freed_new(size_t room);
 /* Counts the list as pending; called when its commit is done. */
 void freed_count(struct reclaim *reclaim, const struct freed *freed);
-/* Tells that a piece of it is not to be returned now. */
+/* Excludes a piece of it that is not returned now. */
 void freed_uncount(struct reclaim *reclaim, const struct freed_piece *piece);
 /* Takes over a list (NULL: none). Any thread. */
 void reclaim_add(struct reclaim *reclaim, struct freed *freed);

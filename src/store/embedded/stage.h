@@ -87,7 +87,7 @@ struct stage_detach {
     struct embedded_stage *waited;   /* the stage of that waiter */
     struct embedded_stage *finished; /* closed, and used by no thread */
 };
-/* Tells that the thread no longer holds the buffer. Under io_pool.lock. */
+/* Ends the thread's use of the buffer. Under io_pool.lock. */
 void stage_release_buffer_locked(struct stage_detach *detach, struct embedded_stage *stage,
                                  struct io_buffer *buffer);
 /* Called last under io_pool.lock: after it the thread uses the stage only if in_io or in_hash is

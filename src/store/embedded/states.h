@@ -64,7 +64,7 @@ void states_init(struct embedded *embedded);
 /* All states must be dropped or over. Called before RocksDB is closed. */
 void states_release(struct embedded *embedded);
 
-/* Tells that a batch was written; called before the pieces it freed are passed to reclaim. Any
+/* Records the keys of a written batch, before the pieces it freed are passed to reclaim. Any
  * thread. */
 void states_wrote(struct states *states, rocksdb_writebatch_t *writes);
 
@@ -79,7 +79,7 @@ void embedded_drop_state(struct store *store, struct store_state *state);
 enum store_result embedded_return_to(struct store *store, struct store_state *state,
                                      const struct guid *except, uint64_t *ret_sequence);
 
-/* Tells that pieces, sorted by place, are in use again by this commit. Under states.lock. */
+/* Records pieces, sorted by place, that this commit has put in use again. Under states.lock. */
 void states_come_back(struct embedded *embedded, const struct freed_piece *pieces, size_t count,
                       uint64_t sequence);
 

@@ -61,7 +61,7 @@ bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
 /* Syncs what is left and ends the thread. */
 void syncer_stop(struct syncer *syncer);
 
-/* Tells that something was written. Any thread. */
+/* Called after a write: schedules a sync. Any thread. */
 void syncer_wrote(struct syncer *syncer);
 /* Like syncer_wrote(), but nobody waits for it: it is synced with whatever is written within
  * STORE_LEISURE_MS, or earlier if someone waits for it or the log's buffer is full. Any thread. */
