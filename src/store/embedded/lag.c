@@ -107,7 +107,7 @@ void lag_leave(struct embedded *embedded, struct lag_state *state)
         state_free(embedded, state);
 }
 
-/* A drop that is no longer remembered needs no check: the state has all of the space, or nothing. */
+/* A drop that is no longer remembered needs no check: the state has all of the space or nothing. */
 bool lag_state_lacks(struct embedded *embedded, const struct lag_state *state,
                      const struct guid *space)
 {
