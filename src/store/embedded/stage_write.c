@@ -60,7 +60,7 @@ static enum store_result write_run(struct embedded *embedded, struct io_buffer *
     result = extent_file_write(extent->fd, piece->extent, runs, count, offset);
     if (result == STORE_IO)
         embedded_fail(embedded);
-    /* Start the write-back while more bytes arrive, so that the final sync is short. */
+    /* The kernel starts the write-back while more bytes arrive, so that the final sync is short. */
     if (!result && length >= FLUSH_BYTES)
         sync_file_range(extent->fd, (off_t)offset, (off_t)length, SYNC_FILE_RANGE_WRITE);
     extents_give(&embedded->extents, extent);
