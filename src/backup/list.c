@@ -14,7 +14,7 @@
 #include "base/file.h"
 
 #define FIRST_LINE     "lagra backup 1\n"
-/* A million files. */
+/* Enough for a million files. */
 #define LIST_MAX_BYTES (128u << 20)
 #define NAME_MAX_BYTES 63
 

@@ -28,7 +28,7 @@ struct plan {
 };
 
 /* Lists the files of the state. before: the list of the previous backup; empty if there is none.
- * Computes the totals of the work's progress. */
+ * Computes the totals for the progress reports. */
 bool plan_make(struct backup_work *work, const struct backup_source *source,
                const struct backup_state *state, const struct backup_list *before,
                struct plan *ret_plan);

@@ -10,7 +10,7 @@
  *                                INNER  "d": a recent deletion (service/recent_deletion.h)
  *   container space  (container.space)
  *     partition <blob name>      LISTED 0x00: marks of changes of many snapshots (snapshot_marks.h)
- *                                LISTED 0x01 <ticks be64>: struct blob of a snapshot or of a previous
+ *                                LISTED 0x01 <ticks be64>: struct blob of a snapshot or previous
  *                                version, by its date or version id
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: records of contents (content/content.h)

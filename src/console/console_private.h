@@ -52,7 +52,7 @@ struct api_call {
     struct exchange *exchange;
     struct console *console;
     const struct api_operation *operation;
-    struct session session; /* is_taken false: no session */
+    struct session session; /* not signed in if is_taken is false */
     struct text body;
     /* in the order of the row's arguments; ptr NULL if absent */
     struct bytes given[API_ARGUMENTS_MAX];

@@ -88,8 +88,8 @@ static enum store_result go_on(struct expiring *expiring)
     return message_read_body(&record, &expiring->first, &expiring->due) ? STORE_OK : STORE_CORRUPT;
 }
 
-/* Finds its current position. Returns STORE_NOT_FOUND if the part of the order searched so far does
- * not contain it. */
+/* Finds the message's current position. Returns STORE_NOT_FOUND if the part of the order searched
+ * so far does not contain it. */
 static enum store_result find_place(struct decision *d, struct expiring *expiring, instant searched)
 {
     enum store_result result = message_locate(d->before, d->arena, &expiring->first);

@@ -15,8 +15,8 @@
 
 #define FRONT_EVERY  64
 #define FRONT_IDLE_S 5
-/* Tombstones are where messages would have become visible again, for most of them within this
- * time. */
+/* A deleted message leaves a tombstone at the time at which it would have become visible again;
+ * for most messages that is within this many seconds. */
 #define FRONT_BUSY_S 60
 
 struct front {

@@ -1,4 +1,4 @@
-/* Runs pending copies in the background: a job reads the source, and makes decisions of the
+/* Runs pending copies in the background: a job reads the source, and runs decisions of the
  * destination's service. */
 #ifndef LAGRA_SOURCE_COPY_RUN_H
 #define LAGRA_SOURCE_COPY_RUN_H

@@ -32,7 +32,8 @@ struct backup_state {
  *
  * Returns STORE_OK
  *         STORE_BUSY  a backup is already running
- *         STORE_FULL, STORE_SHORTAGE, STORE_IO (logged), STORE_NOT_FOUND: the engine has no files */
+ *         STORE_FULL, STORE_SHORTAGE, STORE_IO (logged)
+ *         STORE_NOT_FOUND  the engine has no files */
 enum store_result store_backup_begin(struct store *store, struct backup_state *ret_state);
 /* Reports that all extents up to this one have been copied. Returns false if the state has been
  * given up because the space of deleted pieces was needed; the copy is then incomplete. Any

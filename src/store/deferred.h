@@ -40,7 +40,7 @@ void deferred_init(struct deferred *deferred);
 void deferred_begin_at(struct deferred *deferred, instant mark);
 void deferred_release(struct deferred *deferred);
 
-/* Tells that the list was replaced by an older one, which may have tasks due long ago: the next
+/* Called when the list was replaced by an older one, which may have tasks due long ago: the next
  * look starts at its beginning. */
 void deferred_return(struct deferred *deferred);
 
@@ -51,7 +51,7 @@ void deferred_leave(struct deferred *deferred);
  * when it will be due. */
 instant deferred_task_rows(const struct deferred *deferred, const struct task_change *change,
                            struct bytes partition_prefix, struct key *key, struct text *value);
-/* Tells, after the write, that a task due then was added. */
+/* Called after the write, with the due time of an added task: wakes the waiter if necessary. */
 void deferred_added(struct deferred *deferred, instant due);
 /* Makes the key of a task that a commit removes. */
 void deferred_done_key(const struct task_change *change, struct key *key);

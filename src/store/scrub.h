@@ -32,7 +32,7 @@ uint64_t scrub_records(const struct scrub *scrub);
  *
  * Returns STORE_OK there are more
  *         STORE_NOT_FOUND  the pass is complete
- *         STORE_CORRUPT    the records after this place cannot be read: reported, the pass is over */
+ *         STORE_CORRUPT    the records after this place are unreadable: reported; the pass ends */
 enum store_result scrub_step(struct scrub *scrub, const struct scrub_listener *listener);
 
 #endif

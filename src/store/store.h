@@ -1,12 +1,13 @@
-/* The only way to data. Words as in the Windows Azure Storage paper (SOSP 2011) where it has them.
+/* The only access to stored data. Terms as in the Windows Azure Storage paper (SOSP 2011) where it
+ * has them.
  *
  *   space      a 128-bit id; each incarnation of a container, table, queue or share has its own
  *   partition  (space, key): the unit of snapshot isolation; a commit changes one or several
- *   record     ordered key -> value inside a partition, in one of two families: LISTED records are
- *              what an iterator over the space returns; INNER records are not
+ *   record     ordered key -> value inside a partition, in one of two families: an iterator over
+ *              the space returns LISTED records, but not INNER ones
  *   piece      immutable bulk bytes, written once and made durable before the commit that refers to
- *              them; each sector has a CRC-32C. A record refers to pieces of its own partition; several
- *              records may refer to one piece (the store counts references)
+ *              them; each sector has a CRC-32C. A record refers to pieces of its own partition;
+ *              several records may refer to one piece (the store counts references)
  *
  * To make a change: open a snapshot of each partition involved; read them; collect changes; commit.
  * The commit applies all changes or none, and only if no partition has changed since its snapshot.
@@ -14,27 +15,29 @@
  *
  * Reads, commits and durability:
  *  - Any function that takes an access, or reads through an object that was opened with one, may
- *    return STORE_WAIT if the access does not allow it to block: the record is not in memory. Nothing
- *    has been returned and nothing has changed. The caller repeats the whole decision on a thread that
- *    may block (STORE_MAY_BLOCK), where these functions never return STORE_WAIT.
+ *  return STORE_WAIT if the access does not allow it to block: the record is not in memory. Nothing
+ *  has been returned and nothing has changed. The caller repeats the whole decision on a thread
+ *  that may block (STORE_MAY_BLOCK), where these functions never return STORE_WAIT.
  *  - A decision that is repeated on the same state must have the same result.
- *  - A commit is final when store_commit() has returned STORE_OK, but it is not durable yet, and snapshots
- *    show it at once. Nothing that was read or committed is reported to a client before it is durable:
- *    store_wait_durable() has woken its waiter and store_durable() has returned STORE_OK.
+ *  - A commit is final when store_commit() has returned STORE_OK, but it is not durable yet, and
+ *  snapshots show it at once. Nothing that was read or committed is reported to a client before it
+ *  is durable: store_wait_durable() has woken its waiter and store_durable() has returned STORE_OK.
  *
  * Store invariants, cited as "store invariant N":
- *  (1) A commit is atomic, in memory and after a crash, over all its partitions. Snapshots of
- *      different partitions are not of the same moment: a reader of two may see one before and the
- *      other after a commit to both. A decision that rests on both commits both, one perhaps as a guard.
- *  (2) A record never refers to a piece that is not durable.
- *  (3) Every snapshot and commit has a sequence. Once store_durable() returns STORE_OK for it, everything
- *      that the snapshot showed or the commit wrote survives a crash, and so does all up to that sequence.
- *  (4) A piece that an open snapshot refers to keeps its bytes until that snapshot is closed.
- *  (5) Bytes whose CRC does not match are never returned: STORE_CORRUPT.
- *  (6) What is not durable is never acknowledged. A failed write or sync is final: the store stops
- *      accepting commits (STORE_IO).
+ *   (1) A commit is atomic, in memory and after a crash, over all its partitions. Snapshots of
+ *       different partitions are not of the same moment: a reader of two may see one before and the
+ *       other after a commit to both. A decision that depends on both includes both in its commit,
+ *       one perhaps as a guard.
+ *   (2) A record never refers to a piece that is not durable.
+ *   (3) Every snapshot and commit has a sequence. Once store_durable() returns STORE_OK for it,
+ *       what the snapshot showed or the commit wrote survives a crash, and so does everything up to
+ *       that sequence.
+ *   (4) A piece that an open snapshot refers to keeps its bytes until that snapshot is closed.
+ *   (5) Bytes whose CRC does not match are never returned: STORE_CORRUPT.
+ *   (6) What is not durable is never acknowledged. A failed write or sync is final: the store stops
+ *       accepting commits (STORE_IO).
  *
- * No function here waits for a disk write. Reads wait for the disk only where they may block. */
+ * No function here waits for a disk write. Reads wait for the disk only if they may block. */
 #ifndef LAGRA_STORE_STORE_H
 #define LAGRA_STORE_STORE_H
 
@@ -50,8 +53,9 @@ enum store_result {
     STORE_CORRUPT,   /* a checksum or the form of stored data is wrong; logged where it was found */
     STORE_IO,        /* the disk failed, or had failed before; logged */
     STORE_FULL,      /* too little space is left for what grows; nothing was changed */
-    STORE_SHORTAGE, /* out of descriptors or memory for now, or the caller's arena is exhausted; nothing was
-                     * changed: try later. Any function that returns STORE_IO may return it */
+    /* out of descriptors or memory for now, or the caller's arena is exhausted; nothing was
+     * changed: try later. Any function that returns STORE_IO may return it */
+    STORE_SHORTAGE,
     STORE_BUSY, /* another process has this data folder (open only) */
     STORE_WAIT, /* with a waiter: it will be woken, then call again. With STORE_NO_WAIT: not in
                  * memory; decide again with STORE_MAY_BLOCK */
@@ -116,11 +120,13 @@ struct store_options {
 };
 
 /* Opens the embedded store. Calls clock_resume(): the clock continues after the newest commit.
- * *ret_problem: a message for the operator if the result is not STORE_OK (static or leaked). Start-up. */
+ * *ret_problem: a message for the operator if the result is not STORE_OK (static or leaked).
+ * Startup. */
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem);
 struct store *store_open_memory(void);
-/* Waits until everything is durable, stops the threads and closes the store. All snapshots, iterators and stages must be closed. */
+/* Waits until everything is durable, stops the threads and closes the store. All snapshots,
+ * iterators and stages must be closed. */
 void store_close(struct store *store);
 /* Returns the maximum number of file descriptors that the store opens until it has grown by 128
  * GiB. Any thread. */
@@ -172,7 +178,8 @@ void snapshot_close(struct snapshot *snapshot);
 struct store_access snapshot_access(const struct snapshot *snapshot);
 /* Changes the access of reads that begin after this call. */
 void snapshot_set_access(struct snapshot *snapshot, struct store_access access);
-/* The sequence that must be durable before anything read here may be reported (store invariant 3). */
+/* Returns the sequence that must be durable before anything read here may be reported (store
+ * invariant 3). */
 uint64_t snapshot_sequence(const struct snapshot *snapshot);
 /* Returns an instant not before that of any commit of the partition, which each commit raises. The
  * instant of a decision must be greater, whatever the clock of this machine says: now =
@@ -203,9 +210,10 @@ enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_fami
                                      struct bytes prefix, struct bytes key, struct arena *arena,
                                      struct record *ret_record);
 
-/* The records of a family whose keys begin with `prefix`, in order, from the first key at or after `from`. Where records are
- * consumed from the front (messages), the caller remembers where the front is: a scan that starts before it steps over the
- * tombstones of all that were deleted. */
+/* Opens a scan of the records of a family whose keys begin with `prefix`, in order, from the first
+ * key at or after `from`. If records are consumed from the front (messages), the caller should
+ * remember where the front is: a scan that starts before it steps over the tombstones of all
+ * deleted ones. */
 struct scan;
 struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
                        struct bytes from);
@@ -237,8 +245,9 @@ void changes_put(struct changes *changes, enum record_family family, struct byte
                  struct bytes value, const struct piece *pieces, size_t piece_count);
 /* Deletes a record. */
 void changes_delete(struct changes *changes, enum record_family family, struct bytes key);
-/* Releases references that a record overwritten or deleted in this list had. References added and released in one list cancel
- * out. A piece with no reference left is freed after the commit is durable and no open snapshot can see it. */
+/* Releases references that a record overwritten or deleted in this list had. References added and
+ * released in one list cancel out. A piece with no reference left is freed after the commit is
+ * durable and no open snapshot can see it. */
 void changes_release(struct changes *changes, const struct piece *pieces, size_t piece_count);
 /* An index record: ordered by its own key over all partitions of the space, and read by an
  * index_iterator. It belongs to the partition of the commit; the same key in another partition is
@@ -258,26 +267,26 @@ struct guid changes_defer(struct changes *changes, instant due, uint32_t kind,
 /* Removes a task, in the commit of its work, or when there was nothing to do. */
 struct deferred_task;
 void changes_task_done(struct changes *changes, const struct deferred_task *task);
-/* Drops a whole space in the same commit. All its partitions are gone at once for every new snapshot
- * and iterator; commits to it return STORE_NOT_FOUND; its contents are deleted in the background. */
+/* Drops a whole space in the same commit. All its partitions disappear at once for every new
+ * snapshot and iterator; commits to it return STORE_NOT_FOUND; its contents are deleted in the
+ * background. */
 void changes_drop_space(struct changes *changes, struct guid space);
 
 /* One partition of a commit. */
 struct commit_part {
     struct snapshot *snapshot;
     const struct changes
-        *changes; /* NULL: a guard. Nothing is written, but the commit is refused if
-                                    * the partition has changed since the snapshot */
+        *changes; /* NULL: a guard, which writes nothing but must be unchanged too */
 };
 
 /* Applies the changes of all parts atomically, if no partition has changed since its snapshot. Each
- * partition is in at most one part, and at least one part has changes. Use a guard where a rule
- * spans two partitions (a rename, a create in a directory, a quota), not on every write.
+ * partition is in at most one part, and at least one part has changes. Use a guard if a rule spans
+ * two partitions (a rename, a create in a directory, a quota), not on every write.
  *
  * To move a piece to another partition, one commit releases it in one part and puts it in another.
  *
- * After STORE_OK the snapshots of parts with changes are spent: they can only be closed. Those of guards
- * stay usable.
+ * After STORE_OK the snapshots of parts with changes are spent: they can only be closed. Those of
+ * guards remain usable.
  *
  * now           the instant the changes were decided at, above snapshot_instant() of every part
  * ret_sequence  must be durable before the success is reported
@@ -289,9 +298,9 @@ struct commit_part {
 enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
                                instant now, struct store_access access, uint64_t *ret_sequence);
 
-/* Stores the steps of the wall clock that the clock has followed since the last commit, if any. A commit
- * stores them too, but there may be no commit for a long time. One thread at a time, not concurrently
- * with store_close(). */
+/* Stores the steps of the wall clock that the clock has followed since the last commit, if any. A
+ * commit stores them too, but there may be no commit for a long time. One thread at a time, not
+ * concurrently with store_close(). */
 void store_checkpoint_clock(struct store *store);
 
 /* ---- time that passes ---- */
@@ -364,27 +373,32 @@ enum store_result index_iterator_next(struct index_iterator *iterator,
                                       struct index_record *ret_record);
 void index_iterator_close(struct index_iterator *iterator);
 
-/* The sum of all additions to a counter of the space by commits up to now; 0 if there were none, or the space is dropped.
- * *ret_sequence: as snapshot_sequence(). returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
+/* Returns the sum of all additions to a counter of the space by commits up to now; 0 if there were
+ * none, or the space is dropped. *ret_sequence: as snapshot_sequence(). Returns STORE_OK,
+ * STORE_WAIT, STORE_CORRUPT, STORE_IO. */
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,
                               struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
 
 /* ---- deferred tasks ---- */
 
-/* A durable list of tasks, ordered by when they are due. A task is added by the commit that makes it necessary, and removed by the
- * commit that does it. So it runs at least once: again after a crash or a conflict. Its handler first
- * checks what there is still to do.
+/* A durable list of tasks, ordered by when they are due. A task is added by the commit that makes
+ * it necessary, and removed by the commit that does it. So it runs at least once: again after a
+ * crash or a conflict. Its handler first checks what is still to be done.
  *
  * How a runner (one thread) uses it:
  *     loop: store_task_next(store, clock_now(), NULL, ..)
- *       STORE_OK         open a snapshot of task.partition; decide; commit, with changes_task_done().
- *                        To do it again later: changes_defer() with a later instant, same commit.
- *                        STORE_NOT_FOUND from the commit: the space is dropped: store_task_discard()
+ *       STORE_OK         open a snapshot of task.partition; decide; commit, with
+ *                        changes_task_done(). To do it again later: changes_defer() with a later
+ *                        instant, same commit.
+ *                        STORE_NOT_FOUND from the commit: the space is dropped:
+ *                        store_task_discard().
  *                        Any other failure: leave it; continue with store_task_next(.., after that
  *                        task, ..) to do the others; start again with NULL after a while
- *       STORE_NOT_FOUND  store_task_wait(store, due, waiter), and sleep until woken or until *ret_due
- * A deadline that moves all the time (a week after the last use) does not need a task for each move:
- * when the task is due, its handler finds that the deadline has moved, and adds the next task. */
+ *       STORE_NOT_FOUND  store_task_wait(store, due, waiter), and sleep until woken or until
+ *                        *ret_due
+ * A deadline that moves all the time (a week after the last use) does not need a task for each
+ * move: when the task is due, its handler finds that the deadline has moved, and adds the next
+ * task. */
 struct deferred_task {
     instant due;
     uint32_t kind;
@@ -393,9 +407,10 @@ struct deferred_task {
     struct guid id;       /* assigned by the store */
 };
 
-/* The first task that is due at `now`; with `after`, the first after that one. In the arena. May wait
- * for a disk read. returns STORE_OK, STORE_CORRUPT, STORE_IO, or
- *         STORE_NOT_FOUND  none; *ret_due: when the next one is due, INSTANT_MAX: the list is empty */
+/* Returns the first task that is due at `now`; with `after`, the first after that one. In the
+ * arena. May wait for a disk read. Returns STORE_OK, STORE_CORRUPT, STORE_IO, or
+ *         STORE_NOT_FOUND  none; *ret_due: when the next one is due, INSTANT_MAX: the list is
+ *                          empty */
 enum store_result store_task_next(struct store *store, instant now,
                                   const struct deferred_task *after, struct arena *arena,
                                   struct deferred_task *ret_task, instant *ret_due);
@@ -404,8 +419,8 @@ enum store_result store_task_next(struct store *store, instant now,
  * STORE_CORRUPT, STORE_IO. */
 enum store_result store_task_peek(struct store *store, const struct deferred_task *after,
                                   struct arena *arena, struct deferred_task *ret_task);
-/* Wakes the waiter, once, when a task due before `due` is added, or has been since the last store_task_next() without `after`. One
- * waiter at a time. */
+/* Wakes the waiter, once, when a task due before `due` is added, or has been since the last
+ * store_task_next() without `after`. One waiter at a time. */
 void store_task_wait(struct store *store, instant due, struct waiter *waiter);
 /* Removes the waiter. False: it has been woken, or is being woken. */
 bool store_task_forget(struct store *store, struct waiter *waiter);

@@ -14,7 +14,7 @@ static void answer_messages(struct answer *a, const struct message_list *list, u
     answer_xml(a, &out);
 }
 
-/* peekonly=true selects Peek Messages, another row. */
+/* peekonly=true selects another operation, Peek Messages. */
 enum error get_messages_check(struct call *call, struct get_messages_parameters *p)
 {
     struct bytes peek = call_query(call, "peekonly");

@@ -1,5 +1,5 @@
-/* Pieces that commits have freed, and that wait until the commit is durable and (stripes.h) nobody can see them:
- * reclaim.h returns them to the file system. */
+/* Pieces freed by commits. They wait until the commit is durable and no reader can see them (stripes.h);
+ * then reclaim.h returns them to the file system. */
 #ifndef LAGRA_STORE_EMBEDDED_FREED_H
 #define LAGRA_STORE_EMBEDDED_FREED_H
 
@@ -14,7 +14,7 @@ struct freed_piece {
     uint64_t offset;
 };
 
-/* What one commit freed. */
+/* Pieces freed by one commit. */
 struct freed {
     struct freed *next;
     uint64_t sequence; /* of the commit; 0: no commit ever referred to these pieces */
@@ -27,23 +27,24 @@ struct reclaim {
     struct freed *waiting;        /* under lock */
     void (*added)(void *context); /* called without the lock */
     void *context;
-    _Atomic uint64_t
-        pending_bytes;        /* freed and not yet given back, also those not yet given here */
-    _Atomic size_t under_way; /* what commits freed, until all of it was given back or is kept */
-    /* Durable, and nobody sees them, but a backup holds their extents (extents.h). Of the collector. */
+    _Atomic uint64_t pending_bytes; /* freed, but not yet returned or even passed to reclaim */
+    _Atomic size_t under_way;       /* freed by commits and not yet completely returned or kept */
+    /* Durable and unseen, but in extents held by a backup (extents.h). Used by the collector. */
     struct freed_piece *kept;
     size_t kept_count, kept_capacity;
 };
+
 void reclaim_init(struct reclaim *reclaim, void (*added)(void *context), void *context);
-/* Forgets what waits: the next start finds it by the index of pieces. */
+/* Discards what is waiting: the next start finds it by the index of pieces. */
 void reclaim_release(struct reclaim *reclaim);
 
-/* With room for some pieces, none yet. */
+/* Allocates an empty list with space for some pieces. */
 struct freed *freed_new(size_t room);
-/* Its commit is done: it counts as pending. */
+/* Counts the list as pending; called when its commit is done. */
 void freed_count(struct reclaim *reclaim, const struct freed *freed);
-/* A piece of it is not to be given back now. */
+/* Excludes a piece of it that is not returned now. */
 void freed_uncount(struct reclaim *reclaim, const struct freed_piece *piece);
-/* Takes a list over (NULL: none). Any thread. */
+/* Takes over a list, if not NULL. Thread-safe. */
 void reclaim_add(struct reclaim *reclaim, struct freed *freed);
+
 #endif

@@ -1,4 +1,4 @@
-/* What happens when a write or sync has failed, and when RocksDB lacked what it needs for one. */
+/* Handles a failed write or sync, and a RocksDB that ran out of resources for one. */
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 

@@ -1,4 +1,4 @@
-/* Freed pieces on their way back to the file system. */
+/* Returns freed pieces to the file system. */
 #include "store/embedded/reclaim.h"
 
 #include <assert.h>
@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 
-/* Takes those out whose commit is durable. */
+/* Removes and returns the lists whose commits are durable. */
 static struct freed *take_durable(struct embedded *embedded, bool *ret_left)
 {
     struct reclaim *reclaim = &embedded->reclaim;
@@ -50,7 +50,7 @@ static void keep(struct reclaim *reclaim, const struct freed_piece *run)
     assert(reclaim->kept_count <= RECLAIM_KEPT_MAX);
 }
 
-/* Punches what is held no longer. */
+/* Punches what is no longer held. */
 static void punch_kept(struct embedded *embedded)
 {
     struct reclaim *reclaim = &embedded->reclaim;
@@ -83,7 +83,7 @@ void reclaim_press(struct embedded *embedded)
     punch_kept(embedded);
 }
 
-/* A run of pieces that follow each other. */
+/* Returns a run of adjacent pieces. */
 static void give_back_run(struct embedded *embedded, const struct freed_piece *run)
 {
     struct reclaim *reclaim = &embedded->reclaim;
@@ -94,15 +94,15 @@ static void give_back_run(struct embedded *embedded, const struct freed_piece *r
     }
     if (reclaim->kept_count == RECLAIM_KEPT_MAX) {
         punch_kept(embedded);
-        /* With few of them gone, all would be looked through again soon. */
+        /* If only few were punched, everything would soon be examined again. */
         if (reclaim->kept_count > RECLAIM_KEPT_MAX / 2)
             reclaim_press(embedded);
     }
-    /* It may be held no longer by now: then it goes at the end of the step. */
+    /* It may no longer be held: then it is punched at the end of the step. */
     keep(reclaim, run);
 }
 
-/* Returns what a commit freed to the file system, pieces that follow each other in one. */
+/* Returns what a commit freed to the file system, adjacent pieces together. */
 static void give_back(struct embedded *embedded, const struct freed *freed)
 {
     for (size_t i = 0, next; i < freed->count; i = next) {

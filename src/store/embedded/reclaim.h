@@ -1,5 +1,5 @@
-/* Returns the bytes of freed pieces to the file system, once the commit that freed them is
- * durable and (stripes.h) nobody can see them. */
+/* Returns the bytes of freed pieces to the file system once the commit that freed them is durable
+ * and (stripes.h) no snapshot sees them. */
 #ifndef LAGRA_STORE_EMBEDDED_RECLAIM_H
 #define LAGRA_STORE_EMBEDDED_RECLAIM_H
 
@@ -7,14 +7,14 @@
 
 struct embedded;
 
-/* When there are more, 64 MiB of memory, the backup has lost its hold. */
+/* If there are more, 64 MiB of memory, the backup loses its hold. */
 #define RECLAIM_KEPT_MAX (4u << 20)
 
-/* Punches what may go by now. Returns true when something still waits. Waits for the disk.
+/* Punches what is allowed by now. Returns true if something is still waiting. Waits for the disk.
  * Collector. */
 bool reclaim_step(struct embedded *embedded);
-/* Room is needed: punches what a backup holds no longer and, if it holds anything else, takes its hold
- * from it, and punches that too. Collector. */
+/* Makes room: punches what a backup no longer holds and, if it still holds anything, ends its hold
+ * and punches that too. Collector. */
 void reclaim_press(struct embedded *embedded);
 
 #endif

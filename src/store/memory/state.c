@@ -1,4 +1,4 @@
-/* Kept states of the memory store: a reference to the root of their moment, and the pieces that it
+/* Kept states of the memory store: a reference to the root, and the pieces that it
  * refers to. Returning to one takes time per piece, but none for records. */
 #include "store/memory/memory_private.h"
 
