@@ -22,6 +22,10 @@
 /* Status of the internal endpoint of a front end that does not own the cell, or not under the incarnation that was meant. No
  * response of a service has it. rfc: 9110 15.5.20 */
 #define FORWARD_NOT_OWNER   421
+/* A header of that response from an owner that stops, or was another one: it will not own the cell under that incarnation
+ * again. */
+#define FORWARD_LEAVES      "Lagra-Owner"
+#define FORWARD_LEAVES_SAYS "leaves"
 #define FORWARD_PATH_READY  "/-/ready"
 
 /* What is logged of a forwarded request once it has ended. */

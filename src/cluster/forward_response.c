@@ -39,6 +39,8 @@ static void finish_link(struct forward *f)
 /* The receiver does not own the cell: nothing was executed. */
 static enum http_step after_refusal(struct forward *f)
 {
+    if (response_find_header(&f->exchange->response, bytes_from_string(FORWARD_LEAVES)))
+        route_refused(f->of->route, f->target.incarnation);
     if (f->link)
         finish_link(f);
     if (f->taken > 0)
@@ -51,6 +53,9 @@ static enum http_step after_refusal(struct forward *f)
 
 /* ---- body ---- */
 
+/* A receive into less is left to the next block. */
+#define LEAST_BYTES ((size_t)32 * 1024)
+
 static long receive_body(struct forward *f, char *to, size_t max)
 {
     struct connection *connection = &f->link->net;
@@ -61,7 +66,7 @@ static long receive_body(struct forward *f, char *to, size_t max)
         memcpy(to, there.ptr, size);
         input_use(&connection->input, size);
     }
-    while (size < max && connection->readable) {
+    while ((size == 0 || max - size > LEAST_BYTES) && connection->readable) {
         ssize_t n = transport_receive(connection, to + size, max - size);
 
         if (n == TRANSPORT_WAITS)

@@ -20,7 +20,8 @@ enum route_found route_find(struct route *route, const struct request *request,
     (void)request;
     lock_take(&route->lock);
     if (route->is_open)
-        found = route->has_target ? ROUTE_FOUND : ROUTE_NO_OWNER;
+        found = route->has_target && route->target.incarnation > route->refused ? ROUTE_FOUND
+                                                                                : ROUTE_NO_OWNER;
     *ret_target = route->target;
     *ret_asked_ns = route->asked_ns;
     lock_give(&route->lock);
@@ -90,6 +91,14 @@ bool route_saw(struct route *route, const struct owner_record *record, uint64_t 
     lock_give(&route->lock);
     wake(waiting);
     return is_other;
+}
+
+void route_refused(struct route *route, uint64_t incarnation)
+{
+    lock_take(&route->lock);
+    if (incarnation > route->refused)
+        route->refused = incarnation;
+    lock_give(&route->lock);
 }
 
 void route_wake(struct route *route)

@@ -24,6 +24,7 @@ struct route {
     bool is_open;    /* the front end stands by */
     bool has_target; /* there is an owner that renews its lease and can be reached */
     struct owner_target target;
+    uint64_t refused;       /* incarnation that has left the cell, whatever the record says */
     uint64_t asked_ns;      /* start of the last read of the record, by clock_boot_ns() */
     struct waiter *waiting; /* for another read */
     uint64_t woken_ns;      /* the main thread's */
@@ -48,6 +49,8 @@ void route_wait(struct route *route, struct waiter *waiter);
 /* Notes the cell's record, or NULL if its owner is not known or does not renew its lease, and when the last read of it
  * started. Returns true if requests go to another incarnation than before. Main thread, several times a second. */
 bool route_saw(struct route *route, const struct owner_record *record, uint64_t asked_ns);
+/* Notes that the owner of this incarnation refuses all requests, because it leaves the cell. Thread-safe. */
+void route_refused(struct route *route, uint64_t incarnation);
 /* Wakes all waiters. Thread-safe. */
 void route_wake(struct route *route);
 /* Nothing is forwarded any more. Main thread. */

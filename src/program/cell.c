@@ -18,6 +18,8 @@
 
 #define LOOK_MS        50u
 #define ABANDON_MS     1000u
+/* Lifetime of links to an owner that has handed over, on both sides. */
+#define LEAVE_MS       2000u
 /* A fence command that failed, or did not free the lock, is repeated after this time. */
 #define FENCE_AGAIN_MS 5000u
 #define NUDGE_AGAIN_MS 2000u
@@ -55,9 +57,9 @@ static void log_silence(struct contender *c, const struct options *options,
     c->is_silent = true;
     log_line(LOG_WARN,
              "cell %u: its owner %s (%s, client \"%s\", pid %" PRIu64
-             ") does not renew its lease, and holds its lock. %s",
+             ") holds its lock but does not renew its lease. %s",
              c->candidate.cell, owner->name, owner->address, owner->client, owner->pid,
-             options->fence_command ? "It is fenced now"
+             options->fence_command ? "Fencing it"
                                     : "Without --fenceCommand this front end waits until the file "
                                       "system ends the owner's session by itself");
 }
@@ -69,8 +71,8 @@ static void log_hang(struct contender *c, const struct candidate_found *found)
 
     if (hangs && !c->hangs)
         log_line(LOG_WARN,
-                 "cell %u: the file system does not let its file `owner` be %s for %u s: perhaps "
-                 "the machine of its owner hangs",
+                 "cell %u: its file `owner` could not be %s for %u s; "
+                 "the machine of its owner may hang",
                  c->candidate.cell, found->is_open ? "read or locked" : "opened",
                  HANGS_AFTER_MS / 1000);
     c->hangs = hangs;
@@ -222,13 +224,30 @@ static void take(struct cell *cell, const struct options *options, struct conten
 
 /* ---- the wait ---- */
 
-/* What waits for an owner of an earlier incarnation waits in vain, since that one has died or was fenced. So does what waits for
- * one that does not renew its lease: without one it sends nothing. decision: 952 */
-static void cut_links(struct cell *cell, uint64_t incarnation)
+/* Requests that wait for an owner of an earlier incarnation, or for an owner without a lease, wait in vain, because it sends
+ * nothing. decision: 952 */
+static void cut_links(struct cell *cell, uint64_t incarnation, enum cut_which which)
 {
     for (size_t i = 0; i < SERVICE_COUNT; i++)
         if (cell->servers[i])
-            http_cut_outgoing(cell->servers[i], incarnation);
+            http_cut_outgoing(cell->servers[i], incarnation, which);
+}
+
+/* An owner that has handed over refuses the requests that are still on their way to it, and these get time for that.
+ * decision: 1010 */
+static void leave_links(struct cell *cell, uint64_t incarnation)
+{
+    cut_links(cell, incarnation, CUT_IDLE);
+    cell->left = incarnation;
+    cell->left_ns = clock_boot_ns() + LEAVE_MS * NS_PER_MS;
+}
+
+void cell_look(struct cell *cell)
+{
+    if (cell->left == 0 || clock_boot_ns() < cell->left_ns)
+        return;
+    cut_links(cell, cell->left, CUT_ALL);
+    cell->left = 0;
 }
 
 /* With several cells it is not known which of them a request is about. */
@@ -253,12 +272,14 @@ static void show_owner(struct cell *cell, const struct candidate_found *found)
                  "stands by: cell %u is owned by %s, %s, incarnation %" PRIu64, record->cell,
                  record->owner.name, record->owner.address, record->incarnation);
     else
-        snprintf(status, sizeof status, "stands by: the cell has no owner that renews its lease");
+        snprintf(status, sizeof status, "stands by: the cell has no owner with a valid lease");
     front_set_status(&cell->front, status);
     if (route_saw(&cell->front.route, is_owned ? record : NULL, found->watch.asked_ns))
-        cut_links(cell, record->incarnation);
+        leave_links(cell, record->incarnation);
+    else if (!is_owned && cell->has_owner && !record->is_held)
+        leave_links(cell, record->incarnation + 1);
     else if (!is_owned && cell->has_owner)
-        cut_links(cell, record->incarnation + 1);
+        cut_links(cell, record->incarnation + 1, CUT_ALL);
     cell->has_owner = is_owned;
 }
 
@@ -293,6 +314,7 @@ static enum cell_result wait_for_cell(struct cell *cell, struct standby *standby
             printf("Lagra stands by for a cell of %s\n", standby->options->cluster);
         said = said || found.is_open;
         fflush(stdout);
+        cell_look(cell);
         if (signals_next(signals, LOOK_MS) == SIGNAL_END)
             return CELL_STOPPED;
     }
@@ -336,7 +358,7 @@ static bool read_key(struct cell *cell, const struct options *options)
         break;
     case CLUSTER_KEY_MISSING:
         log_line(LOG_WARN,
-                 "the cluster has no file `key`: requests are not forwarded to owners of cells");
+                 "the cluster has no file `key`, so requests are not forwarded to owners of cells");
         return true;
     case CLUSTER_KEY_UNUSABLE:
         break;
@@ -389,15 +411,20 @@ bool cell_listen(struct cell *cell, const struct options *options, const struct 
     return true;
 }
 
+static void stop_internal(struct cell *cell)
+{
+    if (cell->internal)
+        http_stop(cell->internal, 0);
+    cell->internal = NULL;
+}
+
 void cell_stop(struct cell *cell, unsigned grace_s)
 {
     if (!cell->servers)
         return;
-    front_hand_over(&cell->front);
     route_close(&cell->front.route);
-    if (cell->internal)
-        http_stop(cell->internal, grace_s);
-    cell->internal = NULL;
+    if (!front_hand_over(&cell->front, grace_s * 1000))
+        stop_internal(cell);
 }
 
 enum cell_result cell_acquire(struct cell *cell, const struct options *options, uint16_t blob_port,
@@ -427,19 +454,28 @@ void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT])
         thread_sleep_ns(cell->serves_from_ns - now_ns);
     for (size_t i = 0; i < SERVICE_COUNT; i++)
         cell->front.doors[i].tag = tags[i];
+    owner_serves(&cell->owner);
     front_serve(&cell->front, &cell->owner.tenure, cell->owner.record.cell,
                 cell->owner.record.incarnation);
     route_close(&cell->front.route); /* what waits for an owner is executed here */
-    cut_links(cell, cell->owner.record.incarnation);
+    leave_links(cell, cell->owner.record.incarnation);
+}
+
+/* Front ends that read that the cell is free close their idle connections, and send nothing more. */
+static void give_up(struct cell *cell)
+{
+    owner_release(&cell->owner);
+    free(cell->location);
+    cell->location = NULL;
+    if (cell->internal)
+        (void)http_await_none(cell->internal, LEAVE_MS);
 }
 
 void cell_release(struct cell *cell)
 {
-    if (!cell->location)
-        return;
-    owner_release(&cell->owner);
-    free(cell->location);
-    cell->location = NULL;
+    if (cell->location)
+        give_up(cell);
+    stop_internal(cell);
 }
 
 void cell_free(struct cell *cell)

@@ -20,6 +20,8 @@ struct cell {
     struct http_server *const *servers;           /* SERVICE_COUNT; NULL in it: not served */
     uint64_t serves_from_ns;                      /* when the lease of the owner before has ended */
     bool has_owner;                               /* another front end, which renews its lease */
+    uint64_t left; /* links to owners of earlier incarnations are cut at left_ns; or 0 */
+    uint64_t left_ns;
     char *location; /* of its data folder, or NULL if no cell is owned */
 };
 
@@ -48,9 +50,13 @@ enum cell_result cell_acquire(struct cell *cell, const struct options *options, 
 /* Serves: waits until the lease of the owner before has ended, and has the doors pass requests on.
  * tags: of the services. Main thread. */
 void cell_serve(struct cell *cell, void *const tags[SERVICE_COUNT]);
-/* Ends the internal endpoint, and forwarding: as http_stop(), before that of the services. Main thread. */
+/* Checks links to earlier owners. Main thread, now and then. */
+void cell_look(struct cell *cell);
+/* Ends forwarding: requests of other front ends that are in progress end within grace_s, and later ones are refused. Before the
+ * services stop. Main thread. */
 void cell_stop(struct cell *cell, unsigned grace_s);
-/* Gives the cell up, if one is owned. The store is closed. Main thread. */
+/* Gives the cell up, if one is owned, and ends the internal endpoint once the other front ends have closed their connections.
+ * The store is closed. Main thread. */
 void cell_release(struct cell *cell);
 /* Frees the rest, once all servers have stopped. Main thread. */
 void cell_free(struct cell *cell);

@@ -268,7 +268,8 @@ static bool fit_limits(struct running *run)
         return false;
     }
     if (!run->options.silent && run->limits.net.connections_max < wanted)
-        printf("Lagra takes up to %u connections for each service: %u open files are allowed "
+        printf("Lagra accepts up to %u connections for each service, because %u open files are "
+               "allowed "
                "(ulimit -n)\n",
                run->limits.net.connections_max, descriptors);
     return true;
@@ -431,6 +432,7 @@ static void look(void *of)
     if (run->management.management.console)
         console_look(run->management.management.console);
     certificate_renewal_look(&run->renewal);
+    cell_look(&run->cell);
 }
 
 enum ending { ENDING_STOP, ENDING_REOPEN };
@@ -477,7 +479,7 @@ int serve(struct options *options)
     if (started)
         supervisor_notify("READY=1");
     while (started && wait_for_ending(&run, &signals) == ENDING_REOPEN) {
-        log_line(LOG_WARN, "descriptors can be had again: the data folder is opened again");
+        log_line(LOG_WARN, "descriptors are available again; reopening the data directory");
         keep_ports(&run, options);
         stop(&run, REOPEN_GRACE_S);
         started = start(&run, options, &signals);

@@ -32,8 +32,9 @@
 #define FILES_MAX          300u
 /* Buffers of a body on both sides, and what is read ahead. */
 #define REQUEST_MEMORY_MAX ((size_t)4 << 20)
-/* A life takes some seconds; the machine may have others to do. */
-#define LIFE_CPU_S         120
+/* A life takes a second of the processor; one of many requests takes longer. The machine may have others to do. */
+#define LIFE_CPU_S         10u
+#define REQUESTS_IN_A_S    500u
 #define LIFE_REAL_S        1800
 #define LIVES_MORE         40 /* starts that a fault spoils before it is called a loop */
 
@@ -231,6 +232,29 @@ static void end_by_signal(int status)
                    WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGALRM ? ": it hung" : "");
 }
 
+/* It goes in circles: who goes, and what is asked for all that time. */
+static void fail_circle(int number)
+{
+    char last[900], asked[300] = "";
+
+    (void)number;
+    sched_show_last(last, sizeof last);
+    for (unsigned i = 0; i < SLOTS_MAX && asked[0] == '\0'; i++)
+        if (wishes[i].is_waiting)
+            ask_format(&wishes[i].ask, asked, sizeof asked);
+    world_fail("a life has not ended in its seconds of the processor, after %" PRIu64
+               " switches; one asks: %s; last:%s",
+               world->switches, asked, last);
+}
+
+static void limit_processor(void)
+{
+    rlim_t seconds = LIFE_CPU_S + world->plan.clients * world->plan.operations / REQUESTS_IN_A_S;
+
+    signal(SIGXCPU, fail_circle);
+    setrlimit(RLIMIT_CPU, &(struct rlimit){ seconds, seconds + LIFE_CPU_S });
+}
+
 static void run_life(bool calm)
 {
     int status = 0;
@@ -242,7 +266,7 @@ static void run_life(bool calm)
     child = fork();
     assert(child >= 0);
     if (child == 0) {
-        setrlimit(RLIMIT_CPU, &(struct rlimit){ LIFE_CPU_S, LIFE_CPU_S });
+        limit_processor();
         alarm(LIFE_REAL_S);
         signal(SIGALRM, SIG_DFL);
         if (world->plan.fronts > 0 && world->life == 0)

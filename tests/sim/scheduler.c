@@ -37,6 +37,8 @@ struct thread {
     bool is_free;   /* its process has ended */
 };
 
+#define LAST_SWITCHES 16u
+
 /* Of this process, or in the world's memory for those of all front ends. */
 struct scheduler {
     struct thread threads[THREADS_MAX];
@@ -47,6 +49,10 @@ struct scheduler {
     bool by_priority;
     unsigned low_priority;
     uint64_t resumes_ns[FRONTS_MAX + 1]; /* a process whose threads do not run before */
+    struct {
+        unsigned thread;
+        uint64_t at_ns;
+    } last[LAST_SWITCHES]; /* the newest switches */
 };
 
 static struct scheduler own = { .rare = 16, .low_priority = 1000000 };
@@ -225,6 +231,8 @@ static void switch_away(void)
 {
     unsigned me = self, next = pick();
 
+    s->last[world->switches % LAST_SWITCHES].thread = next;
+    s->last[world->switches % LAST_SWITCHES].at_ns = world->now_ns;
     world->switches++;
     world_trace(next + 1);
     if (next == me)
@@ -316,6 +324,20 @@ void sched_release(void)
 bool sched_is_held(void)
 {
     return s->threads[self].holds > 0;
+}
+
+void sched_show_last(char *to, size_t size)
+{
+    size_t used = 0;
+
+    to[0] = '\0';
+    for (uint64_t i = 1; i <= LAST_SWITCHES && i <= world->switches && used + 60 < size; i++) {
+        unsigned at = (unsigned)((world->switches - i) % LAST_SWITCHES);
+
+        used += (size_t)snprintf(to + used, size - used, "\n  %.9f %u %s",
+                                 (double)s->last[at].at_ns / 1e9, s->last[at].thread,
+                                 s->threads[s->last[at].thread].name);
+    }
 }
 
 void *sched_real(const char *name)

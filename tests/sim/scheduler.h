@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum wait {
@@ -47,6 +48,8 @@ void sched_sleep(uint64_t ns);
 void sched_hold(void);
 void sched_release(void);
 bool sched_is_held(void);
+/* Who ran last, the newest first, and since when: of a run that goes in circles. */
+void sched_show_last(char *to, size_t size);
 /* The function of that name that comes behind ours. */
 void *sched_real(const char *name);
 /* The calling thread never runs again. */

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
+#include "store/embedded/reclaim.h"
 #include "store/embedded/records_files.h"
 #include "store/embedded/recovery.h"
 #include "store/record_key.h"

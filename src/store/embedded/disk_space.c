@@ -181,7 +181,7 @@ static void give_up_ballast(struct disk_space *space)
         return;
     }
     atomic_store(&space->has_ballast, false);
-    log_line(LOG_WARN, "store: the disk is full: the ballast of %" PRIu64 " MiB is given up",
+    log_line(LOG_WARN, "store: the disk is full; freeing the ballast of %" PRIu64 " MiB",
              space->ballast >> 20);
 }
 

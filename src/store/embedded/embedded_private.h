@@ -17,7 +17,7 @@
 #include "store/embedded/keyspace.h"
 #include "store/embedded/lag.h"
 #include "store/embedded/manifest_guard.h"
-#include "store/embedded/reclaim.h"
+#include "store/embedded/freed.h"
 #include "store/embedded/record_cache.h"
 #include "store/embedded/recovery.h"
 #include "store/embedded/snapshots.h"

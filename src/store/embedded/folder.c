@@ -149,7 +149,7 @@ static const char *refusal(const struct contents *contents, enum folder_use use)
                             "changed: name another folder with --location",
                             contents->azurites);
     if (use == FOLDER_CHECK)
-        return "it is no data folder of Lagra. Nothing was changed";
+        return "it is not a data directory of Lagra. Nothing was changed";
     if (!contents->has_format && (contents->others[0] || contents->has_records))
         return problem_text("it holds files that are not Lagra's (%s). Nothing was changed: name "
                             "an empty or a new folder with --location",
@@ -163,7 +163,7 @@ static enum store_result check_use(int folder, enum folder_use use, const char *
     const char *problem;
 
     if (!look_at(folder, known_files, ret_contents))
-        return failed("list", "the data folder cannot be read", ret_problem);
+        return failed("list", "the data directory cannot be read", ret_problem);
     problem = refusal(ret_contents, use);
     if (!problem)
         return STORE_OK;
@@ -176,17 +176,17 @@ static enum store_result take_lock(int folder, int *ret_lock, const char **ret_p
     int fd = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return failed("open `lock`", "the data folder cannot be written", ret_problem);
+        return failed("open `lock`", "the data directory cannot be written", ret_problem);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
         *ret_lock = fd;
         return STORE_OK;
     }
     if (errno == EWOULDBLOCK) {
         close(fd);
-        *ret_problem = "another process is using this data folder";
+        *ret_problem = "another process is using this data directory";
         return STORE_BUSY;
     }
-    failed("lock", "the data folder cannot be locked", ret_problem);
+    failed("lock", "the data directory cannot be locked", ret_problem);
     close(fd);
     return STORE_IO;
 }
@@ -237,11 +237,11 @@ static enum store_result check_format(int folder, const char **ret_problem)
     if (fd < 0 && errno == ENOENT)
         return STORE_NOT_FOUND;
     if (fd < 0)
-        return failed("open `format`", "the data folder cannot be read", ret_problem);
+        return failed("open `format`", "the data directory cannot be read", ret_problem);
     size = file_read_at(fd, found, sizeof found, 0);
     close(fd);
     if (size < 0)
-        return failed("read `format`", "the data folder cannot be read", ret_problem);
+        return failed("read `format`", "the data directory cannot be read", ret_problem);
     if (size == (ssize_t)sizeof format - 1 && memcmp(found, format, (size_t)size) == 0)
         return STORE_OK;
     *ret_problem = explain_format(found, (size_t)size);
@@ -288,12 +288,12 @@ static enum store_result open_subfolder(const struct folder *folder, const char 
     int fd;
 
     if (mkdirat(folder->fd, name, 0700) < 0 && errno != EEXIST)
-        return failed(name, "the data folder cannot be written", ret_problem);
+        return failed(name, "the data directory cannot be written", ret_problem);
     fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return failed(name, "the data folder cannot be read", ret_problem);
+        return failed(name, "the data directory cannot be read", ret_problem);
     if (!close_to_others(fd)) {
-        failed(name, "the data folder cannot be closed to other users", ret_problem);
+        failed(name, "the data directory cannot be closed to other users", ret_problem);
         close(fd);
         return STORE_IO;
     }
@@ -316,7 +316,7 @@ enum store_result folder_sync(const struct folder *folder, const char **ret_prob
 {
     if (fsync(folder->fd) == 0 && file_sync_name(folder->fd))
         return STORE_OK;
-    return failed("sync", "the data folder cannot be written", ret_problem);
+    return failed("sync", "the data directory cannot be written", ret_problem);
 }
 
 /* Up to the lock nothing is written but the folder itself. */
@@ -334,7 +334,7 @@ static enum store_result claim(struct folder *folder, enum folder_use use,
         return has_format;
     result = take_lock(folder->fd, &folder->lock_file, ret_problem);
     if (!result && has_format == STORE_NOT_FOUND && !folder_write_format(folder->fd))
-        result = failed("write `format`", "the data folder cannot be written", ret_problem);
+        result = failed("write `format`", "the data directory cannot be written", ret_problem);
     return result;
 }
 
@@ -348,10 +348,10 @@ enum store_result folder_open(const char *location, enum folder_use use,
     /* RocksDB makes its files as the umask lets it. */
     umask(077);
     if (use != FOLDER_CHECK && !file_make_folders(location))
-        return failed("make", "the data folder cannot be made", ret_problem);
+        return failed("make", "the data directory cannot be created", ret_problem);
     folder.fd = open(location, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder.fd < 0)
-        return failed("open", "the data folder cannot be opened", ret_problem);
+        return failed("open", "the data directory cannot be opened", ret_problem);
     result = claim(&folder, use, known_files, ret_problem);
     if (!result)
         result = open_subfolders(&folder, ret_problem);

@@ -209,9 +209,10 @@ enum store_result keyspace_open(const char *path, const struct sizes *sizes, siz
                       : rocksdb_open(keyspace.options, path, &error);
     if (error) {
         result = keyspace_error("open the records", error);
-        *ret_problem = result == STORE_CORRUPT ? "the records in the data folder are damaged"
-                       : result == STORE_FULL  ? "the disk is full"
-                                               : "the records in the data folder cannot be opened";
+        *ret_problem = result == STORE_CORRUPT ? "the records in the data directory are damaged"
+                       : result == STORE_FULL
+                           ? "the disk is full"
+                           : "the records in the data directory cannot be opened";
         rocksdb_cache_destroy(keyspace.cache);
         rocksdb_options_destroy(keyspace.options);
         return result;

@@ -83,7 +83,7 @@ enum store_result manifest_find_copy(int folder, bool *ret_found)
     if (dir)
         closedir(dir);
     if (!listed)
-        log_errno("store: list the data folder");
+        log_errno("store: list the data directory");
     return listed ? STORE_OK : STORE_IO;
 }
 
@@ -236,7 +236,7 @@ enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, 
     guard->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     guard->records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (guard->folder < 0 || guard->records < 0) {
-        log_errno("store: open the data folder");
+        log_errno("store: open the data directory");
         if (guard->folder >= 0)
             close(guard->folder);
         return STORE_IO;

@@ -242,7 +242,7 @@ static enum store_result open_keyspace(struct embedded *embedded, const struct f
         return result;
     result = records_sync_all(folder->fd);
     if (result) {
-        *ret_problem = "the data folder cannot be written";
+        *ret_problem = "the data directory cannot be written";
         keyspace_close(&embedded->keyspace);
     }
     return result;
@@ -301,7 +301,7 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
     result = disk_space_claim(&embedded->space, OPENING_BYTES, ret_problem);
     if (result)
         return result;
-    *ret_problem = "the data folder cannot be read";
+    *ret_problem = "the data directory cannot be read";
     result = records_prove(folder->fd, embedded->synced, durable, PROOF_MEND,
                            whole_bytes_of(options), &damage, &proof);
     if (damage.count > 0 && !result)
@@ -343,7 +343,7 @@ static enum store_result open_synced(struct embedded *embedded, const struct fol
     enum store_result result = syncer_open_record(folder->fd, &embedded->synced, &durable);
     bool is_apart;
 
-    *ret_problem = "the data folder cannot be read";
+    *ret_problem = "the data directory cannot be read";
     if (result)
         return result;
     is_apart = thread_start(&thread, sync_folder, &syncing);
@@ -381,11 +381,11 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
     if (result)
         goto close_records;
     result = recovery_begin(embedded);
-    *ret_problem = result == STORE_CORRUPT ? "the records in the data folder are damaged"
-                                           : "the records in the data folder cannot be read";
+    *ret_problem = result == STORE_CORRUPT ? "the records in the data directory are damaged"
+                                           : "the records in the data directory cannot be read";
     if (result)
         goto release;
-    *ret_problem = "the data folder cannot be opened";
+    *ret_problem = "the data directory cannot be opened";
     result =
         manifest_guard_open(&embedded->guard, folder->fd, embedded->synced, &embedded->keyspace);
     if (result)

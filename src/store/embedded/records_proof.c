@@ -279,7 +279,8 @@ static enum store_result install(const struct proof *proof, const struct candida
 
     records_file_name(name, RECORDS_MANIFEST, candidate->number);
     if (candidate->is_restored) {
-        log_line(LOG_WARN, "store: records/%s was damaged: its copy is put back", name);
+        log_line(LOG_WARN, "store: records/%s was damaged and has been restored from its copy",
+                 name);
         if (fsync(candidate->fd) < 0)
             result = STORE_IO;
         if (!result && faccessat(proof->records, name, F_OK, 0) == 0)

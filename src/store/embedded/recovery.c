@@ -7,6 +7,7 @@
 #include "base/endian.h"
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
+#include "store/embedded/reclaim.h"
 #include "store/record_key.h"
 #include "store/record_value.h"
 

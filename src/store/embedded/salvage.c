@@ -198,7 +198,7 @@ static enum store_result lock_source(int from, int *ret_lock, const char **ret_p
 
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
         close(fd);
-        *ret_problem = "another process is using this data folder";
+        *ret_problem = "another process is using this data directory";
         return STORE_BUSY;
     }
     *ret_lock = fd;

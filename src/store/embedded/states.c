@@ -75,7 +75,7 @@ static void keep(struct states *states, const struct freed_piece *piece)
     states->kept[states->kept_count++] = *piece;
 }
 
-static void take_out(struct embedded *embedded, struct freed *freed)
+void states_take_out(struct embedded *embedded, struct freed *freed)
 {
     struct states *states = &embedded->states;
     size_t left = 0;
@@ -146,7 +146,7 @@ static void drop_over(struct embedded *embedded)
     }
 }
 
-static struct freed *let_go(struct embedded *embedded)
+struct freed *states_let_go(struct embedded *embedded)
 {
     struct states *states = &embedded->states;
     struct freed *freed = NULL;
@@ -238,8 +238,6 @@ void states_init(struct embedded *embedded)
     *states = (struct states){ .first = NULL };
     lock_init(&states->lock, RANK_STATE_SET);
     lock_init(&states->written_lock, RANK_WRITTEN);
-    embedded->reclaim.take_out = take_out;
-    embedded->reclaim.let_go = let_go;
 }
 
 void states_release(struct embedded *embedded)

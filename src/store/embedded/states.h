@@ -13,8 +13,8 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
+#include "store/embedded/freed.h"
 #include "store/embedded/keyspace.h"
-#include "store/embedded/reclaim.h"
 #include "store/embedded/written.h"
 #include "store/store_private.h"
 
@@ -68,6 +68,11 @@ void states_wrote(struct states *states, rocksdb_writebatch_t *writes);
 /* For reading alone. The first waits for no disk; nor does the second, whose work is the collector's. Any thread. */
 struct store_state *states_show(struct embedded *embedded);
 void states_over(struct embedded *embedded, struct store_state *state);
+
+/* Leaves in `freed`, whose commit is durable, what may be given back now. Waits for the disk. Collector. */
+void states_take_out(struct embedded *embedded, struct freed *freed);
+/* Returns what was kept for states that are dropped, which the caller frees; or NULL. Waits for the disk. Collector. */
+struct freed *states_let_go(struct embedded *embedded);
 
 /* For the table of operations. */
 struct store_state *embedded_keep_state(struct store *store);

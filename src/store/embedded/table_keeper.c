@@ -180,7 +180,7 @@ enum store_result table_keeper_open(struct table_keeper *keeper, int folder,
     keeper->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     keeper->records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (keeper->folder < 0 || keeper->records < 0)
-        log_errno("store: open the data folder");
+        log_errno("store: open the data directory");
     result = keeper->folder < 0 || keeper->records < 0
                  ? STORE_IO
                  : records_files_list(keeper->records, &files);

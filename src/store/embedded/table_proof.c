@@ -331,7 +331,7 @@ static bool open_folders(struct table_proof *proof, int folder)
     proof->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     proof->records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (proof->folder < 0 || proof->records < 0)
-        log_errno("store: open the data folder");
+        log_errno("store: open the data directory");
     return proof->folder >= 0 && proof->records >= 0;
 }
 

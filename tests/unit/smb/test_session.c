@@ -323,7 +323,9 @@ static void ends_the_previous(void **state)
     assert_int_equal(client_log_on(again, "two", TEST_KEY_1), 0);
     assert_int_equal(client_mount(c, "share"), 0);
     client_use_session(again, 0);
+    client_waits_with(again, c);
     assert_int_equal(client_log_on(again, "one", TEST_KEY_1), 0);
+    client_waits_with(again, NULL);
     assert_true(client_has_none(c));
     assert_int_equal(client_mount(c, "share"), nt_status_value(STATUS_USER_SESSION_DELETED));
     client_free(again);
