@@ -83,6 +83,14 @@ int64_t fleet_wall_ns(void)
     return fleet_machine(fleet_self())->skew_ns - fleet_machine(world->fleet->reigns)->skew_ns;
 }
 
+bool fleet_decided_by_owner(unsigned slot)
+{
+    const struct fleet *fleet = world->fleet;
+    unsigned session = fleet_is_running() && slot < CLIENTS_MAX ? fleet->wishes[slot].executed : 0;
+
+    return session == 0 || fleet->sessions[session].front == fleet->reigns;
+}
+
 /* ---- processes ---- */
 
 static void reap(pid_t pid)

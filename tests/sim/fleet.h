@@ -120,6 +120,10 @@ int64_t fleet_boot_ns(unsigned number, int64_t ns);
 /* Returns the lead of the caller's wall clock over the world's. */
 int64_t fleet_wall_ns(void);
 
+/* Returns false if an earlier owner, whose clocks may differ, executes the client's request: until a new owner serves, it
+ * may still send responses. */
+bool fleet_decided_by_owner(unsigned slot);
+
 /* ---- clients (wire.c) ---- */
 
 /* Draws the front end for the client's next request. Returns its port. */

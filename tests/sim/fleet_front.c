@@ -234,6 +234,7 @@ static noreturn void own(void)
     while (!machine()->is_told_to_stop) {
         note_tenure();
         sched_sleep(5 * MS_NS);
+        cell_look(&cell);
         end_if_failed();
     }
     fleet_trouble("a handover");
@@ -273,6 +274,7 @@ noreturn void fleet_front_run(unsigned number, unsigned thread)
         own();
     cell_stop(&cell, STOP_GRACE_S);
     http_stop(servers[own_service()], STOP_GRACE_S);
+    cell_release(&cell);
     leave(EXIT_SUCCESS);
 }
 
