@@ -40,7 +40,6 @@
 #define FIRST_PORT    10000u
 #define INTERNAL_PORT 10500u
 #define SKEW_MAX_NS   (INT64_C(100) * 1000000000)
-#define RATE_MAX_PPM  14000
 
 static unsigned clients_running;
 static struct server *nothing; /* for signatures only */
@@ -416,7 +415,8 @@ static void draw_machines(void)
         if (differ)
             machine->skew_ns = (int64_t)(world_random(STREAM_PLAN) % (uint64_t)(2 * most)) - most;
         if (drift)
-            machine->rate_ppm = (int64_t)world_draw(STREAM_PLAN, 2 * RATE_MAX_PPM) - RATE_MAX_PPM;
+            machine->rate_ppm =
+                (int64_t)world_draw(STREAM_PLAN, 2 * FLEET_RATE_MAX_PPM) - FLEET_RATE_MAX_PPM;
     }
     if (differ)
         world->plan.faults |= FAULT_CLOCK;

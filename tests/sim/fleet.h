@@ -16,9 +16,11 @@ struct exchange;
 struct inode;
 struct plan;
 
-#define FLEET_FOLDER   "/sim/cluster"
-#define FLEET_LOCATION FLEET_FOLDER "/cells/0001/data"
-#define SESSIONS_MAX   400u
+#define FLEET_FOLDER       "/sim/cluster"
+#define FLEET_LOCATION     FLEET_FOLDER "/cells/0001/data"
+/* Largest error of the rate of a machine's clock. */
+#define FLEET_RATE_MAX_PPM 14000
+#define SESSIONS_MAX       400u
 
 /* Ways in which a front end is disturbed; bits. */
 enum {
