@@ -73,7 +73,7 @@ static bool open_file(struct candidate *c)
             lock_take(&c->lock);
             c->found.self = self;
             c->found.is_open = true;
-            c->found.began_ns = 0; /* the problem stays until a read shows that there is none */
+            c->found.began_ns = 0; /* the problem remains until a read succeeds */
             lock_give(&c->lock);
         } else {
             end_failed(c, CANDIDATE_WAITS, "its file `owner` cannot be opened");
@@ -173,15 +173,15 @@ static bool attempt(struct candidate *c)
     return true;
 }
 
-/* After this machine was evicted the open file stays unusable, also once the file system is mounted again.
- * decision: 1020 */
+/* Opens the file again: after an eviction of this machine the open file remains unusable, even once the file system has
+ * been mounted again. decision: 1020 */
 static bool open_again(struct candidate *c)
 {
     owner_file_close(&c->file);
     return open_file(c);
 }
 
-/* Returns false if there is no file to try it with. */
+/* Waits until the next attempt. Returns false if the candidate has ended meanwhile and no file is open. */
 static bool pause_attempts(struct candidate *c, bool is_readable)
 {
     owner_file_unlock(&c->file); /* it was locked, and then its record was not read */

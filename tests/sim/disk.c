@@ -663,7 +663,7 @@ void disk_power_cut(void)
     lose_bytes();
 }
 
-/* Files that have no name any more stay for those who have them open. */
+/* Files without a name remain while they are open. */
 void disk_lose_unsynced(void)
 {
     lose_names();

@@ -43,7 +43,7 @@ struct inode {
     enum file_kind file;
     unsigned refs; /* names now, names on the disk, changes of names that are on their way */
     unsigned opens;
-    unsigned locked; /* 0: not; else by which session (fleet.h), or 1 */
+    unsigned locked; /* session that holds the lock (fleet.h), or 1; 0 if it is not locked */
     uint64_t size, durable_size;
     struct page ***pages; /* of runs of 512 */
     size_t runs;
@@ -108,7 +108,7 @@ void disk_fail_sync(struct inode *inode, enum sync_failure how);
 
 /* Drops the locks of a session. Returns whether it had one. */
 bool disk_unlock(unsigned session);
-/* As a power cut, of a disk that is open: what was not synced is there in part. */
+/* Loses part of the unsynced data, like a power cut, while the disk is in use. */
 void disk_lose_unsynced(void);
 void disk_sync_all(void);
 

@@ -1,4 +1,4 @@
-/* The process of the clients: it forks front ends, does to them what happens to machines, and asks. */
+/* The clients' process, which forks and restarts front ends, and sends requests. */
 #include "cluster/envelope.h"
 #include "cluster/folder.h"
 
@@ -28,22 +28,21 @@
 #define SECOND_NS     UINT64_C(1000000000)
 #define MS_NS         UINT64_C(1000000)
 #define TICK_NS       (20 * MS_NS)
-/* A request that began so long after the last trouble has no excuse. */
+/* Requests that start later than this after the last disturbance must succeed. */
 #define EXCUSED_NS    (15 * SECOND_NS)
-/* The same, and every request is answered within this time. */
+/* And they must get a response within this time. */
 #define ANSWERED_NS   (60 * SECOND_NS)
-/* A worker has closed what it has dropped. */
+/* By then a worker has closed the connections that it dropped. */
 #define SETTLES_NS    SECOND_NS
 #define NEVER_OVER_NS (400 * SECOND_NS)
-/* TCP gives up on a machine that has vanished. */
+/* TCP notices the loss of a machine after this time. */
 #define VANISHES_NS   (10 * SECOND_NS)
 #define FIRST_PORT    10000u
 #define INTERNAL_PORT 10500u
 #define SKEW_MAX_NS   (INT64_C(100) * 1000000000)
-#define RATE_MAX_PPM  14000
 
 static unsigned clients_running;
-static struct server *nothing; /* what clients sign for */
+static struct server *nothing; /* for signatures only */
 
 struct machine *fleet_machine(unsigned number)
 {
@@ -53,6 +52,11 @@ struct machine *fleet_machine(unsigned number)
 bool fleet_is_running(void)
 {
     return world->fleet && world->fleet->is_running;
+}
+
+void fleet_count(enum fleet_count count)
+{
+    world->fleet->counts.of[count]++;
 }
 
 void fleet_trouble(const char *what)
@@ -76,6 +80,14 @@ int64_t fleet_wall_ns(void)
     if (fleet_self() == 0)
         return 0;
     return fleet_machine(fleet_self())->skew_ns - fleet_machine(world->fleet->reigns)->skew_ns;
+}
+
+bool fleet_decided_by_owner(unsigned slot)
+{
+    const struct fleet *fleet = world->fleet;
+    unsigned session = fleet_is_running() && slot < CLIENTS_MAX ? fleet->wishes[slot].executed : 0;
+
+    return session == 0 || fleet->sessions[session].front == fleet->reigns;
 }
 
 /* ---- processes ---- */
@@ -127,7 +139,7 @@ void fleet_kill(unsigned number)
     reap(pid);
 }
 
-/* A front end that ends by a signal, or by a judge, ends the run. */
+/* SIGCHLD: ends the run if a front end has ended by a signal or by a judge. */
 static void on_child(int signal)
 {
     (void)signal;
@@ -145,7 +157,7 @@ static void on_child(int signal)
     }
 }
 
-/* ---- what goes on by itself ---- */
+/* ---- periodic work ---- */
 
 static void end_orphans(void)
 {
@@ -248,7 +260,7 @@ static bool may_go_on(unsigned slot, uint64_t since_ns)
     return true;
 }
 
-/* What a client has given up, or was cut off, may still be executed while bytes of it are anywhere. */
+/* Waits until no process can execute a request any more whose connection was lost. */
 static void wait_until_over(unsigned slot)
 {
     uint64_t since_ns = world->now_ns;
@@ -261,13 +273,13 @@ static void wait_until_over(unsigned slot)
     }
 }
 
-/* It was executed before another front end took over, and the answer was on its way. */
+/* Returns whether the request was executed before the last takeover, and its response was in flight then. */
 static bool is_late(const struct fleet_wish *wish, const struct reply *answer)
 {
     return answer->came && wish->reign != world->fleet->reign;
 }
 
-/* Meanwhile the judge has no requests. */
+/* Waits for the end of a stocktaking, in which the judge knows no requests. */
 static void await_stock(void)
 {
     while (world->fleet->is_taking_stock)
@@ -280,12 +292,12 @@ static void judge(unsigned slot, struct fleet_wish *wish, struct reply *answer)
 
     if (!excused && !wish->ask.goes_away && wish->ask.framing.form < CUT_SHORT &&
         (!answer->came || answer->was_cut))
-        world_fail("client %u gets no whole answer, and nothing was out of order since %.3f s",
+        world_fail("client %u gets no complete response, and there was no disturbance since %.3f s",
                    slot, (double)world->fleet->troubled_ns / 1e9);
     if (is_late(wish, answer)) {
         struct reply none = { .began_ns = answer->began_ns };
 
-        world->fleet->late++;
+        fleet_count(FLEET_LATE);
         if (world->plan.service == SIM_BLOB && !judge_says_cannot(answer))
             linear_note(&wish->ask, answer);
         sim_service()->answered(slot, &none, true);
@@ -329,13 +341,13 @@ static void *client(void *argument)
     return NULL;
 }
 
-/* ---- who executes what ---- */
+/* ---- execution ---- */
 
-/* An exchange may still clear away behind its answer when the next request has come. */
+/* A client sends its next request before the exchange of the previous one has ended. */
 #define EXCHANGES_MAX 8
 static const struct exchange *executing[CLIENTS_MAX][EXCHANGES_MAX];
 
-/* The place of an exchange; of NULL: a free one. */
+/* Returns the slot of an exchange, or a free one for NULL. */
 static const struct exchange **find_executing(unsigned slot, const struct exchange *exchange)
 {
     for (unsigned i = 0; i < EXCHANGES_MAX; i++) {
@@ -345,7 +357,7 @@ static const struct exchange **find_executing(unsigned slot, const struct exchan
     return NULL;
 }
 
-/* 0: it came from the client itself. */
+/* Returns the incarnation in the envelope, or 0 if the request was not forwarded. */
 static uint64_t meant_incarnation(const struct exchange *exchange)
 {
     struct envelope envelope;
@@ -370,6 +382,8 @@ void fleet_executes(const struct exchange *exchange, unsigned slot)
     if (wish->executed != 0)
         world_fail("a request of client %u is executed twice", slot);
     *find_executing(slot, NULL) = exchange;
+    if (meant != 0)
+        fleet_count(FLEET_FORWARDED);
     machine->executing[slot]++;
     wish->executed = machine->session;
 }
@@ -401,7 +415,8 @@ static void draw_machines(void)
         if (differ)
             machine->skew_ns = (int64_t)(world_random(STREAM_PLAN) % (uint64_t)(2 * most)) - most;
         if (drift)
-            machine->rate_ppm = (int64_t)world_draw(STREAM_PLAN, 2 * RATE_MAX_PPM) - RATE_MAX_PPM;
+            machine->rate_ppm =
+                (int64_t)world_draw(STREAM_PLAN, 2 * FLEET_RATE_MAX_PPM) - FLEET_RATE_MAX_PPM;
     }
     if (differ)
         world->plan.faults |= FAULT_CLOCK;
@@ -446,11 +461,11 @@ static void check_liveness(void)
     if (world->fleet->troubled_ns > fleet_chaos_ended_ns() &&
         world->now_ns > fleet_chaos_ended_ns() + 3 * ANSWERED_NS && fleet_chaos_ended_ns() > 0 &&
         !is_in_order())
-        world_fail("no front end serves, and nothing has happened for %u s",
+        world_fail("no front end serves, although there was no disturbance for %u s",
                    (unsigned)(3 * ANSWERED_NS / SECOND_NS));
 }
 
-/* In order, or as it comes. */
+/* Stops all front ends, or kills them. */
 static void end_fronts(void)
 {
     bool orderly = world_once_in(STREAM_FAULTS, 2);

@@ -21,14 +21,14 @@ uint64_t fleet_chaos_ended_ns(void)
     return ended_ns;
 }
 
-/* As often short as long. */
+/* Draws from a distribution in which short times are as frequent as long ones. */
 static uint64_t draw_time(uint64_t most_ns)
 {
     return most_ns >> world_draw(STREAM_FAULTS, 10) | 1;
 }
 
-/* A commit and its note, and what one front end finds when it takes over, are not torn. Returns whether the
- * process still runs. */
+/* Waits until the process is not between a commit and its note, and no front end takes stock. Returns whether it
+ * still runs. */
 static bool await_moment(unsigned number)
 {
     const struct machine *machine = fleet_machine(number);
@@ -46,7 +46,7 @@ static void pause_front(unsigned number, uint64_t ns)
     machine->trouble |= TROUBLE_PAUSED;
     machine->paused_until_ns = world->now_ns + ns;
     sched_pause_process(number, machine->paused_until_ns);
-    world->fleet->hangs++;
+    fleet_count(FLEET_HANGS);
     world_say("%.6f front end %u is paused for %.3f s", (double)world->now_ns / 1e9, number,
               (double)ns / 1e9);
 }
@@ -60,10 +60,10 @@ static void kill_front(unsigned number, uint64_t starts_after_ns)
     fleet_storage_end(machine->session);
     net_end_process(number);
     machine->starts_ns = world->now_ns + starts_after_ns;
-    world->fleet->deaths++;
+    fleet_count(FLEET_DEATHS);
 }
 
-/* Nobody is told: neither the file system nor who has connections to it. */
+/* Neither the file system nor peers are notified. */
 static void kill_machine(unsigned number, uint64_t starts_after_ns)
 {
     struct machine *machine = fleet_machine(number);
@@ -75,7 +75,7 @@ static void kill_machine(unsigned number, uint64_t starts_after_ns)
     session->ends_ns = world->now_ns + ORPHAN_NS;
     machine->vanished_ns = world->now_ns;
     machine->starts_ns = world->now_ns + starts_after_ns;
-    world->fleet->deaths++;
+    fleet_count(FLEET_DEATHS);
 }
 
 static void take_away(unsigned number, uint64_t ns)
@@ -84,7 +84,7 @@ static void take_away(unsigned number, uint64_t ns)
 
     machine->trouble |= TROUBLE_AWAY;
     machine->away_until_ns = world->now_ns + ns;
-    world->fleet->hangs++;
+    fleet_count(FLEET_HANGS);
     world_say("%.6f front end %u loses the file system for %.3f s", (double)world->now_ns / 1e9,
               number, (double)ns / 1e9);
 }
@@ -107,7 +107,7 @@ static unsigned find_owner(void)
     return 0;
 }
 
-/* The owner is back, under another incarnation, before the others know. */
+/* Restarts the owner under another incarnation before the others notice. */
 static void restart_behind(unsigned owner)
 {
     uint64_t ns = 4 * SECOND_NS + draw_time(8 * SECOND_NS);

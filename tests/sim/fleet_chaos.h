@@ -1,14 +1,14 @@
-/* What happens to front ends and their machines: drawn, a few events for each run. */
+/* Failures of front ends and machines, drawn from the seed. */
 #ifndef LAGRA_SIM_FLEET_CHAOS_H
 #define LAGRA_SIM_FLEET_CHAOS_H
 
 #include <stdint.h>
 
-/* Starts the thread that has it happen. */
+/* Starts the thread that causes them. */
 void fleet_chaos_begin(void);
-/* When the last event was over; 0: not yet. */
+/* Returns the time of the last one, or 0 before that. */
 uint64_t fleet_chaos_ended_ns(void);
-/* Ends the process of a front end at once. */
+/* Kills the process of a front end (fleet.c). */
 void fleet_kill(unsigned front);
 
 #endif

@@ -1,5 +1,4 @@
-/* The process of a front end: what src/program/serve.c does for a cluster, with one service and the store of the
- * simulator. */
+/* The process of a front end: a counterpart of src/program/serve.c for a cluster with one service. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 
 #define MS_NS           UINT64_C(1000000)
 #define STOP_GRACE_S    30u
-/* Other lives than those that processes of the runs have. */
+/* Distinct from the numbers of lives in run.c. */
 #define LIVES_OF_REIGNS 100u
 
 static struct cell cell;
@@ -33,9 +32,9 @@ static struct machine *machine(void)
     return fleet_machine(self);
 }
 
-/* ---- its end ---- */
+/* ---- exit ---- */
 
-/* What the kernel does behind a process that has exited. */
+/* Cleans up like the kernel after an exit. */
 static noreturn void leave(int status)
 {
     world_say("%.6f front end %u exits with %d", (double)world->now_ns / 1e9, self, status);
@@ -81,7 +80,7 @@ enum signal_kind signals_next(const struct signal_watch *watch, unsigned ms)
     return machine()->is_told_to_stop ? SIGNAL_END : SIGNAL_NONE;
 }
 
-/* ---- its start ---- */
+/* ---- start ---- */
 
 static enum service_index own_service(void)
 {
@@ -137,7 +136,7 @@ static struct http_limits draw_limits(void)
 
 /* ---- owning ---- */
 
-/* Requests that have not begun to be executed are judged as if they began now. */
+/* Has requests that were not executed yet judged as if they started now. */
 static void ask_again(void)
 {
     for (unsigned slot = 0; slot < CLIENTS_MAX; slot++) {
@@ -151,7 +150,7 @@ static void ask_again(void)
     }
 }
 
-/* What was sent by the owner before is read by its clients first. */
+/* Lets clients read responses that the previous owner has sent. */
 static void let_clients_read(void)
 {
     for (unsigned i = 0; i < 1000 && net_has_unread(); i++)
@@ -171,25 +170,25 @@ static bool take_stock(void)
         fleet->is_taking_stock = false;
         return false;
     }
-    if (skew != 0) { /* clients go by the owner's clock */
+    if (skew != 0) { /* clients use the clock of the owner */
         world->wall_ns += skew;
         world->wall_set_ns += skew;
         world->wall_steps++;
         world->wall_set_at_ns = world->now_ns;
     }
     fleet->reigns = self;
-    world->life = LIVES_OF_REIGNS + (unsigned)fleet->reign; /* durations count anew */
+    world->life = LIVES_OF_REIGNS + (unsigned)fleet->reign; /* durations of leases start again */
     sim_service()->begin_life();
     whole = sim_service()->take_stock(server, true);
     world->has_started = whole;
     fleet->reign++;
-    fleet->failovers++;
+    fleet_count(FLEET_TAKEOVERS);
     ask_again();
     fleet->is_taking_stock = false;
     return whole;
 }
 
-/* Nobody else sends responses any more, by the clock of the one who did. */
+/* Checks that no other front end has a lease by its own clock. */
 static void check_others(void)
 {
     for (unsigned i = 1; i <= world->plan.fronts; i++) {
@@ -235,16 +234,17 @@ static noreturn void own(void)
     while (!machine()->is_told_to_stop) {
         note_tenure();
         sched_sleep(5 * MS_NS);
+        cell_look(&cell);
         end_if_failed();
     }
     fleet_trouble("a handover");
     cell_stop(&cell, STOP_GRACE_S);
     http_stop(servers[own_service()], STOP_GRACE_S);
-    machine()->tenure_ends_ns = 0; /* there is nobody left to whom it could send any */
+    machine()->tenure_ends_ns = 0; /* no connection is left */
     end_if_failed();
     server_close(server);
     cell_release(&cell);
-    world->fleet->handovers++;
+    fleet_count(FLEET_HANDOVERS);
     leave(EXIT_SUCCESS);
 }
 
@@ -274,6 +274,7 @@ noreturn void fleet_front_run(unsigned number, unsigned thread)
         own();
     cell_stop(&cell, STOP_GRACE_S);
     http_stop(servers[own_service()], STOP_GRACE_S);
+    cell_release(&cell);
     leave(EXIT_SUCCESS);
 }
 

@@ -1,17 +1,16 @@
-/* Memory that the processes of front ends share with that of the clients: the world, and what the judges and
- * models keep in static variables (fleet_shared.ld lists their files). Requests are asked by the one process
- * and committed by the others. */
+/* Memory shared by the processes of front ends and clients: the world, and the static variables of judges and
+ * models (fleet_shared.ld lists their files), because requests are sent by one process and committed by others. */
 #ifndef LAGRA_SIM_FLEET_SHARED_H
 #define LAGRA_SIM_FLEET_SHARED_H
 
 #include <stdbool.h>
 
-/* A static variable of a listed file that each process has for itself. */
+/* Marks a static variable of a listed file that is not shared. */
 #define OF_PROCESS __attribute__((section(".data_of_process")))
 
-/* Has the judges' variables shared from now on by the processes that are forked. */
+/* Makes these variables shared between this process and its future children. */
 void shared_begin(void);
-/* Returns whether an object lies there, so that threads of several processes may wait for it. */
+/* Returns whether an object is in shared memory, so that threads of several processes may wait for it. */
 bool shared_has(const void *object);
 
 #endif

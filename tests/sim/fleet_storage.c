@@ -1,5 +1,4 @@
-/* The shared file system as each machine has it: sessions, their locks, their eviction, and the command that asks
- * for it. */
+/* The shared file system: sessions of machines, their locks and eviction, and the fence command. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,7 +18,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MS_NS     UINT64_C(1000000)
-/* Processes of fence commands: one at a time for each front end. */
+/* First process id of fence commands, one for each front end. */
 #define FENCE_PID 30000
 
 unsigned fleet_new_session(unsigned front)
@@ -43,7 +42,7 @@ bool fleet_is_cut_off(void)
     return fleet_self() > 0 && fleet_is_evicted(fleet_machine(fleet_self())->cell_session);
 }
 
-/* What began before the machine lost its network, as every call between a commit and its note did, still ends. */
+/* Calls within a commit do not block, since the judge must see commit and note as one. */
 int fleet_storage_call(unsigned session)
 {
     struct machine *machine = fleet_machine(fleet_self());
@@ -64,7 +63,7 @@ static bool hangs(unsigned session)
            (of->is_orphan || fleet_machine(of->front)->away_until_ns > world->now_ns);
 }
 
-/* The file system has to ask who holds the file, and gets no answer. */
+/* The file system waits for the machine that holds the file. */
 void fleet_storage_open(const struct inode *inode)
 {
     while (fleet_self() > 0 && inode && inode->locked &&
@@ -83,10 +82,10 @@ void fleet_evict(unsigned session)
     if (fleet_machine(of->front)->session == session)
         fleet_machine(of->front)->mounts_ns =
             world->now_ns + 2 * SECOND_NS + world_random(STREAM_FAULTS) % (10 * SECOND_NS);
-    world->fleet->evictions++;
+    fleet_count(FLEET_EVICTIONS);
     world_say("%.6f session %u of front end %u is evicted", (double)world->now_ns / 1e9, session,
               of->front);
-    /* Only an owner writes. */
+    /* Only owners write. */
     if (disk_unlock(session)) {
         world->power_lost = true;
         disk_lose_unsynced();
@@ -104,7 +103,7 @@ void fleet_storage_end(unsigned session)
     }
 }
 
-/* ---- the fence command, which is no process here ---- */
+/* ---- fence commands, which are not processes here ---- */
 
 static bool is_busy(unsigned session)
 {
@@ -142,7 +141,7 @@ int posix_spawn(pid_t *restrict ret_pid, const char *restrict path,
     machine->fences = (unsigned)strtoul(words[4] + 6, NULL, 10);
     machine->fences_ns = world->now_ns + world_random(STREAM_FAULTS) % (2 * SECOND_NS);
     machine->fence_evicts = fate != 0;
-    machine->fence_status = fate < 2 ? 1 : 0; /* also one that has evicted and says otherwise */
+    machine->fence_status = fate < 2 ? 1 : 0; /* also for one that has evicted */
     machine->fence_has_ended = false;
     *ret_pid = FENCE_PID + (pid_t)fleet_self();
     world_say("%.6f front end %u fences session %u", (double)world->now_ns / 1e9, fleet_self(),
@@ -168,11 +167,11 @@ pid_t waitpid(pid_t pid, int *ret_status, int flags)
 int kill(pid_t pid, int signal)
 {
     if (sched_is_on())
-        return 0; /* a fence command that takes too long */
+        return 0; /* of a fence command after its time limit */
     return (int)syscall(SYS_kill, pid, signal);
 }
 
-/* ---- what a mount says of itself ---- */
+/* ---- attributes of a mount ---- */
 
 CALL(ssize_t, fgetxattr, int fd, const char *name, void *value, size_t size)
 {

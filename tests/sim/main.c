@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fleet.h"
 #include "run.h"
 #include "services.h"
 
@@ -33,7 +34,35 @@ static struct totals {
     uint64_t damaged, damage_refused, damage_told;
     uint64_t starts_spoiled, spoiled_twice, wall_steps;
     uint64_t reached[CELLS][FILE_KINDS];
+    struct fleet_counts fleet;
 } totals;
+
+/* Zeros for a run without front ends. */
+static void count_fleet(void)
+{
+    const struct fleet_counts *of = world->fleet ? &world->fleet->counts : NULL;
+
+    for (size_t i = 0; of && i < FLEET_COUNTS; i++)
+        totals.fleet.of[i] += of->of[i];
+}
+
+static void print_fleet(void)
+{
+    static const char *const names[FLEET_COUNTS] = {
+        "takeovers",
+        "handovers",
+        "dead processes and machines",
+        "pauses and blocked file systems",
+        "evictions",
+        "cut connections",
+        "forwarded requests",
+        "late responses",
+    };
+
+    for (size_t i = 0; i < FLEET_COUNTS; i++)
+        printf("%s%" PRIu64 " %s", i > 0 ? ", " : "", totals.fleet.of[i], names[i]);
+    printf("\n");
+}
 
 static double real_seconds(void)
 {
@@ -173,6 +202,7 @@ static bool one_seed(const struct options *o, uint64_t seed)
     totals.starts_spoiled += world->starts_spoiled;
     totals.spoiled_twice += world->spoiled_twice;
     totals.wall_steps += world->wall_steps;
+    count_fleet();
     totals.damage_refused += world->damage_refused;
     totals.damage_told += world->damage_told;
     for (unsigned i = 0; i < CELLS * FILE_KINDS; i++)
@@ -242,6 +272,8 @@ static void print_totals(bool passed, double took)
                totals.damaged, totals.damage_refused, totals.damage_told,
                totals.damaged - totals.damage_refused - totals.damage_told,
                passed ? ", none silent" : "");
+    if (totals.fleet.of[FLEET_TAKEOVERS] > 0)
+        print_fleet();
     printf("%" PRIu64 " crashes while the server started, %" PRIu64
            " times twice in a row; the wall clock was set %" PRIu64 " times\n",
            totals.starts_spoiled, totals.spoiled_twice, totals.wall_steps);

@@ -639,6 +639,7 @@ static ssize_t put(int fd, const void *from, size_t size)
     if (out->ended || link->ends[other(node->side)].is_closed)
         return fail(EPIPE);
     if (size > 0 && is_cut(link, &some)) {
+        fleet_count(FLEET_CUTS);
         fleet_trouble("a connection between front ends is cut");
         reset(link);
         return fail(ECONNRESET);
